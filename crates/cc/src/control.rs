@@ -1,0 +1,91 @@
+//! The controller seam.
+//!
+//! A controller owns `cwnd` and `ssthresh` (inside its [`Window`]) and nothing else. It is told what happened in one
+//! struct per event and answers with small notes, so that the trait stays object-safe and its tests need no tracer.
+
+use crate::sample::{AckSample, CongestionEvent, LossSample, SentSample};
+use crate::slow_start::ExitCause;
+use crate::window::Window;
+use base::{Bytes, Duration, Instant, Rate};
+use core::fmt::Debug;
+
+/// Decides how many octets may be in flight, and optionally when the next may leave.
+///
+/// Calling order for one ACK: `on_lost` for each segment the ACK proved lost, then `on_congestion` if that began an
+/// episode, then `on_ack`; `on_recovery_exit` comes before the `on_ack` of the ACK that ended the episode.
+pub trait CongestionControl: Debug + Send {
+    /// A segment left: new data, a retransmission or a probe.
+    fn on_sent(&mut self, _sent: &SentSample) {}
+    /// An ACK was processed. Called for every acceptable ACK, also during recovery: `ack.episode` says where we are.
+    fn on_ack(&mut self, ack: &AckSample) -> Option<CcNote>;
+    /// A segment was marked lost.
+    fn on_lost(&mut self, _lost: &LossSample) {}
+    /// A congestion signal: at most one `Loss` an episode, and one `Timeout` for each expiry.
+    fn on_congestion(&mut self, event: &CongestionEvent, now: Instant);
+    /// The episode ended: everything outstanding when it began has been delivered.
+    fn on_recovery_exit(&mut self, _now: Instant) {}
+    /// The connection sent nothing for `idle`, which is longer than one RTO, and is about to send again. The default keeps
+    /// the window (RFC 5681 §4.1 asks for a restart; several deployed stacks do not do it).
+    fn on_idle_restart(&mut self, _idle: Duration) {}
+    /// The path's segment size changed; `cwnd` keeps its size in octets but not less than the controller's minimum.
+    fn on_smss_change(&mut self, smss: Bytes);
+    /// The last reduction was spurious. Restores what was saved before it, never leaving less than that; `false` when
+    /// there is nothing to restore.
+    fn undo(&mut self) -> bool;
+    /// `cwnd`, `ssthresh` and `smss`.
+    fn window(&self) -> &Window;
+    /// When segments may leave; `None` sends as soon as the window allows.
+    fn pacing(&self) -> Option<Pacing> {
+        None
+    }
+    /// Phase and numbers for traces and `TcpInfo`.
+    fn snapshot(&self) -> Snapshot;
+    /// A copy, so that endpoints can be cloned.
+    fn clone_box(&self) -> Box<dyn CongestionControl>;
+    /// Octets this controller occupies behind its box, for the memory budget of an idle connection.
+    fn state_size(&self) -> usize;
+}
+
+impl Clone for Box<dyn CongestionControl> {
+    fn clone(&self) -> Self {
+        self.clone_box()
+    }
+}
+
+/// When segments may leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pacing {
+    /// At most `quantum` octets at once, then spaced so that the long-run rate is `rate`.
+    Rate {
+        /// The long-run rate of payload octets.
+        rate: Rate,
+        /// Largest burst, octets.
+        quantum: Bytes,
+    },
+    /// The next segment leaves at this moment or later (chirps and paced first flights decide each departure).
+    Departure(Instant),
+}
+
+/// What a controller wants known about an ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CcNote {
+    /// Slow start ended, and why.
+    SlowStartExited(ExitCause),
+    /// A conservative phase ended and slow start goes on.
+    ReturnedToSlowStart,
+    /// A model-based controller changed its phase.
+    PhaseChanged(&'static str),
+}
+
+/// A controller's state for people: a phase and up to four named numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Snapshot {
+    /// `slow_start`, `avoidance`, or a controller's own phase.
+    pub phase: &'static str,
+    /// Congestion window, octets.
+    pub cwnd: Bytes,
+    /// Slow-start threshold, octets.
+    pub ssthresh: Bytes,
+    /// Further values, e.g. `("w_max", 1_460_000)`; unused places have an empty name.
+    pub values: [(&'static str, u64); 4],
+}

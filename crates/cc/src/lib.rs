@@ -1,0 +1,23 @@
+//! Congestion control: how much may be in flight. Never sees a segment, a sequence number's payload or a timer.
+//!
+//! The seam is [`CongestionControl`]. Most algorithms are not implementations of it but *parts* of [`LossBased`]: a
+//! [`SlowStart`] and an [`Avoidance`], each lent the [`Window`] and returning a number that the composite applies, so
+//! that nobody else writes `cwnd`. [`algo::build`] is the only place that matches on configuration tags.
+#![forbid(unsafe_code)]
+#![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod algo;
+pub mod avoidance;
+pub mod control;
+pub mod loss_based;
+pub mod sample;
+pub mod slow_start;
+pub mod window;
+
+pub use algo::{AvoidanceConfig, CcConfig, CubicConfig, PacingConfig, SlowStartConfig, build};
+pub use avoidance::Avoidance;
+pub use control::{CcNote, CongestionControl, Pacing, Snapshot};
+pub use loss_based::LossBased;
+pub use sample::{AckSample, CongestionEvent, EpisodeKind, LossSample, SentSample};
+pub use slow_start::{ExitCause, SlowStart, Step};
+pub use window::{InitialWindow, Window};

@@ -1,0 +1,100 @@
+//! What a controller is told: one struct per event, named fields, no positional flags.
+
+use base::{Bytes, Duration, Instant, RateSample, SeqNum};
+
+/// Where the connection stands in loss recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EpisodeKind {
+    /// No episode.
+    Open,
+    /// Fast recovery: the reduction decides what is sent.
+    Recovery,
+    /// After a retransmission timeout: slow start over what was lost.
+    Loss,
+}
+
+/// A segment left.
+#[derive(Clone, Copy, Debug)]
+pub struct SentSample {
+    /// Departure time.
+    pub now: Instant,
+    /// Payload octets.
+    pub bytes: Bytes,
+    /// Octets in flight, this segment included.
+    pub pipe: Bytes,
+    /// One past the highest octet sent so far.
+    pub snd_nxt: SeqNum,
+}
+
+/// An ACK was processed.
+#[derive(Clone, Copy, Debug)]
+pub struct AckSample {
+    /// Ingress time of the ACK.
+    pub now: Instant,
+    /// Octets the cumulative acknowledgement advanced by.
+    pub acked: Bytes,
+    /// Octets newly selectively acknowledged.
+    pub sacked: Bytes,
+    /// Octets newly delivered either way; none is counted twice over the life of a connection.
+    pub delivered: Bytes,
+    /// Octets this ACK proved lost.
+    pub newly_lost: Bytes,
+    /// Octets in flight after the ACK.
+    pub pipe: Bytes,
+    /// Octets in flight before it.
+    pub prior_pipe: Bytes,
+    /// This ACK's RTT sample, if it carried a valid one.
+    pub rtt: Option<Duration>,
+    /// Smoothed RTT, this sample included.
+    pub srtt: Option<Duration>,
+    /// Windowed minimum RTT, this sample included.
+    pub min_rtt: Option<Duration>,
+    /// Delivery rate, if a sample could be formed.
+    pub rate: Option<RateSample>,
+    /// Total octets delivered on this connection, this ACK included.
+    pub total_delivered: u64,
+    /// First octet not yet cumulatively acknowledged.
+    pub snd_una: SeqNum,
+    /// One past the highest octet sent.
+    pub snd_nxt: SeqNum,
+    /// Where the connection stands after this ACK.
+    pub episode: EpisodeKind,
+    /// The window, and not the application or the receiver, was what held the sender back in the flight this ACK
+    /// acknowledges (RFC 9438 §5.8, RFC 7661): without it the window must not grow.
+    pub cwnd_limited: bool,
+}
+
+/// A segment was marked lost.
+#[derive(Clone, Copy, Debug)]
+pub struct LossSample {
+    /// When the loss was recognised.
+    pub now: Instant,
+    /// Its octets.
+    pub bytes: Bytes,
+    /// Octets in flight when it was sent, itself included.
+    pub pipe_at_send: Bytes,
+    /// Octets delivered on the connection when it was sent.
+    pub delivered_at_send: u64,
+}
+
+/// A congestion signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CongestionEvent {
+    /// An episode of fast recovery begins.
+    Loss {
+        /// Octets outstanding: sent and not cumulatively acknowledged.
+        flight_size: Bytes,
+    },
+    /// The receiver echoed a congestion mark.
+    Ecn {
+        /// Octets outstanding.
+        flight_size: Bytes,
+    },
+    /// The retransmission timer expired.
+    Timeout {
+        /// Octets outstanding.
+        flight_size: Bytes,
+        /// First expiry for this data: repeated ones leave `ssthresh` alone (RFC 5681 §3.1).
+        first: bool,
+    },
+}

@@ -1,0 +1,61 @@
+//! The hop seam.
+
+use base::{Instant, Rng};
+use core::fmt::Debug;
+
+/// What a hop has to know about the thing it carries.
+pub trait Packet: Debug + Sized {
+    /// Octets of the IP packet, headers included, link layer excluded.
+    fn wire_len(&self) -> u32;
+    /// Sets the congestion-experienced mark; `false` when the packet is not ECN-capable.
+    fn mark_ce(&mut self) -> bool;
+    /// An identical second packet.
+    fn duplicate(&self) -> Self;
+}
+
+/// What became of a packet offered to a hop.
+#[derive(Debug)]
+pub enum Offer<P> {
+    /// It leaves at this time, known already now: no event of its own is needed. Never earlier than the offer.
+    Forwards(Instant, P),
+    /// The hop keeps it and will decide when leaving; ask `next_deadline` and `poll`.
+    Queued,
+    /// It is gone; the packet is handed back so that its storage can be used again.
+    Dropped(P, DropCause),
+    /// It leaves, and so does a copy of it.
+    Both(Instant, P, Instant, P),
+}
+
+/// Why the network dropped a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropCause {
+    /// The queue was full.
+    Tail,
+    /// Random or scripted loss.
+    Loss,
+    /// An active queue manager chose it.
+    Aqm,
+}
+
+/// One stage of a one-way path.
+///
+/// `offer` is called in order of time. A hop keeps state but no clock and no randomness: both come in with the call.
+pub trait Hop<P: Packet>: Debug + Send {
+    /// A packet arrives at `now`.
+    fn offer(&mut self, now: Instant, packet: P, rng: &mut Rng) -> Offer<P>;
+    /// When `poll` wants to be called next; only for hops that answer `Queued`.
+    fn next_deadline(&self) -> Option<Instant> {
+        None
+    }
+    /// A packet whose time has come, if any; call until `None`.
+    fn poll(&mut self, _now: Instant) -> Option<P> {
+        None
+    }
+    /// Whether packets can leave in another order than they came: behind such a hop the path offers packets to the
+    /// next one by event, in the order of their times.
+    fn reorders(&self) -> bool {
+        false
+    }
+    /// Short name for traces: `loss`, `rate`, `delay`, …
+    fn name(&self) -> &'static str;
+}

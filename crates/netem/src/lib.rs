@@ -1,0 +1,10 @@
+//! One-way links as sans-I/O hops: rate, queue, delay, loss, reordering, duplication.
+//!
+//! The same hops run in virtual time under `sim` and in real time under `net`. Integers only; every random decision is
+//! drawn once per packet index from the hop's own stream, so that two experiments that share a seed see the same weather.
+#![forbid(unsafe_code)]
+#![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod hop;
+
+pub use hop::{DropCause, Hop, Offer, Packet};

@@ -1,0 +1,73 @@
+//! The loss-detector seam: which segments are to be given up for lost, and when to look again.
+
+use crate::episode::Episode;
+use crate::scoreboard::{Scoreboard, SentSegment};
+use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
+use core::fmt::Debug;
+
+/// What a detector may know.
+#[derive(Clone, Copy, Debug)]
+pub struct DetectCx {
+    /// Ingress time of the ACK, or the deadline being served.
+    pub now: Instant,
+    /// Sender's maximum segment size.
+    pub smss: Bytes,
+    /// First octet not cumulatively acknowledged.
+    pub snd_una: SeqNum,
+    /// One past the highest octet sent.
+    pub snd_nxt: SeqNum,
+    /// Smoothed RTT.
+    pub srtt: Option<Duration>,
+    /// Windowed minimum RTT.
+    pub min_rtt: Option<Duration>,
+    /// The echoed timestamp of the ACK being processed, when the option is in use.
+    pub tsecr: Option<u32>,
+    /// Where the connection stands before this ACK's transition.
+    pub episode: Episode,
+}
+
+/// What a detector found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// Octets newly marked lost by this call.
+    pub newly_lost: Bytes,
+    /// The earliest moment at which another segment becomes overdue unless something is delivered first. RFC 8985 §6.2
+    /// step 5 arms the latest; the earliest makes each firing O(newly lost) and marks no later.
+    pub recheck_at: Option<Instant>,
+}
+
+/// Which segments are lost. Marks them on the board; decides nothing about sending.
+///
+/// Order within one ACK: `on_dsack` (if reported), `on_delivered` (once, all newly delivered segments), `detect`;
+/// `on_recovery_exit` when that ACK ended an episode, before `detect`.
+pub trait LossDetector: Debug + Send {
+    /// Name for traces: `dup_thresh`, `rack`, …
+    fn name(&self) -> &'static str;
+    /// A segment was (re)transmitted. The clean detectors read the board instead.
+    fn on_sent(&mut self, _segment: &SentSegment) {}
+    /// Segments newly acknowledged or selectively acknowledged by one ACK, in sequence order. The detector makes the
+    /// passes its rules ask for (RFC 8985 §6.2: by send time, then by sequence).
+    fn on_delivered(&mut self, batch: &[SentSegment], cx: &DetectCx);
+    /// The receiver reported a duplicate (RFC 2883).
+    fn on_dsack(&mut self, _range: SeqRange, _cx: &DetectCx) {}
+    /// An episode ended.
+    fn on_recovery_exit(&mut self) {}
+    /// The retransmission timer expired: mark what is to be sent again.
+    fn on_timeout(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict;
+    /// After an ACK's deliveries were reported, or when `recheck_at` has come.
+    fn detect(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict;
+    /// The reordering window, its multiplier and whether reordering has been seen; `None` for detectors without one.
+    fn reordering(&self) -> Option<(Duration, u32, bool)> {
+        None
+    }
+    /// A copy, so that endpoints can be cloned.
+    fn clone_box(&self) -> Box<dyn LossDetector>;
+    /// Octets behind the box, for the memory budget of an idle connection.
+    fn state_size(&self) -> usize;
+}
+
+impl Clone for Box<dyn LossDetector> {
+    fn clone(&self) -> Self {
+        self.clone_box()
+    }
+}

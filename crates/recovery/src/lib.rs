@@ -1,0 +1,22 @@
+//! What was sent, what is missing, when to send it again.
+//!
+//! The [`Scoreboard`] is the owner of truth: one record per segment in sequence order, send-order links through it,
+//! marks, and `pipe` kept incrementally. Everything else reads it or returns marks. A component never owns a deadline:
+//! it returns one, and the endpoint arms a timer.
+#![forbid(unsafe_code)]
+#![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod detect;
+pub mod episode;
+pub mod rate_sample;
+pub mod reduction;
+pub mod rto;
+pub mod rtt;
+pub mod sack;
+pub mod scoreboard;
+pub mod variants;
+
+pub use detect::{DetectCx, LossDetector, Verdict};
+pub use episode::Episode;
+pub use reduction::{EpisodeEntry, RecoveryAck, Reduction};
+pub use scoreboard::{Delivered, Mark, Scoreboard, SegmentId, SentSegment, Xmit};

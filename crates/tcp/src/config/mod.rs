@@ -1,0 +1,182 @@
+//! Everything a profile may choose, as plain data.
+//!
+//! Enums say *which*, numbers carry their unit in the type, and nothing here behaves. [`Config::validate`] is the only way
+//! to a [`ValidConfig`], which is what machines are built from; after that the machine *is* its configuration.
+
+mod validate;
+
+pub use crate::recv::{AckConfig, DrsConfig, ReceiveWindowConfig};
+pub use validate::ConfigError;
+
+use base::{Bytes, Duration};
+use cc::CcConfig;
+use recovery::RecoveryConfig;
+use recovery::rto::RtoConfig;
+use recovery::rtt::RttConfig;
+use std::sync::Arc;
+
+/// The policy points of one endpoint.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Config {
+    /// Initial window, slow start, avoidance, pacing.
+    pub cc: CcConfig,
+    /// Loss detector and reduction.
+    pub recovery: RecoveryConfig,
+    /// Bounds of the retransmission timeout (RFC 6298).
+    pub rto: RtoConfig,
+    /// The RTT estimator's memory.
+    pub rtt: RttConfig,
+    /// How often a segment is sent again before the connection is given up.
+    pub retries: RetryConfig,
+    /// When data is acknowledged.
+    pub ack: AckConfig,
+    /// The receive buffer and how it grows.
+    pub receive: ReceiveConfig,
+    /// The send buffer and the rules that hold small segments back.
+    pub send: SendConfig,
+    /// Which TCP options are offered.
+    pub options: OptionsConfig,
+    /// Clock granularity and the lengths of the closing states.
+    pub timers: TimersConfig,
+}
+
+/// How often a segment is sent again (RFC 9293 §3.8.3: R2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RetryConfig {
+    /// Retransmissions of the same data before the connection is aborted.
+    pub data: u32,
+    /// Retransmissions of a SYN or SYN-ACK before the attempt fails.
+    pub syn: u32,
+}
+
+/// The receive side.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ReceiveConfig {
+    /// Fixed or auto-tuned.
+    pub window: ReceiveWindowConfig,
+}
+
+/// The send side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendConfig {
+    /// Octets the application may have written that are not yet acknowledged.
+    pub buffer: Bytes,
+    /// What is done with a segment smaller than the maximum.
+    pub nagle: NagleConfig,
+    /// How long a segment that the silly-window rules hold back may wait (RFC 9293 §3.8.6.2.1: 0.1 to 1 s).
+    pub sws_override: Duration,
+    /// Longest interval between zero-window probes (RFC 9293 §3.8.6.1).
+    pub persist_max: Duration,
+}
+
+/// Coalescing of small segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NagleConfig {
+    /// A small segment waits while anything is unacknowledged (RFC 9293 §3.7.4).
+    Rfc896,
+    /// A small segment waits only while a small segment is unacknowledged (Minshall's rule).
+    Minshall,
+    /// Nothing waits.
+    Off,
+}
+
+/// Which options a SYN carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptionsConfig {
+    /// Selective acknowledgement (RFC 2018).
+    pub sack: SackConfig,
+    /// Timestamps (RFC 7323 §3).
+    pub timestamps: TimestampConfig,
+    /// Window scaling (RFC 7323 §2).
+    pub window_scale: WindowScaleConfig,
+    /// An upper limit for both directions' segment size, below what the device's MTU allows.
+    pub mss_max: Option<u16>,
+}
+
+/// Selective acknowledgement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SackConfig {
+    /// Offered and answered.
+    Offer,
+    /// Neither.
+    Off,
+}
+
+/// Timestamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimestampConfig {
+    /// Offered and answered.
+    Offer,
+    /// Not offered, but answered when the peer offers.
+    Answer,
+    /// Neither.
+    Off,
+}
+
+/// Window scaling.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowScaleConfig {
+    /// The smallest shift that can express the largest receive buffer.
+    FromBuffer,
+    /// This shift, 0 to 14.
+    Shift(u8),
+    /// No option.
+    Off,
+}
+
+/// Clocks and closing states.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimersConfig {
+    /// Deadlines are rounded up to a multiple of this; zero for an exact clock.
+    pub granularity: Duration,
+    /// How long TIME-WAIT lasts: twice the maximum segment lifetime (RFC 9293 §3.6.1).
+    pub time_wait: Duration,
+    /// How long a connection that the application has closed waits in FIN-WAIT-2 for the peer's FIN.
+    pub fin_wait_2: Duration,
+}
+
+impl Default for RetryConfig {
+    fn default() -> Self {
+        Self { data: 15, syn: 6 }
+    }
+}
+impl Default for SendConfig {
+    fn default() -> Self {
+        Self {
+            buffer: 16 << 20,
+            nagle: NagleConfig::Rfc896,
+            sws_override: Duration::from_millis(200),
+            persist_max: Duration::from_secs(60),
+        }
+    }
+}
+impl Default for OptionsConfig {
+    fn default() -> Self {
+        Self {
+            sack: SackConfig::Offer,
+            timestamps: TimestampConfig::Answer,
+            window_scale: WindowScaleConfig::FromBuffer,
+            mss_max: None,
+        }
+    }
+}
+impl Default for TimersConfig {
+    fn default() -> Self {
+        Self {
+            granularity: Duration::ZERO,
+            time_wait: Duration::from_secs(60),
+            fin_wait_2: Duration::from_secs(60),
+        }
+    }
+}
+
+/// A configuration in which every number is inside its bounds; cheap to clone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValidConfig(Arc<Config>);
+
+impl core::ops::Deref for ValidConfig {
+    type Target = Config;
+    fn deref(&self) -> &Config {
+        &self.0
+    }
+}

@@ -1,0 +1,76 @@
+//! The only door from [`Config`] to [`ValidConfig`].
+
+use super::{Config, ValidConfig, WindowScaleConfig};
+use crate::recv::ReceiveWindowConfig;
+use base::Duration;
+use core::fmt;
+use std::sync::Arc;
+
+/// One leaf that is out of bounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// Dotted path of the leaf, e.g. `rto.min`.
+    pub path: &'static str,
+    /// What is wrong and what would be right.
+    pub problem: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.path, self.problem)
+    }
+}
+
+impl core::error::Error for ConfigError {}
+
+/// Largest window that RFC 7323 §2.3 can express.
+const MAX_WINDOW: u32 = 1 << 30;
+
+impl Config {
+    /// Checks every leaf.
+    ///
+    /// # Errors
+    /// Lists every leaf that is out of bounds, in the order of the fields.
+    pub fn validate(self) -> Result<ValidConfig, Vec<ConfigError>> {
+        let mut errors: Vec<ConfigError> = Vec::new();
+        let found = [self.cc.problems(), self.recovery.problems(), self.rto.problems(), self.rtt.problems()];
+        errors.extend(found.into_iter().flatten().map(|(path, problem)| ConfigError { path, problem }));
+        let mut need = |holds: bool, path, problem: &str| {
+            if !holds {
+                errors.push(ConfigError { path, problem: problem.to_owned() });
+            }
+        };
+        need(self.retries.data >= 3, "retries.data", "must be at least 3 (RFC 9293 §3.8.3: R1)");
+        need(self.retries.syn >= 1, "retries.syn", "must be at least 1");
+        need(
+            self.ack.delay < Duration::from_millis(500) || self.ack.every_segments == 1,
+            "ack.delay",
+            "must be below 500ms (RFC 9293 §3.8.6.3)",
+        );
+        need(self.ack.every_segments >= 1, "ack.every_segments", "must be at least 1");
+        match self.receive.window {
+            ReceiveWindowConfig::Fixed { bytes } => need(
+                (1..=MAX_WINDOW).contains(&bytes),
+                "receive.window.bytes",
+                "must be between 1 byte and 1 GiB (RFC 7323 §2.3)",
+            ),
+            ReceiveWindowConfig::AutoTuned(drs) => need(
+                drs.initial >= 1 && drs.initial <= drs.max && drs.max <= MAX_WINDOW,
+                "receive.window.max",
+                "must be at least receive.window.initial and at most 1 GiB (RFC 7323 §2.3)",
+            ),
+        }
+        need((1..=MAX_WINDOW).contains(&self.send.buffer), "send.buffer", "must be between 1 byte and 1 GiB");
+        need(
+            self.send.sws_override >= Duration::from_millis(100) && self.send.sws_override <= Duration::from_secs(1),
+            "send.sws_override",
+            "must be between 100ms and 1s (RFC 9293 §3.8.6.2.1)",
+        );
+        need(!self.send.persist_max.is_zero(), "send.persist_max", "must not be zero");
+        if let WindowScaleConfig::Shift(shift) = self.options.window_scale {
+            need(shift <= 14, "options.window_scale.shift", "must be at most 14 (RFC 7323 §2.3)");
+        }
+        need(self.options.mss_max.is_none_or(|mss| mss >= 48), "options.mss_max", "must be at least 48");
+        if errors.is_empty() { Ok(ValidConfig(Arc::new(self))) } else { Err(errors) }
+    }
+}

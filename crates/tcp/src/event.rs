@@ -1,0 +1,148 @@
+//! What an endpoint tells its application, and what becomes of an arriving segment.
+
+use core::fmt;
+
+/// Something the application may want to act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnEvent {
+    /// The handshake is complete.
+    Connected,
+    /// There is something to read: octets or the end of the stream.
+    Readable,
+    /// A write that was cut short may go on.
+    Writable,
+    /// The connection is over; nothing follows.
+    Closed(CloseReason),
+}
+
+/// How a connection ended (RFC 9293 MUST-12: a normal close and an abort are told apart).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CloseReason {
+    /// Both directions were closed and acknowledged.
+    Normal,
+    /// The peer refused the connection attempt.
+    Refused,
+    /// The peer reset the connection.
+    Reset,
+    /// The application aborted it.
+    Aborted,
+    /// The peer stopped answering.
+    TimedOut,
+}
+
+impl CloseReason {
+    /// The reason in words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Normal => "closed",
+            Self::Refused => "connection refused",
+            Self::Reset => "connection reset by peer",
+            Self::Aborted => "aborted locally",
+            Self::TimedOut => "timed out",
+        }
+    }
+}
+
+impl fmt::Display for CloseReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What became of an arriving segment. Not an error: wire input can produce none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disposition {
+    /// Processed.
+    Accepted,
+    /// Not processed, and answered with an ACK that lets a legitimate peer correct itself (RFC 5961).
+    Challenge(DropReason),
+    /// Not processed.
+    Dropped(DropReason),
+}
+
+/// Why a segment was not processed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropReason {
+    /// Outside the receive window (RFC 9293 §3.10.7.4, first).
+    OutOfWindow,
+    /// Its timestamp is older than the last one accepted (PAWS, RFC 7323 §5).
+    OldTimestamp,
+    /// A SYN in a synchronized state (RFC 5961 §4).
+    UnexpectedSyn,
+    /// A reset whose sequence number is in the window but not the next (RFC 5961 §3).
+    InexactReset,
+    /// No ACK bit where one must be.
+    NoAck,
+    /// An acknowledgement of something never sent, or too old (RFC 5961 §5).
+    BadAck,
+    /// The connection is closed.
+    Closed,
+}
+
+impl DropReason {
+    /// Number of reasons, for counters.
+    pub const COUNT: usize = 7;
+
+    /// The reason as a word for traces and counters.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::OutOfWindow => "out_of_window",
+            Self::OldTimestamp => "old_timestamp",
+            Self::UnexpectedSyn => "unexpected_syn",
+            Self::InexactReset => "inexact_reset",
+            Self::NoAck => "no_ack",
+            Self::BadAck => "bad_ack",
+            Self::Closed => "closed",
+        }
+    }
+}
+
+/// Result of a read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Read {
+    /// This many octets; zero means none are there yet.
+    Data(u64),
+    /// The peer closed its direction and everything has been read.
+    Fin,
+}
+
+/// Why nothing can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadError {
+    /// The connection ended abnormally.
+    Closed(CloseReason),
+    /// There is no such connection.
+    NoConnection,
+}
+
+/// Why nothing can be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteError {
+    /// This direction was closed by `shutdown`.
+    Shutdown,
+    /// The connection ended.
+    Closed(CloseReason),
+    /// There is no such connection.
+    NoConnection,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Closed(reason) => write!(f, "cannot read: {reason}"),
+            Self::NoConnection => f.write_str("cannot read: no such connection"),
+        }
+    }
+}
+impl core::error::Error for ReadError {}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Shutdown => f.write_str("cannot write: this direction is shut down"),
+            Self::Closed(reason) => write!(f, "cannot write: {reason}"),
+            Self::NoConnection => f.write_str("cannot write: no such connection"),
+        }
+    }
+}
+impl core::error::Error for WriteError {}

@@ -1,0 +1,35 @@
+//! A sans-I/O TCP: endpoints, and the host stack that owns them.
+//!
+//! The core is a pure function of (state, now, input). Time and randomness come in with each call ([`Cx`]), octets with
+//! frames; what leaves, leaves through [`turn`], the one loop body that virtual time, a real device and conformance
+//! scripts share.
+//!
+//! An [`Endpoint`]'s methods fall into four families: constructors consume the configuration once; `handle_*` is the
+//! world acting on us; `write`, `read`, `shutdown`, `abort` are the application acting on us; `poll_*` is us acting on
+//! the world, to be called until `None`. Wire input never fails: it yields a [`Disposition`] and a counter.
+#![forbid(unsafe_code)]
+#![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod config;
+mod cx;
+mod endpoint;
+mod event;
+mod info;
+mod options;
+mod pattern;
+mod recv;
+mod send;
+mod stack;
+mod timers;
+mod timestamps;
+mod turn;
+
+pub use config::{Config, ConfigError, ValidConfig};
+pub use cx::{Cx, StackCx};
+pub use endpoint::{Endpoint, FourTuple, Segment, State, Transmit, TxBuf};
+pub use event::{CloseReason, ConnEvent, Disposition, DropReason, Read, ReadError, WriteError};
+pub use info::{Counters, TcpInfo};
+pub use pattern::{Payload, fill_pattern, pattern_byte};
+pub use stack::{Conn, ConnectError, DeviceCaps, ListenError, Segmentation, Stack, StackConfig, StackCounters, StackEvent, TxChecksum};
+pub use timers::TimerKind;
+pub use turn::{Budget, ChecksumState, RxFrame, Sent, TurnResult, TxFrame, turn};

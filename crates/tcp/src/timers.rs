@@ -1,0 +1,167 @@
+//! One table of deadlines per endpoint.
+//!
+//! The timers that watch over the flight exclude each other (RFC 8985 §8), so they share one slot with a kind; the others
+//! have a slot each. `timeout.rs` stops an expired timer before handling it, hence a spurious call is a no-op.
+
+use base::{Duration, Instant};
+
+/// A timer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimerKind {
+    /// The oldest outstanding data, or a SYN, was not acknowledged in time. Armed by `timeout.rs`. Shares the loss slot.
+    Retransmit,
+    /// A segment becomes overdue for the loss detector. Armed by `timeout.rs`. Shares the loss slot.
+    Reorder,
+    /// The peer's window is closed, or the silly-window rules hold the last octets back. Armed by `timeout.rs`. Shares the
+    /// loss slot.
+    Persist,
+    /// An acknowledgement was delayed long enough. Armed by `data.rs`.
+    DelayedAck,
+    /// The peer did not close its direction. Armed by `close.rs`.
+    FinWait2,
+    /// Twice the maximum segment lifetime is over. Armed by `close.rs`.
+    TimeWait,
+    /// The pacer lets the next segment go. Armed by `output.rs`.
+    Pace,
+}
+
+impl TimerKind {
+    /// Name for traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Retransmit => "retransmit",
+            Self::Reorder => "reorder",
+            Self::Persist => "persist",
+            Self::DelayedAck => "delayed_ack",
+            Self::FinWait2 => "fin_wait_2",
+            Self::TimeWait => "time_wait",
+            Self::Pace => "pace",
+        }
+    }
+    const fn slot(self) -> usize {
+        match self {
+            Self::Retransmit | Self::Reorder | Self::Persist => 0,
+            Self::DelayedAck => 1,
+            Self::FinWait2 | Self::TimeWait => 2,
+            Self::Pace => 3,
+        }
+    }
+}
+
+const SLOTS: usize = 4;
+
+/// The deadlines of one endpoint.
+#[derive(Clone, Debug)]
+pub(crate) struct TimerTable {
+    at: [Instant; SLOTS],
+    kind: [TimerKind; SLOTS],
+    granularity: Duration,
+}
+
+impl TimerTable {
+    /// An empty table on a clock whose ticks are `granularity` apart; zero for an exact clock.
+    pub fn new(granularity: Duration) -> Self {
+        Self { at: [Instant::MAX; SLOTS], kind: [TimerKind::Retransmit; SLOTS], granularity }
+    }
+    /// Sets `kind` to fire at `at`, rounded up to the clock; replaces whatever held its slot. Returns the deadline.
+    #[inline]
+    pub fn arm(&mut self, kind: TimerKind, at: Instant) -> Instant {
+        let at = if self.granularity.is_zero() { at } else { at.round_up_to(self.granularity) };
+        self.at[kind.slot()] = at;
+        self.kind[kind.slot()] = kind;
+        at
+    }
+    /// Stops whatever holds the slot of `kind`.
+    #[inline]
+    pub fn stop(&mut self, kind: TimerKind) {
+        self.at[kind.slot()] = Instant::MAX;
+    }
+    /// Stops all.
+    pub fn stop_all(&mut self) {
+        self.at = [Instant::MAX; SLOTS];
+    }
+    /// When `kind` fires, if it is armed.
+    #[inline]
+    pub fn deadline(&self, kind: TimerKind) -> Option<Instant> {
+        let slot = kind.slot();
+        (self.at[slot] != Instant::MAX && self.kind[slot] == kind).then_some(self.at[slot])
+    }
+    /// The earliest deadline.
+    #[inline]
+    pub fn next(&self) -> Option<Instant> {
+        let earliest = self.at.iter().copied().fold(Instant::MAX, Instant::min);
+        (earliest != Instant::MAX).then_some(earliest)
+    }
+    /// Stops and returns one timer that is due at `now`: the earliest, and among equals the first in slot order.
+    pub fn take_due(&mut self, now: Instant) -> Option<TimerKind> {
+        let slot = (0..SLOTS).min_by_key(|&slot| self.at[slot])?;
+        if self.at[slot] == Instant::MAX || self.at[slot] > now {
+            return None;
+        }
+        self.at[slot] = Instant::MAX;
+        Some(self.kind[slot])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const KINDS: [TimerKind; 7] = [
+        TimerKind::Retransmit,
+        TimerKind::Reorder,
+        TimerKind::Persist,
+        TimerKind::DelayedAck,
+        TimerKind::FinWait2,
+        TimerKind::TimeWait,
+        TimerKind::Pace,
+    ];
+
+    #[test]
+    fn timers_of_one_slot_replace_each_other() {
+        let mut table = TimerTable::new(Duration::ZERO);
+        table.arm(TimerKind::Retransmit, Instant::from_nanos(9));
+        table.arm(TimerKind::Reorder, Instant::from_nanos(20));
+        assert_eq!(table.deadline(TimerKind::Retransmit), None);
+        assert_eq!(table.next(), Some(Instant::from_nanos(20)));
+        table.stop(TimerKind::Persist);
+        assert_eq!(table.next(), None);
+    }
+
+    #[test]
+    fn a_coarse_clock_rounds_up() {
+        let mut table = TimerTable::new(Duration::from_millis(10));
+        assert_eq!(table.arm(TimerKind::Pace, Instant::from_nanos(1)), Instant::from_nanos(10_000_000));
+    }
+
+    proptest! {
+        #[test]
+        fn agrees_with_a_sorted_list(ops in prop::collection::vec((0usize..7, 0u64..50, 0u8..3), 0..60)) {
+            let mut table = TimerTable::new(Duration::ZERO);
+            let mut model: Vec<(TimerKind, u64)> = Vec::new();
+            for (kind, at, op) in ops {
+                let kind = KINDS[kind];
+                match op {
+                    0 => {
+                        model.retain(|(k, _)| k.slot() != kind.slot());
+                        model.push((kind, at));
+                        table.arm(kind, Instant::from_nanos(at));
+                    }
+                    1 => {
+                        model.retain(|(k, _)| k.slot() != kind.slot());
+                        table.stop(kind);
+                    }
+                    _ => {
+                        model.sort_by_key(|(k, t)| (*t, k.slot()));
+                        let due = model.first().copied().filter(|(_, t)| *t <= at);
+                        if due.is_some() { model.remove(0); }
+                        prop_assert_eq!(table.take_due(Instant::from_nanos(at)), due.map(|(k, _)| k));
+                    }
+                }
+                let earliest = model.iter().map(|(_, t)| Instant::from_nanos(*t)).min();
+                prop_assert_eq!(table.next(), earliest);
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! The only loop body in the project: virtual time, a real device and conformance scripts all call [`turn`].
+//!
+//! Inside a turn the order is by time. A timer due before a frame's ingress is served before it; at equal times the
+//! frame goes first. Then what became ready is transmitted, one burst per endpoint in turn. A device that is full says
+//! so, and the endpoint stays on the ready list: back-pressure, not drops.
+
+use crate::cx::StackCx;
+use crate::pattern::Payload;
+use crate::stack::Stack;
+use base::Instant;
+use trace::Observer;
+
+/// A frame as a device or an emulator hands it in: one segment, or one super-segment of many.
+#[derive(Clone, Copy, Debug)]
+pub struct RxFrame<'a> {
+    /// Ingress time; not after the turn's `now`, and not before the frame in front of it.
+    pub at: Instant,
+    /// IP and TCP header, options included (`wire::split` cuts a raw read).
+    pub header: &'a [u8],
+    /// The segment's octets, or their description.
+    pub payload: Payload<'a>,
+    /// Segment size of a super-segment; `None` for a plain one.
+    pub gso_size: Option<u16>,
+    /// What is known about the TCP checksum.
+    pub checksum: ChecksumState,
+}
+
+/// A frame for a device or an emulator.
+#[derive(Clone, Copy, Debug)]
+pub struct TxFrame<'a> {
+    /// IP and TCP header.
+    pub header: &'a [u8],
+    /// The segment's octets, or their description.
+    pub payload: Payload<'a>,
+    /// Segment size when the device is to cut the payload; `None` for a plain segment.
+    pub gso_size: Option<u16>,
+    /// Who finishes the TCP checksum.
+    pub checksum: ChecksumState,
+    /// Earliest departure, for devices that can hold a frame back.
+    pub not_before: Option<Instant>,
+}
+
+/// The TCP checksum of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChecksumState {
+    /// It stands in the header: to be verified on receipt, computed on transmission.
+    InHeader,
+    /// The device's: only the pseudo-header sum stands in the header (transmission), or the device or the local sender
+    /// vouches for the octets (receipt).
+    Device,
+    /// Nobody's: an emulator that cannot corrupt octets carries them.
+    Unneeded,
+}
+
+/// What the device did with a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// Took it.
+    Accepted,
+    /// Has no room; the same frame is offered again in a later turn.
+    Full,
+}
+
+/// How much one turn may do.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget {
+    /// Most frames handed to the device.
+    pub frames: usize,
+}
+
+impl Budget {
+    /// No bound; for virtual time, where a turn takes none.
+    pub const UNLIMITED: Self = Self { frames: usize::MAX };
+}
+
+/// What the driver has to know afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TurnResult {
+    /// When the next timer is due; a turn then, even without frames. May be early, never late.
+    pub next_deadline: Option<Instant>,
+    /// The device was full or the budget spent: call again when there is room, without waiting for the deadline.
+    pub more_to_send: bool,
+}
+
+/// Handles `rx` and due timers in order of time, then transmits.
+///
+/// Application readiness is in [`Stack::poll_event`] afterwards.
+pub fn turn<'a, O: Observer>(
+    stack: &mut Stack,
+    cx: &mut StackCx<'_, O>,
+    rx: impl IntoIterator<Item = RxFrame<'a>>,
+    tx: &mut impl FnMut(TxFrame<'_>) -> Sent,
+    budget: Budget,
+) -> TurnResult {
+    for frame in rx {
+        stack.serve_timers_before(frame.at, cx.obs);
+        stack.handle_frame(&frame, cx.obs);
+    }
+    stack.serve_timers_until(cx.now, cx.obs);
+    let more_to_send = stack.transmit(cx, tx, budget);
+    TurnResult { next_deadline: stack.next_deadline(), more_to_send }
+}

@@ -1,0 +1,13 @@
+//! The event vocabulary and the observer seam. No I/O, no serialisation library.
+//!
+//! Events speak the wire's language. Every `by` and `cause` answers *why*, which is what a trace is read for.
+#![forbid(unsafe_code)]
+#![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod event;
+mod observer;
+mod text;
+
+pub use event::{Event, VERSION};
+pub use observer::{ConnId, DynObserver, Observer, Off};
+pub use text::{TextSink, write_line};

@@ -1,0 +1,54 @@
+//! Who watches. The observer is a parameter of every call, not a field: state stays free of type parameters, and
+//! [`Off`] costs nothing because `ENABLED` is a constant.
+
+use crate::Event;
+use base::Instant;
+
+/// A connection as traces name it: the order in which its stack created it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConnId(pub u32);
+
+/// Receives events.
+pub trait Observer {
+    /// Whether events are built at all; a constant, so that a disabled observer leaves no code behind.
+    const ENABLED: bool = true;
+    /// Takes one event.
+    fn record(&mut self, at: Instant, conn: ConnId, event: Event);
+}
+
+/// Watches nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Off;
+
+impl Observer for Off {
+    const ENABLED: bool = false;
+    fn record(&mut self, _at: Instant, _conn: ConnId, _event: Event) {}
+}
+
+/// The object-safe half of [`Observer`], for a choice made at run time.
+pub trait DynObserver {
+    /// Takes one event.
+    fn record(&mut self, at: Instant, conn: ConnId, event: Event);
+}
+
+impl Observer for Option<Box<dyn DynObserver>> {
+    fn record(&mut self, at: Instant, conn: ConnId, event: Event) {
+        if let Some(observer) = self {
+            observer.record(at, conn, event);
+        }
+    }
+}
+
+impl<O: Observer> Observer for &mut O {
+    const ENABLED: bool = O::ENABLED;
+    fn record(&mut self, at: Instant, conn: ConnId, event: Event) {
+        (**self).record(at, conn, event);
+    }
+}
+
+/// Keeps everything, in order; for tests.
+impl Observer for Vec<(Instant, ConnId, Event)> {
+    fn record(&mut self, at: Instant, conn: ConnId, event: Event) {
+        self.push((at, conn, event));
+    }
+}

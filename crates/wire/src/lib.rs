@@ -1,0 +1,17 @@
+//! Total parsers and exact emitters for IPv4, IPv6 and TCP headers.
+//!
+//! *View* and *meaning* are apart: [`split`] and [`parse`] accept any bytes and give a meaning or a named reason, never a
+//! panic; [`emit`] turns a meaning ([`IpRepr`], [`TcpRepr`]) into the one canonical encoding.
+#![forbid(unsafe_code)]
+#![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
+
+pub mod checksum;
+mod ip;
+mod malformed;
+mod packet;
+pub mod tcp;
+
+pub use ip::{Ecn, IpRepr};
+pub use malformed::Malformed;
+pub use packet::{MAX_HEADER, Split, emit, parse, split};
+pub use tcp::{Flags, Options, SackBlocks, TcpRepr, Timestamps};
