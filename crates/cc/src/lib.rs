@@ -10,11 +10,18 @@ pub mod algo;
 pub mod avoidance;
 pub mod control;
 pub mod loss_based;
+pub mod pacing;
 pub mod sample;
 pub mod slow_start;
 pub mod window;
 
-pub use algo::{AvoidanceConfig, CcConfig, CubicConfig, PacingConfig, SlowStartConfig, build};
+#[cfg(test)]
+mod testing;
+
+pub use algo::{
+    AvoidanceConfig, CcConfig, ClassicConfig, CubicConfig, FastConvergence, PacingConfig, RenoConfig, SlowStartConfig,
+    SsthreshBase, build,
+};
 pub use avoidance::Avoidance;
 pub use control::{CcNote, CongestionControl, Pacing, Snapshot};
 pub use loss_based::LossBased;

@@ -1,1 +1,30 @@
-//! Placeholder.
+//! Real time: a TUN device, the loop that drives a stack over it, and a few applications.
+//!
+//! The loop ([`Driver`]) knows a [`Device`] and a [`Clock`] and nothing else, so that a TUN device with the machine's
+//! clock and a scripted device with a scripted clock run the very same code. Between device and stack there may be an
+//! emulated path in each direction ([`Impairment`]): the hops of `netem`, here in real time.
+//!
+//! Everything is synchronous and runs in the caller's thread.
+#![deny(unsafe_code)]
+
+mod apps;
+mod cidr;
+mod clock;
+mod crc;
+mod device;
+mod driver;
+mod impair;
+mod inlet;
+mod offload;
+mod outlet;
+mod tun;
+
+pub use apps::{App, Discard, Echo, Hook, Payload, Receiver, Sender, SourceError, Transfer};
+pub use cidr::{Cidr, CidrError};
+pub use clock::{Clock, Interest, MonotonicClock, Wake};
+pub use crc::Crc32;
+pub use device::{Device, Frame, Received};
+pub use driver::{Driver, DriverConfig, DriverError, Ended, StartError};
+pub use impair::{Impairment, RawPacket};
+pub use offload::Parts;
+pub use tun::{Offload, Tun, TunConfig, TunError};

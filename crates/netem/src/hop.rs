@@ -1,4 +1,4 @@
-//! The hop seam.
+//! The hop seam: what one stage of a one-way path promises to the path that composes it (`path.rs`).
 
 use base::{Instant, Rng};
 use core::fmt::Debug;
@@ -22,7 +22,7 @@ pub enum Offer<P> {
     Queued,
     /// It is gone; the packet is handed back so that its storage can be used again.
     Dropped(P, DropCause),
-    /// It leaves, and so does a copy of it.
+    /// It leaves, and so does a copy of it; the second time is not before the first unless the hop reorders.
     Both(Instant, P, Instant, P),
 }
 
@@ -47,7 +47,7 @@ pub trait Hop<P: Packet>: Debug + Send {
     fn next_deadline(&self) -> Option<Instant> {
         None
     }
-    /// A packet whose time has come, if any; call until `None`.
+    /// A packet whose time has come, if any; call until `None`, after which the next deadline is later than `now`.
     fn poll(&mut self, _now: Instant) -> Option<P> {
         None
     }
@@ -55,6 +55,14 @@ pub trait Hop<P: Packet>: Debug + Send {
     /// next one by event, in the order of their times.
     fn reorders(&self) -> bool {
         false
+    }
+    /// Octets inside at `now`, the packet in service counted whole; zero for hops that keep no queue.
+    fn backlog(&self, _now: Instant) -> u64 {
+        0
+    }
+    /// The most octets that were ever inside at once.
+    fn max_backlog(&self) -> u64 {
+        0
     }
     /// Short name for traces: `loss`, `rate`, `delay`, …
     fn name(&self) -> &'static str;

@@ -5,6 +5,24 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod delay;
+pub mod duplicate;
 pub mod hop;
+pub mod loss;
+pub mod path;
+pub mod presets;
+pub mod queue;
+pub mod rate;
+pub mod reorder;
 
+#[cfg(test)]
+mod testing;
+
+pub use delay::{Delay, Jitter, JitterKind};
+pub use duplicate::Duplicate;
 pub use hop::{DropCause, Hop, Offer, Packet};
+pub use path::{Drops, Path, PathStats};
+pub use presets::{LossSpec, PathSpec};
+pub use queue::droptail::Buffer;
+pub use rate::Bottleneck;
+pub use reorder::ReorderSpec;

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 
+pub mod config;
 pub mod detect;
 pub mod episode;
 pub mod rate_sample;
@@ -16,7 +17,11 @@ pub mod sack;
 pub mod scoreboard;
 pub mod variants;
 
+pub use config::{
+    DetectorConfig, DsackAdaptation, DupThreshConfig, RackConfig, RackRingConfig, RecoveryConfig, ReductionConfig,
+    build_detector, build_detector_without_sack, build_reduction,
+};
 pub use detect::{DetectCx, LossDetector, Verdict};
 pub use episode::Episode;
 pub use reduction::{EpisodeEntry, RecoveryAck, Reduction};
-pub use scoreboard::{Delivered, Mark, Scoreboard, SegmentId, SentSegment, Xmit};
+pub use scoreboard::{Delivered, Mark, NewestDelivered, Scoreboard, SegmentId, SentSegment, Xmit};

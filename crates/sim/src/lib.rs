@@ -1,1 +1,29 @@
-//! Placeholder.
+//! The virtual-time world: nodes that run the real TCP stack, one-way paths between them, applications, and checkers.
+//!
+//! [`run`] takes a [`Scenario`], which is plain data, and gives an [`Outcome`] or a named [`Failure`]. Same scenario, same
+//! bits: there is no clock and no thread in here, and every random stream is forked from the seed by a label of its own.
+//!
+//! Four checkers watch every run, in experiments as in tests: what was written is what is read (`checker/stream.rs`),
+//! the books of every endpoint balance (`accounting.rs`), data keeps moving (`liveness.rs`), and deadlines lie ahead
+//! (`timers.rs`). A run that goes on for ever is stopped by its [`BudgetSpec`], with a name for what was exhausted.
+#![forbid(unsafe_code)]
+#![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod budget;
+mod checker;
+mod node;
+mod outcome;
+mod packet;
+mod queue;
+mod scenario;
+mod topology;
+mod workload;
+mod world;
+
+pub use budget::{BudgetSpec, Resource};
+pub use node::CONN_IDS_PER_NODE;
+pub use outcome::{Cause, EndOutcome, Failure, FlowOutcome, Outcome, Side};
+pub use packet::{PacketPool, Parcel, SimPacket, StoredPayload};
+pub use queue::EventQueue;
+pub use scenario::{AppPace, AuditSchedule, Carriage, FlowSpec, IpVersion, Scenario, Until, Workload};
+pub use world::run;

@@ -20,6 +20,8 @@ mod pattern;
 mod recv;
 mod send;
 mod stack;
+#[cfg(test)]
+mod testing;
 mod timers;
 mod timestamps;
 mod turn;

@@ -1,6 +1,13 @@
-//! What the TCP needs of an IP header (RFC 791, RFC 8200), whichever version.
+//! What the TCP needs of an IP header (RFC 791, RFC 8200), whichever version, and the rules that both versions share.
+//!
+//! Deviation: a length field of zero is accepted, and written, for a super-segment of more than 65,535 octets, because
+//! devices with segmentation offload exchange such packets with their host. On a link it never occurs.
 
+use crate::{Malformed, ipv4, ipv6};
 use core::net::IpAddr;
+
+/// TCP's protocol and next-header number.
+pub(crate) const PROTOCOL_TCP: u8 = 6;
 
 /// The meaning of an IPv4 or IPv6 header in front of a TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,4 +36,70 @@ pub enum Ecn {
     Ect0,
     /// Congestion experienced.
     Ce,
+}
+
+impl Ecn {
+    /// From the two low bits of the traffic class; the others are ignored.
+    #[inline]
+    const fn from_bits(traffic_class: u8) -> Self {
+        match traffic_class & 0b11 {
+            0b00 => Self::NotEct,
+            0b01 => Self::Ect1,
+            0b10 => Self::Ect0,
+            _ => Self::Ce,
+        }
+    }
+}
+
+impl IpRepr {
+    /// Puts the meaning together; `traffic_class` holds DSCP and ECN as both versions order them.
+    #[inline]
+    pub(crate) fn new(src: IpAddr, dst: IpAddr, ttl: u8, traffic_class: u8) -> Self {
+        Self { src, dst, ttl, dscp: traffic_class >> 2, ecn: Ecn::from_bits(traffic_class) }
+    }
+
+    /// DSCP and ECN in one octet.
+    #[inline]
+    pub(crate) fn traffic_class(&self) -> u8 {
+        assert!(self.dscp < 64, "a code point has 6 bits");
+        self.dscp << 2 | self.ecn as u8
+    }
+}
+
+/// The IP version that `packet` claims.
+#[derive(Clone, Copy)]
+pub(crate) enum Version {
+    V4,
+    V6,
+}
+
+#[inline]
+pub(crate) fn version(packet: &[u8]) -> Result<Version, Malformed> {
+    match packet.first().map(|octet| octet >> 4) {
+        Some(4) => Ok(Version::V4),
+        Some(6) => Ok(Version::V6),
+        Some(_) => Err(Malformed::IpVersion),
+        None => Err(Malformed::Truncated),
+    }
+}
+
+/// Where the TCP header begins in `packet`.
+#[inline]
+pub(crate) fn tcp_offset(packet: &[u8]) -> Result<usize, Malformed> {
+    match version(packet)? {
+        Version::V4 => ipv4::tcp_offset(packet),
+        Version::V6 => ipv6::tcp_offset(packet),
+    }
+}
+
+/// What the length field says when it has to cover `octets`: their number, or zero when that does not fit.
+#[inline]
+pub(crate) fn length_field(octets: u32) -> u16 {
+    u16::try_from(octets).unwrap_or(0)
+}
+
+/// How many of `available` octets a length field claims.
+#[inline]
+pub(crate) fn claimed(field: u16, available: usize) -> usize {
+    if field == 0 && available > usize::from(u16::MAX) { available } else { usize::from(field) }
 }

@@ -7,9 +7,12 @@
 
 pub mod checksum;
 mod ip;
+mod ipv4;
+mod ipv6;
 mod malformed;
 mod packet;
 pub mod tcp;
+mod words;
 
 pub use ip::{Ecn, IpRepr};
 pub use malformed::Malformed;

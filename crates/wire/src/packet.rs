@@ -1,9 +1,15 @@
 //! From bytes to meaning and back.
+//!
+//! Length rule, for both IP versions: the length field covers exactly header and payload. Where these exceed what its 16
+//! bits can say (a super-segment of a device with segmentation offload), it is zero. Nothing else is accepted or written.
 
-use crate::{IpRepr, Malformed, TcpRepr};
+use crate::ip::{self, Version};
+use crate::tcp::packet as tcp_header;
+use crate::{IpRepr, Malformed, TcpRepr, ipv4, ipv6};
+use core::net::IpAddr;
 
 /// Octets that always suffice for an emitted header: IPv6 without extension headers plus a full TCP header.
-pub const MAX_HEADER: usize = 40 + 60;
+pub const MAX_HEADER: usize = ipv6::HEADER + tcp_header::MAX_HEADER;
 
 /// A raw IP packet cut into its header (IP and TCP, options included) and its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,32 +22,69 @@ pub struct Split<'a> {
 
 /// Cuts a device read into header and payload.
 ///
+/// Looks at no more than the cut needs; [`parse`] judges the rest. A super-segment is cut like any other packet: its
+/// length field covers the whole of it, or is zero when the whole exceeds 65,535 octets.
+///
 /// # Errors
 /// Names the first thing that keeps `raw` from being a TCP segment in an IP packet.
+#[inline]
 pub fn split(raw: &[u8]) -> Result<Split<'_>, Malformed> {
-    let _ = raw;
-    Err(Malformed::Truncated)
+    let claimed = match ip::version(raw)? {
+        Version::V4 => ipv4::claimed_len(raw)?,
+        Version::V6 => ipv6::claimed_len(raw)?,
+    };
+    let packet = raw.get(..claimed).ok_or(Malformed::IpLength)?;
+    let offset = ip::tcp_offset(packet)?;
+    let (header, payload) = packet.split_at(offset + tcp_header::header_len(&packet[offset..])?);
+    Ok(Split { header, payload })
 }
 
 /// Reads the meaning of a header whose payload has `payload_len` octets.
 ///
-/// Unknown options are skipped (RFC 9293 MUST-6). The IPv4 header checksum is verified here; the TCP checksum is
-/// [`crate::checksum::verify`]'s, because a device may have done it already. For a super-segment whose length field
-/// describes one part only, the length check is left to the caller by passing the length that the header claims.
+/// `header` ends where the TCP header ends, as [`split`] and [`emit`] leave it, and `payload_len` is all that follows it,
+/// of a super-segment too. Unknown options are skipped (RFC 9293 MUST-6). The IPv4 header checksum is verified here; the
+/// TCP checksum is [`crate::checksum::verify`]'s, because a device may have done it already.
 ///
 /// # Errors
 /// Names the first malformation; never panics.
+#[inline]
 pub fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, TcpRepr), Malformed> {
-    let _ = (header, payload_len);
-    Err(Malformed::Truncated)
+    let (ip, segment) = match ip::version(header)? {
+        Version::V4 => ipv4::parse(header, payload_len)?,
+        Version::V6 => ipv6::parse(header, payload_len)?,
+    };
+    tcp_header::parse_behind(ip, segment)
 }
 
 /// Writes the header in its canonical encoding and returns its length.
 ///
-/// IPv4: no options, DF set, identification zero (RFC 6864), header checksum filled. TCP: options in the order MSS,
-/// SACK-permitted, timestamps, window scale, SACK, each group padded in front with NOPs so that 32-bit fields are
-/// aligned; checksum zero, to be filled by [`crate::checksum`]. SACK blocks that do not fit are left out.
+/// IPv4: no options, DF set, identification zero (RFC 6864), header checksum filled. IPv6: no extension headers, flow
+/// label zero. TCP: options in the order MSS, SACK-permitted, timestamps, window scale, SACK, each group padded in front
+/// with NOPs so that 32-bit fields are aligned; checksum zero, to be filled by [`crate::checksum`]. SACK blocks that do
+/// not fit are left out, the last ones first: of four, three remain beside timestamps. Octets of `out` behind the
+/// returned length are unspecified.
+///
+/// # Panics
+/// On addresses of different versions, a code point beyond 6 bits, or a zero port.
+#[inline]
 pub fn emit(ip: &IpRepr, tcp: &TcpRepr, payload_len: u32, out: &mut [u8; MAX_HEADER]) -> usize {
-    let _ = (ip, tcp, payload_len, out);
-    0
+    const V4_END: usize = ipv4::HEADER + tcp_header::MAX_HEADER;
+    match (ip.src, ip.dst) {
+        (IpAddr::V4(src), IpAddr::V4(dst)) => {
+            let (fixed, rest) = out[..V4_END].split_first_chunk_mut().expect("there is room");
+            let len = ipv4::HEADER + tcp_header::emit(tcp, rest.first_chunk_mut().expect("there is room"));
+            ipv4::emit(ip, src, dst, payload_len.saturating_add(len as u32), fixed);
+            len
+        }
+        (IpAddr::V6(src), IpAddr::V6(dst)) => {
+            let (fixed, rest) = out.split_first_chunk_mut().expect("there is room");
+            let tcp_len = tcp_header::emit(tcp, rest.first_chunk_mut().expect("there is room"));
+            ipv6::emit(ip, src, dst, payload_len.saturating_add(tcp_len as u32), fixed);
+            ipv6::HEADER + tcp_len
+        }
+        (src, dst) => panic!("a packet from {src} to {dst} is of no IP version"),
+    }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,12 +4,12 @@ mod cubic;
 pub mod cubic_math;
 mod reno;
 
-pub use cubic::Cubic;
-pub use reno::Reno;
+pub use cubic::{Cubic, CubicConfig, FastConvergence};
+pub use reno::{Reno, RenoConfig};
 
 use crate::sample::{AckSample, CongestionEvent};
 use crate::window::Window;
-use base::{Bytes, Instant};
+use base::{Bytes, Duration, Instant, Ratio};
 use core::fmt::Debug;
 
 /// A congestion-avoidance algorithm. It is lent the window and returns numbers; it never writes `cwnd`.
@@ -18,12 +18,84 @@ pub trait Avoidance: Debug + Clone + Send + 'static {
     const NAME: &'static str;
     /// Avoidance begins, with or without a preceding congestion event.
     fn on_enter(&mut self, window: &Window, now: Instant);
-    /// An ACK arrived in avoidance; octets to add to `cwnd`.
+    /// An ACK arrived in avoidance; octets to add to `cwnd`. Also called when `ack.cwnd_limited` does not hold, so that
+    /// time can be kept; what is returned then is not applied.
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Bytes;
     /// A congestion signal; the new `ssthresh` in octets (the composite applies the floor of two segments).
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent, now: Instant) -> Bytes;
+    /// Nothing was sent for `idle`, and sending is about to resume.
+    fn on_idle(&mut self, _idle: Duration) {}
     /// Up to two named numbers for traces.
     fn values(&self) -> [(&'static str, u64); 2] {
         [("", 0); 2]
+    }
+}
+
+/// What a congestion signal reduces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SsthreshBase {
+    /// What is outstanding, but no more than the window (RFC 5681 §3.1, RFC 9438 §4.6).
+    FlightSize,
+    /// The window, whether it was used or not. RFC 9438 §4.6 allows it to those who do not let an unused window grow;
+    /// nothing here does.
+    Cwnd,
+}
+
+impl SsthreshBase {
+    /// The octets to reduce.
+    pub fn octets(self, window: &Window, event: &CongestionEvent) -> Bytes {
+        let in_question = in_question(window, event);
+        match (self, *event) {
+            (Self::Cwnd, _) => in_question,
+            (
+                Self::FlightSize,
+                CongestionEvent::Loss { flight_size }
+                | CongestionEvent::Ecn { flight_size }
+                | CongestionEvent::Timeout { flight_size, .. },
+            ) => flight_size.min(in_question),
+        }
+    }
+}
+
+/// The window that a signal speaks about: `cwnd`, except that a timeout on the way back from another one puts in
+/// question what the first had left standing, and not the segment or two that were sent since.
+fn in_question(window: &Window, event: &CongestionEvent) -> Bytes {
+    match event {
+        CongestionEvent::Timeout { .. } => window.believed(),
+        CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => window.cwnd(),
+    }
+}
+
+/// `octets` times `ratio`, rounded down.
+fn scaled(octets: Bytes, ratio: Ratio) -> Bytes {
+    // A ratio is at most one, so the result fits.
+    (u128::from(octets) * u128::from(ratio.num()) / u128::from(ratio.den())) as Bytes
+}
+
+/// A fraction known to be one.
+const fn ratio(num: u64, den: u64) -> Ratio {
+    match Ratio::new(num, den) {
+        Some(ratio) => ratio,
+        None => panic!("not a fraction of one"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::window::InitialWindow;
+    use test_case::test_case;
+
+    const RESTARTED: (Bytes, Bytes) = (1_000, 50_000);
+
+    #[test_case(SsthreshBase::FlightSize, CongestionEvent::Timeout { flight_size: 90_000, first: true }, 50_000)]
+    #[test_case(SsthreshBase::FlightSize, CongestionEvent::Timeout { flight_size: 20_000, first: true }, 20_000)]
+    #[test_case(SsthreshBase::Cwnd, CongestionEvent::Timeout { flight_size: 20_000, first: true }, 50_000)]
+    #[test_case(SsthreshBase::Cwnd, CongestionEvent::Loss { flight_size: 20_000 }, 1_000; "a loss is about cwnd")]
+    #[test_case(SsthreshBase::FlightSize, CongestionEvent::Ecn { flight_size: 20_000 }, 1_000; "so is a mark")]
+    fn on_the_way_back_from_a_timeout(base: SsthreshBase, event: CongestionEvent, expected: Bytes) {
+        let mut window = Window::new(&InitialWindow::plain(1), RESTARTED.0);
+        window.set_ssthresh(RESTARTED.1);
+        assert_eq!(base.octets(&window, &event), expected);
     }
 }

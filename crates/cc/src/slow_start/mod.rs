@@ -2,7 +2,7 @@
 
 mod classic;
 
-pub use classic::Classic;
+pub use classic::{Classic, ClassicConfig};
 
 use crate::control::Pacing;
 use crate::sample::{AckSample, SentSample};

@@ -1,5 +1,11 @@
 //! The loss-detector seam: which segments are to be given up for lost, and when to look again.
 
+pub mod dup_thresh;
+pub mod rack;
+
+pub use dup_thresh::DupThresh;
+pub use rack::Rack;
+
 use crate::episode::Episode;
 use crate::scoreboard::{Scoreboard, SentSegment};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
@@ -50,12 +56,20 @@ pub trait LossDetector: Debug + Send {
     fn on_delivered(&mut self, batch: &[SentSegment], cx: &DetectCx);
     /// The receiver reported a duplicate (RFC 2883).
     fn on_dsack(&mut self, _range: SeqRange, _cx: &DetectCx) {}
+    /// A duplicate acknowledgement in the sense of RFC 5681 §2, from a peer that does not use SACK. Comes before
+    /// `on_delivered`.
+    fn on_duplicate_ack(&mut self, _cx: &DetectCx) {}
     /// An episode ended.
     fn on_recovery_exit(&mut self) {}
     /// The retransmission timer expired: mark what is to be sent again.
     fn on_timeout(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict;
     /// After an ACK's deliveries were reported, or when `recheck_at` has come.
     fn detect(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict;
+    /// Whether recovery may also retransmit what is not marked lost (RFC 6675 §4, NextSeg rules 3 and 4). Detectors that
+    /// judge by time find every loss themselves and leave holes alone.
+    fn fills_unmarked_holes(&self) -> bool {
+        false
+    }
     /// The reordering window, its multiplier and whether reordering has been seen; `None` for detectors without one.
     fn reordering(&self) -> Option<(Duration, u32, bool)> {
         None

@@ -1,5 +1,9 @@
 //! The reduction seam: how much may be sent during fast recovery.
 
+mod pipe;
+
+pub use pipe::PipeReduction;
+
 use base::Bytes;
 use core::fmt::Debug;
 

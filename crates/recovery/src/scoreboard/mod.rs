@@ -1,11 +1,29 @@
-//! The scoreboard: what was sent and what became of it.
+//! The scoreboard: what was sent and what became of it (RFC 2018 §5, RFC 6675 §4, RFC 8985 §6.1).
 //!
-//! A ring of records in sequence order (found by binary search) with send-order links through it. One record per
-//! segment of at most one SMSS, also inside a TSO burst, so nothing is ever split in mid-ring; only the front record is
-//! trimmed by a cumulative ACK that ends inside it. A SACK block that covers part of a record marks nothing until a
-//! later one covers it all.
+//! A ring of records in sequence order (found by position, or by binary search) with send-order links through it. One
+//! record per segment of at most one SMSS, also inside a TSO burst, so nothing is ever split in mid-ring; only the front
+//! record is trimmed by a cumulative ACK that ends inside it. A SACK block that covers part of a record marks nothing
+//! until a later one covers it all.
+//!
+//! `sent` appends and links, `apply` takes ACKs, `pipe` marks losses and counts, `next_seg` answers RFC 6675's questions,
+//! `ranges` keeps the SACKed ranges.
 
-use base::{Bytes, Instant, SeqNum, SeqRange};
+mod apply;
+mod next_seg;
+mod pipe;
+mod ranges;
+mod sent;
+#[cfg(test)]
+mod tests;
+
+use crate::rate_sample::RateStamp;
+use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
+use core::cell::Cell;
+use core::cmp::Reverse;
+use next_seg::Rescue;
+use ranges::Ranges;
+use sent::{NIL, Record};
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Names a record for as long as it is on the board: its number since the connection began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -31,6 +49,14 @@ pub struct Xmit {
     pub end: SeqNum,
 }
 
+impl Xmit {
+    /// Whether this transmission comes after `other`: later, or at the same time with a higher sequence number.
+    #[inline]
+    pub fn is_after(self, other: Self) -> bool {
+        self.at > other.at || (self.at == other.at && self.end.after(other.end))
+    }
+}
+
 /// A record as the rest of the house sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SentSegment {
@@ -50,9 +76,49 @@ pub struct SentSegment {
     pub mark: Mark,
 }
 
+impl SentSegment {
+    /// The sequence numbers it occupies.
+    pub const fn range(&self) -> SeqRange {
+        SeqRange::new(self.start, self.xmit.end)
+    }
+}
+
 /// The sender's record of its flight. Owner of `pipe`, of every mark, and of the SACKed ranges.
 #[derive(Clone, Debug)]
-pub struct Scoreboard;
+pub struct Scoreboard {
+    /// Records in sequence order; the front one is number `base`.
+    ring: VecDeque<Record>,
+    base: u64,
+    /// First number not cumulatively acknowledged, and one past the last one sent.
+    una: SeqNum,
+    nxt: SeqNum,
+    /// Ends of the send-order list, which holds exactly the Outstanding records.
+    oldest: u64,
+    newest: u64,
+    /// Octets under each mark.
+    outstanding: Bytes,
+    sacked: Bytes,
+    lost: Bytes,
+    sacked_segments: u32,
+    /// Octets that duplicate ACKs without SACK show to have left the network.
+    departed: Bytes,
+    ranges: Ranges,
+    /// Lost records, lowest first; entries whose record is no longer Lost are dropped when they come up.
+    lost_queue: BinaryHeap<Reverse<u64>>,
+    lost_log: Vec<(SentSegment, RateStamp)>,
+    high_rxt: SeqNum,
+    rescue: Rescue,
+    visited: Cell<u64>,
+}
+
+/// The segment sent last among those that one ACK delivered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewestDelivered {
+    /// Its latest transmission.
+    pub xmit: Xmit,
+    /// What the rate sampler knew at that transmission.
+    pub stamp: RateStamp,
+}
 
 /// What one ACK delivered. The endpoint keeps one and lends it, so that no ACK allocates.
 #[derive(Clone, Debug, Default)]
@@ -63,8 +129,117 @@ pub struct Delivered {
     pub sacked: Bytes,
     /// Octets newly delivered either way, each counted once in its life.
     pub delivered: Bytes,
-    /// Segments newly delivered, in sequence order.
+    /// Segments newly delivered, in sequence order; `mark` is what each was before this ACK.
     pub batch: Vec<SentSegment>,
+    /// The one of the batch that was sent last.
+    pub newest: Option<NewestDelivered>,
+    /// Departure of the one sent last among those never retransmitted.
+    newest_original: Option<Instant>,
 }
 
-const _: fn(SeqRange) = |_| {};
+impl Delivered {
+    /// The RTT that this ACK measures under Karn's rule (RFC 6298 §3): that of the newly delivered segment sent last among
+    /// those sent only once.
+    pub fn rtt_sample(&self, now: Instant) -> Option<Duration> {
+        self.newest_original.map(|sent| now.since(sent))
+    }
+
+    fn clear(&mut self) {
+        self.batch.clear();
+        (self.acked, self.sacked, self.delivered) = (0, 0, 0);
+        (self.newest, self.newest_original) = (None, None);
+    }
+}
+
+impl Scoreboard {
+    /// A board on which nothing was sent yet; `iss` is the first number that will be. Allocates nothing.
+    pub fn new(iss: SeqNum) -> Self {
+        Self {
+            ring: VecDeque::new(),
+            base: 0,
+            una: iss,
+            nxt: iss,
+            oldest: NIL,
+            newest: NIL,
+            outstanding: 0,
+            sacked: 0,
+            lost: 0,
+            sacked_segments: 0,
+            departed: 0,
+            ranges: Ranges::default(),
+            lost_queue: BinaryHeap::new(),
+            lost_log: Vec::new(),
+            high_rxt: iss,
+            rescue: Rescue::Unset,
+            visited: Cell::new(0),
+        }
+    }
+
+    /// The record of that name, while it is on the board.
+    #[inline]
+    pub fn get(&self, id: SegmentId) -> Option<SentSegment> {
+        let index = self.index(id)?;
+        Some(self.view(index))
+    }
+    /// What the rate sampler knew at the latest transmission of a record.
+    #[inline]
+    pub fn stamp(&self, id: SegmentId) -> Option<RateStamp> {
+        self.index(id).map(|index| self.ring[index].stamp)
+    }
+    /// The lowest record.
+    #[inline]
+    pub fn first(&self) -> Option<SentSegment> {
+        (!self.ring.is_empty()).then(|| self.view(0))
+    }
+    /// Octets selectively acknowledged.
+    #[inline]
+    pub fn sacked_bytes(&self) -> Bytes {
+        self.sacked
+    }
+    /// Segments selectively acknowledged.
+    #[inline]
+    pub fn sacked_segments(&self) -> u32 {
+        self.sacked_segments
+    }
+    /// Octets given up for lost and not yet retransmitted.
+    #[inline]
+    pub fn lost_bytes(&self) -> Bytes {
+        self.lost
+    }
+    /// The selectively acknowledged ranges, ascending and never touching each other; their edges are segment edges.
+    #[inline]
+    pub fn sacked_ranges(&self) -> &[SeqRange] {
+        self.ranges.as_slice()
+    }
+    /// One past the highest number selectively acknowledged.
+    #[inline]
+    pub fn highest_sacked(&self) -> Option<SeqNum> {
+        self.ranges.as_slice().last().map(|range| range.end)
+    }
+    /// Whether everything sent was cumulatively acknowledged.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.ring.is_empty()
+    }
+    /// Records on the board.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.ring.len()
+    }
+    /// Records touched since the board was made: what the tests of cost per ACK count.
+    pub fn visited(&self) -> u64 {
+        self.visited.get()
+    }
+    /// Octets behind this board on the heap.
+    pub fn heap_size(&self) -> usize {
+        self.ring.capacity() * size_of::<Record>()
+            + self.ranges.heap_size()
+            + self.lost_queue.capacity() * size_of::<Reverse<u64>>()
+            + self.lost_log.capacity() * size_of::<(SentSegment, RateStamp)>()
+    }
+
+    #[inline]
+    fn visit(&self) {
+        self.visited.set(self.visited.get() + 1);
+    }
+}

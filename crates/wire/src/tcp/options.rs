@@ -1,6 +1,27 @@
 //! TCP options: MSS, window scale, SACK-permitted, SACK, timestamps.
+//!
+//! On receipt any order and alignment will do (RFC 9293 MUST-64), unknown kinds are skipped (MUST-6), and of a repeated
+//! option the last counts. Deviation: an illegal length (MUST-7) condemns the whole segment, a wrong one for its kind too,
+//! because what follows it cannot be trusted to be an option.
+//!
+//! On transmission every group of options fills whole words, so the encoding is a run of words.
 
-use base::SeqRange;
+use crate::Malformed;
+use base::{SeqNum, SeqRange};
+
+/// Most octets of options (RFC 9293 §3.1: the data offset counts at most 15 words).
+pub(super) const MAX_OPTIONS: usize = 40;
+
+const END: u8 = 0;
+const NOP: u8 = 1;
+const MSS: u8 = 2;
+const WINDOW_SCALE: u8 = 3;
+const SACK_PERMITTED: u8 = 4;
+const SACK: u8 = 5;
+const TIMESTAMPS: u8 = 8;
+
+/// Timestamps behind two NOPs, as nearly every segment of a connection that uses them has it.
+const PADDED_TIMESTAMPS: [u8; 4] = [NOP, NOP, TIMESTAMPS, 10];
 
 /// Most SACK blocks that fit into 40 octets of options (RFC 2018 §3).
 pub const MAX_SACK_BLOCKS: usize = 4;
@@ -29,6 +50,124 @@ pub struct Timestamps {
     pub tsecr: u32,
 }
 
+impl Options {
+    /// Reads an option field of the usual shapes: none, or timestamps alone behind two NOPs.
+    #[inline]
+    pub(super) fn read_usual(field: &[u8]) -> Option<Self> {
+        if field.is_empty() {
+            return Some(Self::default());
+        }
+        let body = <&[u8; 12]>::try_from(field).ok()?.strip_prefix(&PADDED_TIMESTAMPS)?;
+        let (tsval, tsecr) = pair(*body.first_chunk()?);
+        Some(Self { timestamps: Some(Timestamps { tsval, tsecr }), ..Self::default() })
+    }
+
+    /// Reads an option field of any shape.
+    pub(super) fn read_any(mut rest: &[u8]) -> Result<Self, Malformed> {
+        let mut options = Self::default();
+        while let [kind, tail @ ..] = rest {
+            match *kind {
+                END => break,
+                NOP => rest = tail,
+                kind => {
+                    let len = usize::from(*tail.first().ok_or(Malformed::OptionLength)?);
+                    // A length below 2 makes the range run backwards, one too long makes it leave the field.
+                    options.set(kind, rest.get(2..len).ok_or(Malformed::OptionLength)?)?;
+                    rest = &rest[len..];
+                }
+            }
+        }
+        Ok(options)
+    }
+
+    #[inline]
+    fn set(&mut self, kind: u8, body: &[u8]) -> Result<(), Malformed> {
+        match kind {
+            MSS => self.mss = Some(u16::from_be_bytes(exactly(body)?)),
+            WINDOW_SCALE => self.window_scale = Some(u8::from_be_bytes(exactly(body)?)),
+            SACK_PERMITTED => {
+                let [] = exactly(body)?;
+                self.sack_permitted = true;
+            }
+            SACK => self.sack.read(body)?,
+            TIMESTAMPS => {
+                let (tsval, tsecr) = pair(exactly(body)?);
+                self.timestamps = Some(Timestamps { tsval, tsecr });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Writes the option field and returns its length in octets, a multiple of 4.
+    #[inline]
+    pub(super) fn write(&self, out: &mut [u8; MAX_OPTIONS]) -> usize {
+        let mut words = Words { out, len: 0 };
+        if let Some(mss) = self.mss {
+            let [high, low] = mss.to_be_bytes();
+            words.push([MSS, 4, high, low]);
+        }
+        match (self.timestamps, self.sack_permitted) {
+            (Some(stamps), true) => words.push_timestamps([SACK_PERMITTED, 2, TIMESTAMPS, 10], stamps),
+            (Some(stamps), false) => words.push_timestamps(PADDED_TIMESTAMPS, stamps),
+            (None, true) => words.push([NOP, NOP, SACK_PERMITTED, 2]),
+            (None, false) => {}
+        }
+        if let Some(shift) = self.window_scale {
+            words.push([NOP, WINDOW_SCALE, 3, shift]);
+        }
+        if !self.sack.is_empty() {
+            words.push_sack(&self.sack);
+        }
+        words.len
+    }
+}
+
+/// The body of an option whose length is fixed by its kind.
+#[inline]
+fn exactly<const N: usize>(body: &[u8]) -> Result<[u8; N], Malformed> {
+    body.try_into().map_err(|_| Malformed::OptionLength)
+}
+
+/// The option field while it is written, whole words at a time.
+struct Words<'a> {
+    out: &'a mut [u8; MAX_OPTIONS],
+    len: usize,
+}
+
+impl Words<'_> {
+    #[inline]
+    fn push(&mut self, word: [u8; 4]) {
+        self.out[self.len..self.len + 4].copy_from_slice(&word);
+        self.len += 4;
+    }
+
+    #[inline]
+    fn push_timestamps(&mut self, head: [u8; 4], stamps: Timestamps) {
+        self.push(head);
+        self.push(stamps.tsval.to_be_bytes());
+        self.push(stamps.tsecr.to_be_bytes());
+    }
+
+    /// As many blocks as fit; the groups before take 20 octets at most, so two always do.
+    fn push_sack(&mut self, sack: &SackBlocks) {
+        let room = (MAX_OPTIONS - self.len - 4) / 8;
+        let blocks = &sack.as_slice()[..sack.as_slice().len().min(room)];
+        self.push([NOP, NOP, SACK, 2 + 8 * blocks.len() as u8]);
+        for block in blocks {
+            self.push(block.start.0.to_be_bytes());
+            self.push(block.end.0.to_be_bytes());
+        }
+    }
+}
+
+/// Two numbers in a row: a pair of timestamps, or the edges of a SACK block.
+#[inline]
+fn pair(octets: [u8; 8]) -> (u32, u32) {
+    let both = u64::from_be_bytes(octets);
+    ((both >> 32) as u32, both as u32)
+}
+
 /// Up to [`MAX_SACK_BLOCKS`] SACK blocks, as they stand on the wire: a block may be empty or reversed, for the
 /// classification above to judge.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -39,9 +178,20 @@ pub struct SackBlocks {
 
 impl SackBlocks {
     /// No block.
-    pub const NONE: Self = Self { blocks: [SeqRange { start: base::SeqNum(0), end: base::SeqNum(0) }; 4], len: 0 };
+    pub const NONE: Self = Self { blocks: [SeqRange { start: SeqNum(0), end: SeqNum(0) }; 4], len: 0 };
 
+    /// Reads the body of a SACK option: one block or more, each of two edges.
+    fn read(&mut self, body: &[u8]) -> Result<(), Malformed> {
+        let (edges, []) = body.as_chunks() else { return Err(Malformed::OptionLength) };
+        *self = Self::NONE;
+        for &edge in edges {
+            let (start, end) = pair(edge);
+            self.push(SeqRange::new(SeqNum(start), SeqNum(end)));
+        }
+        if edges.is_empty() { Err(Malformed::OptionLength) } else { Ok(()) }
+    }
     /// Appends a block; `false` when all places are taken.
+    #[inline]
     pub fn push(&mut self, block: SeqRange) -> bool {
         match self.blocks.get_mut(usize::from(self.len)) {
             Some(place) => {
@@ -53,10 +203,12 @@ impl SackBlocks {
         }
     }
     /// The blocks in wire order.
+    #[inline]
     pub fn as_slice(&self) -> &[SeqRange] {
         &self.blocks[..usize::from(self.len)]
     }
     /// Whether there is none.
+    #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -75,3 +227,6 @@ impl core::fmt::Debug for SackBlocks {
         f.debug_list().entries(self.as_slice()).finish()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -26,22 +26,27 @@ impl Flags {
     pub const CWR: Self = Self(0x80);
 
     /// Both sets together.
+    #[inline]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
     /// This set less `other`.
+    #[inline]
     pub const fn without(self, other: Self) -> Self {
         Self(self.0 & !other.0)
     }
     /// Whether every bit of `other` is set.
+    #[inline]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
     /// The bits as they stand in octet 13, ACK excluded.
+    #[inline]
     pub const fn bits(self) -> u8 {
         self.0
     }
     /// From octet 13; the ACK bit is masked away.
+    #[inline]
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits & !0x10)
     }

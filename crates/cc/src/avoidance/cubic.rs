@@ -1,0 +1,195 @@
+//! CUBIC (RFC 9438).
+//!
+//! The window follows a cubic of the time since avoidance began, flat around the window at which congestion was last
+//! met, but is never below what Reno would have reached.
+//!
+//! Deviations: where the RFC says "for each ACK" (§4.2, §4.4), octets are counted, as §4.3 does for Reno's estimate, so
+//! that a receiver that acknowledges rarely does not slow growth. `cwnd` is not lowered to `W_est` when the cubic had
+//! carried it a little beyond. Fast convergence (§4.7), β, C and the base of the reduction (§4.6) are data.
+
+use super::cubic_math::{Curve, FRACTION_BITS, Ticks, fixed, times_share};
+use super::{Avoidance, SsthreshBase, in_question, ratio, scaled};
+use crate::sample::{AckSample, CongestionEvent};
+use crate::window::Window;
+use base::{Bytes, Duration, Instant, Ratio};
+
+/// CUBIC's numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CubicConfig {
+    /// β: what remains of the window, between 0 and 1.
+    pub beta: Ratio,
+    /// C: how steep the cubic is, in segments per cubic second; at most 1.
+    pub c: Ratio,
+    /// Whether a shrinking share is given up faster.
+    pub fast_convergence: FastConvergence,
+    /// What β is applied to.
+    pub ssthresh_base: SsthreshBase,
+}
+
+impl Default for CubicConfig {
+    /// RFC 9438 §4.1, §4.6 and §5: β 0.7, C 0.4, of what is outstanding, with fast convergence.
+    fn default() -> Self {
+        Self {
+            beta: ratio(7, 10),
+            c: ratio(4, 10),
+            fast_convergence: FastConvergence::On,
+            ssthresh_base: SsthreshBase::FlightSize,
+        }
+    }
+}
+
+/// Fast convergence (RFC 9438 §4.7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FastConvergence {
+    /// The plateau is always the window at which congestion was met.
+    Off,
+    /// When that window was below the last plateau, the new one is lower still, to make room for new flows.
+    On,
+}
+
+/// What preceded the epoch that begins next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Origin {
+    /// Slow start that ended without congestion.
+    SlowStart,
+    /// A timeout and the slow start after it (§4.8).
+    Timeout,
+    /// A reduction.
+    Reduction,
+}
+
+/// A stage of avoidance; everything an ACK needs, computed once.
+#[derive(Clone, Debug)]
+struct Epoch {
+    /// The RFC's `t_epoch`, moved on by whatever time the window was not in use.
+    start: Instant,
+    /// The last ACK, for telling how long that was.
+    last_ack: Instant,
+    curve: Curve,
+    /// Reno's window (§4.3), octets with [`FRACTION_BITS`] binary places.
+    w_est: u64,
+    /// Its growth by one round trip below `cwnd_prior`: α segments, in the same unit.
+    alpha: u64,
+    smss: Bytes,
+}
+
+/// The algorithm's state.
+#[derive(Clone, Debug)]
+pub struct Cubic {
+    config: CubicConfig,
+    /// Where the last congestion was met, lowered by fast convergence; the plateau of the curve. Octets.
+    w_max: Bytes,
+    /// `cwnd` before the last reduction. Octets.
+    cwnd_prior: Bytes,
+    origin: Origin,
+    epoch: Epoch,
+}
+
+impl Cubic {
+    /// Before the first avoidance.
+    pub fn new(config: &CubicConfig) -> Self {
+        let (start, curve) = (Instant::ZERO, Curve::default());
+        let epoch = Epoch { start, last_ack: start, curve, w_est: 0, alpha: 0, smss: 1 };
+        Self { config: *config, w_max: 0, cwnd_prior: 0, origin: Origin::SlowStart, epoch }
+    }
+
+    /// α of §4.3 in octets a round trip, which makes Reno's average window with this β that of Reno with one half.
+    fn alpha(&self, smss: Bytes) -> u64 {
+        let (num, den) = (self.config.beta.num(), self.config.beta.den());
+        fixed(smss, ratio(den - num, den + num)) * 3
+    }
+
+    /// The segment size changed in mid-epoch: the curve keeps its plateau and its place in time.
+    #[cold]
+    fn resize(&mut self, smss: Bytes) {
+        self.epoch.curve.resize(self.config.c, smss);
+        self.epoch.alpha = self.alpha(smss);
+        self.epoch.smss = smss;
+    }
+
+    /// Adds to Reno's estimate what `share` of a window (32 binary places) brings, and returns it in octets.
+    #[inline]
+    fn advance_w_est(&mut self, share: u64) -> Bytes {
+        let one_segment = u64::from(self.epoch.smss) << FRACTION_BITS;
+        let caught_up = self.epoch.w_est >= u64::from(self.cwnd_prior) << FRACTION_BITS;
+        let a_round_trip = if caught_up { one_segment } else { self.epoch.alpha };
+        self.epoch.w_est += times_share(a_round_trip, share);
+        (self.epoch.w_est >> FRACTION_BITS).min(u64::from(Window::MAX)) as Bytes
+    }
+}
+
+impl Avoidance for Cubic {
+    const NAME: &'static str = "cubic";
+
+    fn on_enter(&mut self, window: &Window, now: Instant) {
+        let (cwnd, smss) = (window.cwnd(), window.smss());
+        match self.origin {
+            Origin::Reduction => self.w_max = self.w_max.max(cwnd),
+            Origin::Timeout => self.w_max = cwnd,
+            Origin::SlowStart => (self.w_max, self.cwnd_prior) = (cwnd, cwnd),
+        }
+        self.epoch = Epoch {
+            start: now,
+            last_ack: now,
+            curve: Curve::new(cwnd, self.w_max, self.config.c, smss),
+            w_est: u64::from(cwnd) << FRACTION_BITS,
+            alpha: self.alpha(smss),
+            smss,
+        };
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Bytes {
+        let since_last = ack.now.since(self.epoch.last_ack);
+        self.epoch.last_ack = ack.now;
+        if !ack.cwnd_limited {
+            self.epoch.start += since_last;
+            return 0;
+        }
+        if ack.acked == 0 {
+            return 0;
+        }
+        if self.epoch.smss != window.smss() {
+            self.resize(window.smss());
+        }
+        let cwnd = window.cwnd();
+        // The only division: what part of the window this ACK speaks for. No ACK speaks for more than all of it.
+        let share = (u64::from(ack.acked.min(cwnd)) << 32) / u64::from(cwnd);
+        let w_est = self.advance_w_est(share);
+        let t = Ticks::of(ack.now.since(self.epoch.start));
+        if w_est >= cwnd && self.epoch.curve.at(t) < w_est {
+            return w_est - cwnd;
+        }
+        let one_rtt_on = t + Ticks::of(ack.srtt.unwrap_or(Duration::ZERO));
+        let target = self.epoch.curve.at(one_rtt_on).clamp(cwnd, cwnd + cwnd / 2);
+        times_share(u64::from(target - cwnd), share) as Bytes
+    }
+
+    fn on_congestion(&mut self, window: &Window, event: &CongestionEvent, _now: Instant) -> Bytes {
+        let cwnd = in_question(window, event);
+        let beta = self.config.beta;
+        self.w_max = match self.config.fast_convergence {
+            // cwnd · (1 + β) / 2
+            FastConvergence::On if cwnd < self.w_max => scaled(cwnd, ratio(beta.den() + beta.num(), 2 * beta.den())),
+            FastConvergence::On | FastConvergence::Off => cwnd,
+        };
+        self.cwnd_prior = cwnd;
+        self.origin = match event {
+            CongestionEvent::Timeout { .. } => Origin::Timeout,
+            CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => Origin::Reduction,
+        };
+        scaled(self.config.ssthresh_base.octets(window, event), beta)
+    }
+
+    fn on_idle(&mut self, idle: Duration) {
+        self.epoch.start += idle;
+        self.epoch.last_ack += idle;
+    }
+
+    fn values(&self) -> [(&'static str, u64); 2] {
+        [("w_max", u64::from(self.w_max)), ("k_ms", self.epoch.curve.k.as_millis())]
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,269 @@
+//! The composite of a slow-start policy and an avoidance algorithm (RFC 5681 §3.1, RFC 9438 §4).
+//!
+//! It owns the window and is the only one to write it; the parts are lent it and answer with numbers. Its rules:
+//!
+//! * The window grows outside fast recovery only, and only when the window was what held the sender back. The parts
+//!   see those other ACKs too (they measure time and round trips), but what they ask for is not applied.
+//! * What an ACK in slow start brings beyond `ssthresh` is dropped: it is less than one ACK's worth, and handing the rest
+//!   to avoidance would have to split a sample into two.
+//! * Avoidance begins with the first ACK that may grow a window not below `ssthresh`, which after an episode is the ACK
+//!   that ended it, so that its clock does not run during recovery.
+//! * A congestion mark may leave one segment, a loss leaves at least two (RFC 9438 §4.6), a timeout leaves one.
+//! * A timeout with nothing in flight (a lost SYN) restarts the window but says nothing about the path's capacity:
+//!   `ssthresh` stays.
+//! * Undo brings back everything saved before the first reduction of the episode, unless the window has meanwhile grown
+//!   beyond what it was: then the present is kept (RFC 9438 §4.9). A mark is never undone, and since undoing a loss before
+//!   it would undo it too, it makes what was saved void.
+
+use crate::avoidance::Avoidance;
+use crate::control::{CcNote, CongestionControl, Pacing, Snapshot};
+use crate::pacing::WindowPacing;
+use crate::sample::{AckSample, CongestionEvent, EpisodeKind, SentSample};
+use crate::slow_start::{ExitCause, SlowStart, Step};
+use crate::window::Window;
+use base::{Bytes, Duration, Instant};
+
+/// A controller put together from a slow-start policy and an avoidance algorithm.
+#[derive(Clone, Debug)]
+pub struct LossBased<S: SlowStart, A: Avoidance> {
+    state: State<S, A>,
+    prior: Prior<State<S, A>>,
+    pacing: Option<WindowPacing>,
+    /// Told with the next ACK: signals themselves have no answer.
+    note: Option<CcNote>,
+}
+
+/// All that a reduction changes, and an undo brings back.
+#[derive(Clone, Debug)]
+struct State<S, A> {
+    window: Window,
+    slow_start: S,
+    avoidance: A,
+    avoiding: Avoiding,
+}
+
+/// Whether avoidance has begun since the last congestion signal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Avoiding {
+    NotYet,
+    Begun,
+}
+
+/// What was saved, and whether the episode it belongs to still lasts: its later reductions must not overwrite it.
+#[derive(Clone, Debug)]
+enum Prior<T> {
+    None,
+    OfThisEpisode(T),
+    OfPastEpisode(T),
+}
+
+impl<T> Prior<T> {
+    fn take(&mut self) -> Option<T> {
+        match core::mem::replace(self, Self::None) {
+            Self::None => None,
+            Self::OfThisEpisode(saved) | Self::OfPastEpisode(saved) => Some(saved),
+        }
+    }
+}
+
+impl<S: SlowStart, A: Avoidance> State<S, A> {
+    /// An ACK that may grow the window.
+    #[inline]
+    fn on_ack(&mut self, ack: &AckSample) -> Option<CcNote> {
+        if self.window.in_slow_start() {
+            return self.on_ack_in_slow_start(ack);
+        }
+        let growth = self.avoid(ack);
+        self.grow(ack, growth, Window::MAX);
+        None
+    }
+
+    fn on_ack_in_slow_start(&mut self, ack: &AckSample) -> Option<CcNote> {
+        let growth = match self.slow_start.on_ack(ack, &self.window) {
+            Step::Grow(octets) => octets,
+            Step::Contend(octets) => self.avoid(ack).max(octets),
+            Step::Exit { window, cause } => {
+                self.window.set_ssthresh(window);
+                self.window.set_cwnd(self.window.ssthresh());
+                self.begin_avoiding(ack.now);
+                return Some(CcNote::SlowStartExited(cause));
+            }
+        };
+        self.grow(ack, growth, self.window.ssthresh());
+        if self.window.in_slow_start() {
+            return None;
+        }
+        self.begin_avoiding(ack.now);
+        Some(CcNote::SlowStartExited(ExitCause::Threshold))
+    }
+
+    #[inline]
+    fn grow(&mut self, ack: &AckSample, octets: Bytes, up_to: Bytes) {
+        if ack.cwnd_limited {
+            self.window.grow(octets.min(up_to.saturating_sub(self.window.cwnd())));
+        }
+    }
+
+    #[inline]
+    fn avoid(&mut self, ack: &AckSample) -> Bytes {
+        self.begin_avoiding(ack.now);
+        self.avoidance.on_ack(ack, &self.window)
+    }
+
+    #[inline]
+    fn begin_avoiding(&mut self, now: Instant) {
+        if self.avoiding == Avoiding::NotYet {
+            self.avoiding = Avoiding::Begun;
+            self.avoidance.on_enter(&self.window, now);
+        }
+    }
+
+    fn reduce(&mut self, event: &CongestionEvent, now: Instant) {
+        match *event {
+            CongestionEvent::Loss { .. } => {
+                self.lower_ssthresh(event, now);
+                self.window.set_cwnd(self.window.ssthresh());
+            }
+            CongestionEvent::Ecn { .. } => {
+                let reduced = self.lower_ssthresh(event, now);
+                self.window.set_cwnd(reduced);
+            }
+            CongestionEvent::Timeout { .. } => {
+                if speaks_of_capacity(event) {
+                    self.lower_ssthresh(event, now);
+                }
+                self.window.set_cwnd(self.window.smss());
+            }
+        }
+        self.slow_start.on_congestion();
+        self.avoiding = Avoiding::NotYet;
+    }
+
+    /// Returns what avoidance asked for, before the floor of two segments.
+    fn lower_ssthresh(&mut self, event: &CongestionEvent, now: Instant) -> Bytes {
+        let reduced = self.avoidance.on_congestion(&self.window, event, now);
+        self.window.set_ssthresh(reduced);
+        reduced
+    }
+}
+
+/// Whether `ssthresh` is to be lowered. A repeated timeout brings no news (RFC 5681 §3.1), and one with nothing in flight
+/// is not about data.
+const fn speaks_of_capacity(event: &CongestionEvent) -> bool {
+    match *event {
+        CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => true,
+        CongestionEvent::Timeout { flight_size, first } => first && flight_size > 0,
+    }
+}
+
+impl<S: SlowStart, A: Avoidance> LossBased<S, A> {
+    /// A new connection's controller.
+    pub const fn new(window: Window, slow_start: S, avoidance: A, pacing: Option<WindowPacing>) -> Self {
+        let state = State { window, slow_start, avoidance, avoiding: Avoiding::NotYet };
+        Self { state, prior: Prior::None, pacing, note: None }
+    }
+
+    /// Saves the state unless an earlier reduction of the same episode did.
+    fn save(&mut self, event: &CongestionEvent) {
+        match (event, &self.prior) {
+            (CongestionEvent::Timeout { flight_size: 0, .. }, _) | (_, Prior::OfThisEpisode(_)) => {}
+            (CongestionEvent::Ecn { .. }, _) => self.prior = Prior::None,
+            _ => self.prior = Prior::OfThisEpisode(self.state.clone()),
+        }
+    }
+
+    #[inline]
+    fn repace(&mut self, srtt: Option<Duration>) {
+        if let Some(pacing) = &mut self.pacing {
+            pacing.update(&self.state.window, srtt);
+        }
+    }
+}
+
+impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
+    fn on_sent(&mut self, sent: &SentSample) {
+        if self.state.window.in_slow_start() {
+            self.state.slow_start.on_sent(sent);
+        }
+    }
+
+    fn on_ack(&mut self, ack: &AckSample) -> Option<CcNote> {
+        let exit = match ack.episode {
+            EpisodeKind::Open | EpisodeKind::Loss => self.state.on_ack(ack),
+            EpisodeKind::Recovery => None,
+        };
+        self.repace(ack.srtt);
+        self.note.take().or(exit)
+    }
+
+    fn on_congestion(&mut self, event: &CongestionEvent, now: Instant) {
+        if self.state.window.in_slow_start() && speaks_of_capacity(event) {
+            self.note = Some(CcNote::SlowStartExited(ExitCause::Congestion));
+        }
+        self.save(event);
+        self.state.reduce(event, now);
+        self.repace(None);
+    }
+
+    fn on_recovery_exit(&mut self, _now: Instant) {
+        self.prior = match core::mem::replace(&mut self.prior, Prior::None) {
+            Prior::OfThisEpisode(saved) => Prior::OfPastEpisode(saved),
+            other => other,
+        };
+    }
+
+    fn on_idle_restart(&mut self, idle: Duration) {
+        self.state.avoidance.on_idle(idle);
+    }
+
+    fn on_smss_change(&mut self, smss: Bytes) {
+        self.state.window.set_smss(smss);
+        if let Prior::OfThisEpisode(saved) | Prior::OfPastEpisode(saved) = &mut self.prior {
+            saved.window.set_smss(smss);
+        }
+    }
+
+    fn undo(&mut self) -> bool {
+        let Some(saved) = self.prior.take() else { return false };
+        if saved.window.cwnd() >= self.state.window.cwnd() {
+            self.state = saved;
+            self.note = None;
+        }
+        self.repace(None);
+        true
+    }
+
+    #[inline]
+    fn window(&self) -> &Window {
+        &self.state.window
+    }
+
+    #[inline]
+    fn pacing(&self) -> Option<Pacing> {
+        let window = &self.state.window;
+        let policy = if window.in_slow_start() { self.state.slow_start.pacing(window) } else { None };
+        policy.or_else(|| self.pacing.as_ref()?.pacing())
+    }
+
+    fn snapshot(&self) -> Snapshot {
+        let window = &self.state.window;
+        let [first, second] = self.state.avoidance.values();
+        Snapshot {
+            phase: if window.in_slow_start() { S::NAME } else { A::NAME },
+            cwnd: window.cwnd(),
+            ssthresh: window.ssthresh(),
+            values: [first, second, ("", 0), ("", 0)],
+        }
+    }
+
+    fn clone_box(&self) -> Box<dyn CongestionControl> {
+        Box::new(self.clone())
+    }
+
+    fn state_size(&self) -> usize {
+        size_of::<Self>()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,333 @@
+use super::*;
+use crate::avoidance::{Cubic, CubicConfig, Reno, RenoConfig};
+use crate::slow_start::{Classic, ClassicConfig};
+use crate::testing::{Happening, Rounds, ack, app_limited, story};
+use crate::window::InitialWindow;
+use base::Rate;
+use test_case::test_case;
+
+const SEGMENT: Bytes = 1_000;
+const CLASSIC: ClassicConfig = ClassicConfig { limit_segments: Some(2) };
+
+fn window(segments: u32) -> Window {
+    Window::new(&InitialWindow::plain(segments), SEGMENT)
+}
+
+fn reno(segments: u32) -> LossBased<Classic, Reno> {
+    LossBased::new(window(segments), Classic::new(&CLASSIC), Reno::new(&RenoConfig::default()), None)
+}
+
+fn cubic(segments: u32) -> LossBased<Classic, Cubic> {
+    LossBased::new(window(segments), Classic::new(&CLASSIC), Cubic::new(&CubicConfig::default()), None)
+}
+
+fn loss(segments: u32) -> CongestionEvent {
+    CongestionEvent::Loss { flight_size: segments * SEGMENT }
+}
+
+fn timeout(segments: u32, first: bool) -> CongestionEvent {
+    CongestionEvent::Timeout { flight_size: segments * SEGMENT, first }
+}
+
+fn segments(cc: &impl CongestionControl) -> (Bytes, Bytes) {
+    (cc.window().cwnd() / SEGMENT, cc.window().ssthresh() / SEGMENT)
+}
+
+#[test]
+fn reno_round_by_round() {
+    let told = story(&mut reno(10), &mut Rounds::new(100, 2), 24, &[Happening::Loss(5), Happening::Timeout(14)]);
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn cubic_round_by_round() {
+    let told = story(&mut cubic(10), &mut Rounds::new(100, 2), 64, &[Happening::Loss(5), Happening::Loss(50)]);
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn cubic_round_by_round_after_a_timeout() {
+    let told = story(&mut cubic(10), &mut Rounds::new(50, 1), 30, &[Happening::Timeout(6)]);
+    insta::assert_snapshot!(told);
+}
+
+#[test_case(1, &[10, 15, 23, 35]; "L 1: half as much again when every second segment is acknowledged")]
+#[test_case(2, &[10, 20, 40, 80]; "L 2: doubling")]
+fn slow_start_in_rounds(limit: u32, expected: &[u32]) {
+    let classic = Classic::new(&ClassicConfig { limit_segments: Some(limit) });
+    let mut cc = LossBased::new(window(10), classic, Reno::new(&RenoConfig::default()), None);
+    let mut path = Rounds::new(100, 2);
+    let rounds: Vec<u32> = expected.iter().map(|_| path.deliver(&mut cc, EpisodeKind::Open)).collect();
+    assert_eq!(rounds, expected);
+}
+
+#[test]
+fn slow_start_stops_exactly_at_the_threshold_and_says_so() {
+    let mut cc = reno(10);
+    cc.on_congestion(&timeout(10, true), Instant::ZERO);
+    assert_eq!(cc.on_ack(&ack(1, SEGMENT)), Some(CcNote::SlowStartExited(ExitCause::Congestion)));
+    for (ms, acked) in [(2, SEGMENT), (3, SEGMENT), (4, SEGMENT - 1)] {
+        assert_eq!(cc.on_ack(&ack(ms, acked)), None);
+    }
+    assert_eq!(cc.on_ack(&ack(5, SEGMENT)), Some(CcNote::SlowStartExited(ExitCause::Threshold)));
+    assert_eq!(segments(&cc), (5, 5), "what lies beyond the threshold is dropped");
+    assert_eq!(cc.snapshot().phase, "reno");
+}
+
+#[test]
+fn a_loss_in_slow_start_is_told_with_the_next_ack() {
+    let mut cc = reno(10);
+    cc.on_congestion(&loss(10), Instant::ZERO);
+    let in_recovery = AckSample { episode: EpisodeKind::Recovery, ..ack(1, SEGMENT) };
+    assert_eq!(cc.on_ack(&in_recovery), Some(CcNote::SlowStartExited(ExitCause::Congestion)));
+    assert_eq!(cc.on_ack(&in_recovery), None);
+}
+
+#[test]
+fn nothing_grows_in_recovery_or_in_an_unused_window() {
+    let mut cc = reno(10);
+    cc.on_ack(&app_limited(1, 10 * SEGMENT));
+    cc.on_ack(&AckSample { episode: EpisodeKind::Recovery, ..ack(1, 10 * SEGMENT) });
+    assert_eq!(segments(&cc).0, 10);
+    cc.on_ack(&AckSample { episode: EpisodeKind::Loss, ..ack(1, 2 * SEGMENT) });
+    assert_eq!(segments(&cc).0, 12);
+}
+
+#[test_case(loss(3), 2, 2; "a loss leaves two segments")]
+#[test_case(CongestionEvent::Ecn { flight_size: 3 * SEGMENT }, 1, 2; "a mark leaves one")]
+#[test_case(timeout(3, true), 1, 2; "a timeout leaves one")]
+fn floors_of_a_small_window(event: CongestionEvent, cwnd: Bytes, ssthresh: Bytes) {
+    let mut cc = reno(3);
+    cc.on_congestion(&event, Instant::ZERO);
+    assert_eq!(segments(&cc), (cwnd, ssthresh));
+}
+
+#[test]
+fn repeated_timeouts_leave_the_threshold_alone_and_new_ones_lower_it() {
+    let mut cc = reno(40);
+    cc.on_congestion(&timeout(40, true), Instant::ZERO);
+    assert_eq!(segments(&cc), (1, 20));
+    cc.on_congestion(&timeout(40, false), Instant::ZERO);
+    assert_eq!(segments(&cc), (1, 20));
+    cc.on_congestion(&timeout(40, true), Instant::ZERO);
+    assert_eq!(segments(&cc), (1, 10));
+}
+
+#[test]
+fn a_timeout_with_nothing_in_flight_restarts_but_keeps_the_threshold() {
+    let mut cc = cubic(10);
+    cc.on_congestion(&timeout(0, true), Instant::ZERO);
+    assert_eq!((cc.window().cwnd(), cc.window().ssthresh()), (SEGMENT, Window::UNKNOWN));
+    assert!(!cc.undo());
+    assert_eq!(cc.on_ack(&ack(1, SEGMENT)), None);
+}
+
+#[test]
+fn undo_brings_back_the_window_before_the_first_reduction_of_the_episode() {
+    let mut cc = cubic(100);
+    cc.on_congestion(&loss(100), Instant::ZERO);
+    cc.on_congestion(&loss(100), Instant::ZERO);
+    cc.on_congestion(&timeout(100, true), Instant::ZERO);
+    assert!(cc.undo());
+    assert_eq!((cc.window().cwnd(), cc.window().ssthresh()), (100 * SEGMENT, Window::UNKNOWN));
+    assert_eq!(cc.on_ack(&ack(1, 0)), None, "the exit from slow start is undone as well");
+    assert!(!cc.undo());
+}
+
+#[test]
+fn undo_after_the_episode_brings_back_the_state_of_the_last_one() {
+    let mut cc = reno(100);
+    cc.on_congestion(&loss(100), Instant::ZERO);
+    cc.on_recovery_exit(Instant::ZERO);
+    cc.on_congestion(&loss(50), Instant::ZERO);
+    cc.on_recovery_exit(Instant::ZERO);
+    assert_eq!(segments(&cc), (25, 25));
+    assert!(cc.undo());
+    assert_eq!(segments(&cc), (50, 50));
+}
+
+#[test]
+fn undo_keeps_a_window_that_has_grown_beyond_the_saved_one() {
+    let mut cc = reno(2);
+    cc.on_congestion(&timeout(2, true), Instant::ZERO);
+    for ms in 0..20 {
+        cc.on_ack(&ack(ms, 2 * SEGMENT));
+    }
+    let grown = cc.window().clone();
+    assert!(grown.cwnd() > 2 * SEGMENT);
+    assert!(cc.undo());
+    assert_eq!(*cc.window(), grown);
+}
+
+#[test]
+fn a_mark_is_not_undone() {
+    let mut cc = reno(100);
+    cc.on_congestion(&loss(100), Instant::ZERO);
+    cc.on_recovery_exit(Instant::ZERO);
+    cc.on_congestion(&CongestionEvent::Ecn { flight_size: 50 * SEGMENT }, Instant::ZERO);
+    assert!(!cc.undo());
+    assert_eq!(segments(&cc).0, 25);
+}
+
+#[test]
+fn a_restored_cubic_continues_its_old_curve() {
+    let mut cc = cubic(100);
+    cc.on_congestion(&loss(100), Instant::ZERO);
+    cc.on_recovery_exit(Instant::ZERO);
+    cc.on_ack(&ack(1, SEGMENT));
+    let before = (cc.window().cwnd(), cc.snapshot().values);
+    cc.on_congestion(&loss(70), Instant::ZERO);
+    assert_ne!(cc.snapshot().values, before.1);
+    assert!(cc.undo());
+    assert_eq!((cc.window().cwnd(), cc.snapshot().values), before);
+}
+
+#[test]
+fn what_was_saved_is_counted_in_the_new_segment_size() {
+    let mut cc = reno(4);
+    cc.on_congestion(&loss(4), Instant::ZERO);
+    cc.on_smss_change(9_000);
+    assert!(cc.undo());
+    assert_eq!((cc.window().cwnd(), cc.window().smss()), (9_000, 9_000));
+}
+
+/// Fires after `probing` ACKs, contends for `contending` more, then leaves.
+#[derive(Clone, Debug)]
+struct Scripted {
+    probing: u32,
+    contending: u32,
+}
+
+impl SlowStart for Scripted {
+    const NAME: &'static str = "scripted";
+
+    fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step {
+        if self.probing > 0 {
+            self.probing -= 1;
+            return Step::Grow(ack.acked);
+        }
+        if self.contending > 0 {
+            self.contending -= 1;
+            return Step::Contend(ack.acked / 4);
+        }
+        Step::Exit { window: window.cwnd(), cause: ExitCause::DelayIncrease }
+    }
+
+    fn pacing(&self, _window: &Window) -> Option<Pacing> {
+        Some(Pacing::Departure(Instant::from_nanos(7)))
+    }
+}
+
+/// Counts its beginnings and grows by a fixed step.
+#[derive(Clone, Debug)]
+struct Counting {
+    entered: u64,
+    step: Bytes,
+}
+
+impl Avoidance for Counting {
+    const NAME: &'static str = "counting";
+
+    fn on_enter(&mut self, _window: &Window, _now: Instant) {
+        self.entered += 1;
+    }
+    fn on_ack(&mut self, _ack: &AckSample, _window: &Window) -> Bytes {
+        self.step
+    }
+    fn on_congestion(&mut self, window: &Window, _event: &CongestionEvent, _now: Instant) -> Bytes {
+        window.cwnd() / 2
+    }
+    fn values(&self) -> [(&'static str, u64); 2] {
+        [("entered", self.entered), ("", 0)]
+    }
+}
+
+fn scripted(probing: u32, contending: u32, step: Bytes) -> LossBased<Scripted, Counting> {
+    LossBased::new(window(10), Scripted { probing, contending }, Counting { entered: 0, step }, None)
+}
+
+fn entered(cc: &impl CongestionControl) -> u64 {
+    cc.snapshot().values[0].1
+}
+
+#[test_case(100, &[1_000, 250, 250]; "the policy's growth is the larger")]
+#[test_case(400, &[1_000, 400, 400]; "the growth of avoidance is the larger")]
+fn contending_takes_the_larger_growth(step: Bytes, expected: &[Bytes]) {
+    let mut cc = scripted(1, 2, step);
+    let mut grown = Vec::new();
+    for ms in 0..3 {
+        let before = cc.window().cwnd();
+        cc.on_ack(&ack(ms, SEGMENT));
+        grown.push(cc.window().cwnd() - before);
+    }
+    assert_eq!(grown, expected);
+    assert_eq!(cc.snapshot().phase, "scripted");
+}
+
+#[test_case(0; "on exit")]
+#[test_case(3; "on the first contention")]
+fn avoidance_begins_once(contending: u32) {
+    let mut cc = scripted(1, contending, 10);
+    cc.on_ack(&ack(0, SEGMENT));
+    assert_eq!(entered(&cc), 0);
+    cc.on_ack(&ack(1, SEGMENT));
+    assert_eq!(entered(&cc), 1);
+    for ms in 2..6 {
+        cc.on_ack(&ack(ms, SEGMENT));
+    }
+    assert_eq!((entered(&cc), cc.snapshot().phase), (1, "counting"));
+}
+
+#[test]
+fn the_exit_window_becomes_the_threshold() {
+    let mut cc = scripted(0, 0, 10);
+    assert_eq!(cc.on_ack(&ack(0, SEGMENT)), Some(CcNote::SlowStartExited(ExitCause::DelayIncrease)));
+    assert_eq!(segments(&cc), (10, 10));
+}
+
+#[test]
+fn avoidance_begins_anew_after_every_signal_with_the_first_ack_that_may_grow() {
+    let mut cc = scripted(0, 0, 10);
+    cc.on_ack(&ack(0, SEGMENT));
+    cc.on_congestion(&loss(10), Instant::ZERO);
+    cc.on_ack(&AckSample { episode: EpisodeKind::Recovery, ..ack(1, SEGMENT) });
+    assert_eq!(entered(&cc), 1);
+    cc.on_recovery_exit(Instant::ZERO);
+    cc.on_ack(&ack(2, SEGMENT));
+    assert_eq!(entered(&cc), 2);
+}
+
+#[test]
+fn a_policy_that_decides_departures_is_asked_before_the_window_paces() {
+    let pacing = Some(WindowPacing::new(200, 100, 10));
+    let (slow_start, avoidance) = (Scripted { probing: 1, contending: 0 }, Counting { entered: 0, step: 0 });
+    let mut cc = LossBased::new(window(10), slow_start, avoidance, pacing);
+    assert_eq!(cc.pacing(), Some(Pacing::Departure(Instant::from_nanos(7))));
+    let timed = AckSample { srtt: Some(Duration::from_millis(80)), ..ack(1, 0) };
+    cc.on_ack(&timed);
+    cc.on_ack(&timed);
+    let rate = Rate::from_bits_per_sec(1_000_000).expect("not zero");
+    assert_eq!(cc.pacing(), Some(Pacing::Rate { rate, quantum: 10 * SEGMENT }));
+}
+
+#[test]
+fn the_pace_follows_a_reduction_and_its_undo_at_once() {
+    let pacing = Some(WindowPacing::new(100, 100, 1));
+    let mut cc = LossBased::new(window(10), Classic::new(&CLASSIC), Reno::new(&RenoConfig::default()), pacing);
+    cc.on_ack(&AckSample { srtt: Some(Duration::from_millis(80)), ..ack(1, 0) });
+    let paced = |bps| Rate::from_bits_per_sec(bps).map(|rate| Pacing::Rate { rate, quantum: SEGMENT });
+    assert_eq!(cc.pacing(), paced(1_000_000));
+    cc.on_congestion(&loss(10), Instant::ZERO);
+    assert_eq!(cc.pacing(), paced(500_000));
+    cc.undo();
+    assert_eq!(cc.pacing(), paced(1_000_000));
+}
+
+#[test]
+fn the_whole_state_is_small_and_a_copy_lives_its_own_life() {
+    let mut cc = cubic(10);
+    assert!(cc.state_size() <= 512, "{} octets", cc.state_size());
+    let copy = cc.clone_box();
+    cc.on_ack(&ack(0, SEGMENT));
+    assert_ne!(cc.window(), copy.window());
+}

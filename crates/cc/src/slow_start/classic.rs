@@ -1,0 +1,85 @@
+//! Slow start by byte counting (RFC 5681 §3.1, RFC 3465 §2.2).
+//!
+//! Each ACK opens the window by the octets it acknowledged, but by no more than `L` segments. RFC 5681 alone is `L = 1`,
+//! RFC 3465 allows 2, and no limit at all doubles the window each round trip however few ACKs arrive. After a congestion
+//! signal `L` is 1 whatever the configuration says (RFC 3465 §2.3): slow start then follows a timeout, and one ACK may
+//! cover much that had arrived before and says nothing about the present rate.
+//!
+//! There is no exit detector: slow start ends at `ssthresh` or by congestion, both of which the composite sees.
+
+use super::{SlowStart, Step};
+use crate::sample::AckSample;
+use crate::window::Window;
+
+/// How much one ACK may open the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassicConfig {
+    /// RFC 3465's `L`, in segments, until the first congestion signal; `None` for no limit.
+    pub limit_segments: Option<u32>,
+}
+
+impl Default for ClassicConfig {
+    /// `L = 2`, RFC 3465's: a window acknowledged by every second segment still doubles.
+    fn default() -> Self {
+        Self { limit_segments: Some(2) }
+    }
+}
+
+/// Slow start without an exit detector.
+#[derive(Clone, Debug)]
+pub struct Classic {
+    limit_segments: Option<u32>,
+}
+
+impl Classic {
+    /// A connection's first slow start.
+    pub const fn new(config: &ClassicConfig) -> Self {
+        Self { limit_segments: config.limit_segments }
+    }
+}
+
+impl SlowStart for Classic {
+    const NAME: &'static str = "slow_start";
+
+    #[inline]
+    fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step {
+        let limit = self.limit_segments.map_or(u32::MAX, |segments| segments.saturating_mul(window.smss()));
+        Step::Grow(ack.acked.min(limit))
+    }
+
+    fn on_congestion(&mut self) {
+        self.limit_segments = Some(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::ack;
+    use crate::window::InitialWindow;
+    use base::Bytes;
+    use test_case::test_case;
+
+    #[test_case(Some(1), 1_000, 1_000; "one segment a segment")]
+    #[test_case(Some(1), 2_000, 1_000; "a delayed ACK counts once with L 1")]
+    #[test_case(Some(2), 2_000, 2_000; "a delayed ACK counts twice with L 2")]
+    #[test_case(Some(2), 9_000, 2_000; "a stretch ACK is cut to L")]
+    #[test_case(None, 9_000, 9_000; "a stretch ACK counts in full without L")]
+    #[test_case(Some(2), 10, 10; "octets are counted, not ACKs")]
+    #[test_case(Some(2), 0, 0; "a duplicate ACK opens nothing")]
+    #[test_case(Some(u32::MAX), 9_000, 9_000; "a limit beyond all windows")]
+    fn one_ack_opens(limit_segments: Option<u32>, acked: Bytes, expected: Bytes) {
+        let mut classic = Classic::new(&ClassicConfig { limit_segments });
+        let window = Window::new(&InitialWindow::RFC6928, 1_000);
+        assert_eq!(classic.on_ack(&ack(0, acked), &window), Step::Grow(expected));
+    }
+
+    #[test_case(Some(2))]
+    #[test_case(None)]
+    fn after_congestion_one_ack_opens_one_segment(limit_segments: Option<u32>) {
+        let mut classic = Classic::new(&ClassicConfig { limit_segments });
+        classic.on_congestion();
+        let window = Window::new(&InitialWindow::plain(1), 1_000);
+        assert_eq!(classic.on_ack(&ack(0, 9_000), &window), Step::Grow(1_000));
+    }
+}

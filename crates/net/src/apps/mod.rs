@@ -1,0 +1,33 @@
+//! What runs on a stack here: servers that discard or echo, a sender, a receiver.
+//!
+//! An application is called by the loop, between turns, whenever the stack has something to tell it.
+
+mod client;
+mod echo;
+mod receiver;
+mod sender;
+mod session;
+
+pub use echo::Echo;
+pub use receiver::{Discard, Receiver};
+pub use sender::{Payload, Sender, SourceError};
+pub use session::{Hook, Transfer};
+
+use crate::driver::StartError;
+use tcp::{Stack, StackCx, StackEvent};
+use trace::Observer;
+
+/// A program on a stack.
+pub trait App {
+    /// Listens or connects.
+    ///
+    /// # Errors
+    /// When the stack refuses.
+    fn start<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) -> Result<(), StartError>;
+    /// Something happened.
+    fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: StackEvent);
+    /// The program is asked to end: connections are to be reset.
+    fn on_stop<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>);
+    /// Nothing is left to do.
+    fn is_done(&self) -> bool;
+}

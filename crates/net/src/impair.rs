@@ -1,0 +1,127 @@
+//! An emulated path in each direction between device and stack, made of the hops of `netem`.
+//!
+//! Hops lose, delay and reorder *packets*. Therefore super-segments do not reach them: those that were read are cut in
+//! software first, and the stack is told that its device cuts none.
+
+use crate::device::Frame;
+use crate::offload::Parts;
+use base::{Instant, Rng};
+use netem::{Packet, Path, PathSpec};
+use tcp::{ChecksumState, Payload, RxFrame, TxFrame, fill_pattern};
+use wire::Split;
+
+/// What happens to packets between device and stack.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Impairment {
+    /// From the device to the stack.
+    pub ingress: Option<PathSpec>,
+    /// From the stack to the device.
+    pub egress: Option<PathSpec>,
+    /// Where the random streams start.
+    pub seed: u64,
+}
+
+impl Impairment {
+    pub(crate) fn build_ingress(&self) -> Option<Path<Parcel>> {
+        self.ingress.as_ref().map(|spec| spec.build(&Rng::new(self.seed).fork("ingress")))
+    }
+
+    pub(crate) fn build_egress(&self) -> Option<Path<Parcel>> {
+        self.egress.as_ref().map(|spec| spec.build(&Rng::new(self.seed).fork("egress")))
+    }
+}
+
+/// How packets travel: moving one moves a pointer.
+pub(crate) type Parcel = Box<RawPacket>;
+
+/// A plain IP packet with its octets.
+#[derive(Clone, Debug)]
+pub struct RawPacket {
+    octets: Vec<u8>,
+    header_len: usize,
+    checksum: ChecksumState,
+}
+
+impl RawPacket {
+    pub(crate) fn as_rx(&self, at: Instant) -> RxFrame<'_> {
+        let (header, payload) = self.octets.split_at(self.header_len);
+        RxFrame { at, header, payload: Payload::Bytes(payload), gso_size: None, checksum: self.checksum }
+    }
+
+    pub(crate) fn as_frame(&self) -> Frame<'_> {
+        let (header, payload) = self.octets.split_at(self.header_len);
+        Frame { header, payload, gso_size: None, checksum: self.checksum }
+    }
+}
+
+impl Packet for Parcel {
+    fn wire_len(&self) -> u32 {
+        self.octets.len() as u32
+    }
+
+    /// No connection of ours negotiates ECN, so no packet here is capable of a mark.
+    fn mark_ce(&mut self) -> bool {
+        false
+    }
+
+    fn duplicate(&self) -> Self {
+        self.clone()
+    }
+}
+
+/// Boxes that carry no packet at the moment.
+#[derive(Debug, Default)]
+pub(crate) struct PacketPool {
+    #[expect(clippy::vec_box, reason = "the box is what travels: it must not be allocated anew")]
+    free: Vec<Parcel>,
+}
+
+impl PacketPool {
+    fn take(&mut self, checksum: ChecksumState) -> Parcel {
+        let mut packet =
+            self.free.pop().unwrap_or_else(|| Box::new(RawPacket { octets: Vec::new(), header_len: 0, checksum }));
+        packet.octets.clear();
+        packet.checksum = checksum;
+        packet
+    }
+
+    /// A frame that the stack sends.
+    pub(crate) fn outgoing(&mut self, frame: &TxFrame<'_>) -> Parcel {
+        assert!(frame.gso_size.is_none(), "a super-segment although the device cuts none");
+        let mut packet = self.take(frame.checksum);
+        packet.octets.extend_from_slice(frame.header);
+        packet.header_len = frame.header.len();
+        match frame.payload {
+            Payload::Bytes(octets) => packet.octets.extend_from_slice(octets),
+            Payload::Pattern { offset, len } => {
+                packet.octets.resize(frame.header.len() + len as usize, 0);
+                fill_pattern(offset, &mut packet.octets[frame.header.len()..]);
+            }
+        }
+        packet
+    }
+
+    /// The plain packets that a frame from the device stands for, one by one.
+    pub(crate) fn incoming(
+        &mut self,
+        split: &Split<'_>,
+        gso_size: Option<u16>,
+        checksum: ChecksumState,
+        mut each: impl FnMut(&mut Self, Parcel),
+    ) {
+        let mut parts = Parts::new(split.header, split.payload, gso_size);
+        loop {
+            let mut packet = self.take(checksum);
+            let Some(payload) = parts.next_into(&mut packet.octets) else {
+                return self.put_back(packet);
+            };
+            packet.header_len = packet.octets.len();
+            packet.octets.extend_from_slice(payload);
+            each(self, packet);
+        }
+    }
+
+    pub(crate) fn put_back(&mut self, packet: Parcel) {
+        self.free.push(packet);
+    }
+}

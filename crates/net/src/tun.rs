@@ -1,0 +1,222 @@
+//! A TUN device: raw IP packets between the kernel and our stack, with or without a virtio-net header in front.
+//!
+//! With the header (`IFF_VNET_HDR`) a read may give a super-segment of many, a write may hand one over, and checksums are
+//! left to whoever needs them. The header is read and written here, one packet a call: nothing is cut up again only to be
+//! counted.
+
+use crate::cidr::Cidr;
+use crate::device::{Device, Frame, Received};
+use crate::offload;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+use tcp::{ChecksumState, DeviceCaps, Segmentation, TxChecksum};
+use tun_rs::{DeviceBuilder, SyncDevice, VIRTIO_NET_HDR_LEN};
+
+/// Whether packets carry a virtio-net header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offload {
+    /// They do: the kernel cuts super-segments and finishes checksums.
+    On,
+    /// They do not: every packet is as on a wire.
+    Off,
+}
+
+/// What a device is made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TunConfig {
+    /// Name of the interface, 1 to 15 octets.
+    pub name: String,
+    /// The stack's address; the kernel gets another one of the same network.
+    pub address: Cidr,
+    /// Largest IP packet, octets.
+    pub mtu: u16,
+    /// Virtio-net header or not.
+    pub offload: Offload,
+}
+
+/// Why there is no device.
+#[derive(Debug, thiserror::Error)]
+pub enum TunError {
+    /// No such name for an interface.
+    #[error("`{0}` cannot name a network interface: 1 to 15 octets, no `/`, no white space")]
+    BadName(String),
+    /// The kernel has no TUN driver, or its device node is missing.
+    #[error("there is no /dev/net/tun: load the kernel's `tun` module, or pass the device into the container")]
+    NoDriver(#[source] io::Error),
+    /// CAP_NET_ADMIN is missing.
+    #[error("creating the TUN device `{name}` needs CAP_NET_ADMIN: run as root, or `setcap cap_net_admin+ep` the program")]
+    NoPrivilege {
+        /// The interface.
+        name: String,
+        /// The kernel's word.
+        source: io::Error,
+    },
+    /// Another program has the device open.
+    #[error("the TUN device `{name}` is in use by another program: choose another name")]
+    InUse {
+        /// The interface.
+        name: String,
+        /// The kernel's word.
+        source: io::Error,
+    },
+    /// An interface of this name exists and is something else.
+    #[error("`{name}` exists and is no TUN device of this kind: choose another name")]
+    NotTun {
+        /// The interface.
+        name: String,
+        /// The kernel's word.
+        source: io::Error,
+    },
+    /// A step of the set-up failed.
+    #[error("cannot {step} of the TUN device `{name}`: {source}")]
+    SetUp {
+        /// The interface.
+        name: String,
+        /// What was tried.
+        step: &'static str,
+        /// The kernel's word.
+        source: io::Error,
+    },
+}
+
+/// An open device. Dropping it removes the interface, unless it was there before.
+pub struct Tun {
+    device: SyncDevice,
+    mtu: u16,
+    offload: Offload,
+}
+
+impl std::fmt::Debug for Tun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tun").field("mtu", &self.mtu).field("offload", &self.offload).finish_non_exhaustive()
+    }
+}
+
+impl Tun {
+    /// Creates the device, gives the kernel its address, and brings it up.
+    ///
+    /// # Errors
+    /// Names what is missing or which step failed.
+    pub fn create(config: &TunConfig) -> Result<Self, TunError> {
+        check_name(&config.name)?;
+        let device = open(config)?;
+        let set_up = |step, result: io::Result<()>| {
+            result.map_err(|source| TunError::SetUp { name: config.name.clone(), step, source })
+        };
+        set_up("set the MTU", device.set_mtu(config.mtu))?;
+        set_up("set the address", add_address(&device, &config.address))?;
+        set_up("change the state", device.enabled(true))?;
+        set_up("change the mode", device.set_nonblocking(true))?;
+        Ok(Self { device, mtu: config.mtu, offload: config.offload })
+    }
+}
+
+fn check_name(name: &str) -> Result<(), TunError> {
+    let reserved = name == "." || name == "..";
+    let bad = |c: char| c == '/' || c == ':' || c == '%' || c.is_whitespace() || c.is_control();
+    if name.is_empty() || name.len() > 15 || reserved || name.contains(bad) {
+        return Err(TunError::BadName(name.to_owned()));
+    }
+    Ok(())
+}
+
+fn open(config: &TunConfig) -> Result<SyncDevice, TunError> {
+    let offload = config.offload == Offload::On;
+    let opened = DeviceBuilder::new().name(&config.name).offload(offload).enable(false).build_sync();
+    opened.map_err(|source| {
+        let name = config.name.clone();
+        match source.raw_os_error() {
+            Some(libc_errno::ENOENT | libc_errno::ENODEV | libc_errno::ENXIO) => TunError::NoDriver(source),
+            Some(libc_errno::EPERM | libc_errno::EACCES) => TunError::NoPrivilege { name, source },
+            Some(libc_errno::EBUSY) => TunError::InUse { name, source },
+            Some(libc_errno::EINVAL) => TunError::NotTun { name, source },
+            _ => TunError::SetUp { name, step: "do the creation", source },
+        }
+    })
+}
+
+/// The kernel's error numbers that have a meaning here.
+mod libc_errno {
+    use nix::errno::Errno;
+    pub(super) const ENOENT: i32 = Errno::ENOENT as i32;
+    pub(super) const ENODEV: i32 = Errno::ENODEV as i32;
+    pub(super) const ENXIO: i32 = Errno::ENXIO as i32;
+    pub(super) const EPERM: i32 = Errno::EPERM as i32;
+    pub(super) const EACCES: i32 = Errno::EACCES as i32;
+    pub(super) const EBUSY: i32 = Errno::EBUSY as i32;
+    pub(super) const EINVAL: i32 = Errno::EINVAL as i32;
+}
+
+/// A device that was made beforehand may have the address already.
+fn add_address(device: &SyncDevice, address: &Cidr) -> io::Result<()> {
+    let added = match address.kernel_address() {
+        IpAddr::V4(v4) => device.add_address_v4(v4, address.prefix()),
+        IpAddr::V6(v6) => device.add_address_v6(v6, address.prefix()),
+    };
+    match added {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        other => other,
+    }
+}
+
+/// Most payload octets of a super-segment: with the largest header it still fits a 16-bit length field.
+const TSO_MAX_BYTES: u32 = u16::MAX as u32 - wire::MAX_HEADER as u32;
+
+impl Device for Tun {
+    fn caps(&self) -> DeviceCaps {
+        let (checksum, segmentation) = match self.offload {
+            Offload::On => (TxChecksum::Device, Segmentation::Tso { max_bytes: TSO_MAX_BYTES }),
+            Offload::Off => (TxChecksum::Compute, Segmentation::Off),
+        };
+        DeviceCaps { mtu: self.mtu, checksum, segmentation }
+    }
+
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.device.as_fd()
+    }
+
+    fn receive(&mut self, buf: &mut [u8]) -> io::Result<Received> {
+        if self.offload == Offload::Off {
+            let len = self.device.recv(buf)?;
+            return Ok(Received { len, gso_size: None, checksum: ChecksumState::InHeader });
+        }
+        let mut header = [0; VIRTIO_NET_HDR_LEN];
+        let read = self.device.recv_vectored(&mut [IoSliceMut::new(&mut header), IoSliceMut::new(buf)])?;
+        let len = read.checked_sub(VIRTIO_NET_HDR_LEN).ok_or(io::ErrorKind::UnexpectedEof)?;
+        Ok(offload::received(&header, len))
+    }
+
+    fn transmit(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+        let (header, payload) = (IoSlice::new(frame.header), IoSlice::new(frame.payload));
+        match self.offload {
+            Offload::On => {
+                let virtio = offload::virtio_header(frame);
+                self.device.send_vectored(&[IoSlice::new(&virtio), header, payload])?
+            }
+            Offload::Off => self.device.send_vectored(&[header, payload])?,
+        };
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_case::test_case;
+
+    #[test_case("")]
+    #[test_case("sixteen-octets-x")]
+    #[test_case("a/b")]
+    #[test_case("a b")]
+    #[test_case("lh%d")]
+    fn bad_names_are_refused_before_the_kernel_is_asked(name: &str) {
+        assert!(matches!(check_name(name), Err(TunError::BadName(_))));
+    }
+
+    #[test_case("lh0")]
+    #[test_case("fifteen-octets-")]
+    fn good_names_pass(name: &str) {
+        check_name(name).unwrap();
+    }
+}

@@ -1,0 +1,86 @@
+//! Propagation delay: a fixed part, jitter, and reordering by probability.
+//!
+//! Every packet has a *regular* exit time: arrival + delay + jitter, and with order-keeping jitter never before the
+//! regular exit of its predecessor. Reordering moves single packets away from their regular time and leaves everybody
+//! else's alone: the others arrive as if nobody had been chosen. It lives in this hop because an early packet takes its
+//! own delay *instead of* this one, which a separate hop could neither know nor take back.
+//!
+//! Draws: two a packet (jitter, then choice), whether or not both are asked for, so that turning one on does not change
+//! what the other decides; none when neither is.
+
+use crate::hop::{Hop, Offer, Packet};
+use crate::reorder::ReorderSpec;
+use base::{Duration, Instant, Rng};
+
+/// Uniformly distributed extra delay from zero up to and including `max`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Jitter {
+    /// The largest extra delay.
+    pub max: Duration,
+    /// What becomes of the order.
+    pub kind: JitterKind,
+}
+
+/// Whether jitter may change the order of packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JitterKind {
+    /// A packet whose draw would let it overtake leaves together with its predecessor, behind it.
+    KeepOrder,
+    /// Every packet leaves by its own draw.
+    Reorder,
+}
+
+/// A line of fixed length, optionally with jitter and reordering.
+#[derive(Debug)]
+pub struct Delay {
+    delay: Duration,
+    jitter: Option<Jitter>,
+    reorder: ReorderSpec,
+    /// The regular exit of the last packet.
+    last_exit: Instant,
+}
+
+impl Delay {
+    /// The same delay for every packet.
+    pub fn fixed(delay: Duration) -> Self {
+        Self::new(delay, None, ReorderSpec::None)
+    }
+    /// A delay with jitter, reordering, both or neither.
+    pub fn new(delay: Duration, jitter: Option<Jitter>, reorder: ReorderSpec) -> Self {
+        Self { delay, jitter, reorder, last_exit: Instant::ZERO }
+    }
+
+    fn varied_exit(&mut self, now: Instant, rng: &mut Rng) -> Instant {
+        let (max, kind) =
+            self.jitter.map_or((Duration::ZERO, JitterKind::KeepOrder), |jitter| (jitter.max, jitter.kind));
+        let extra = Duration::from_nanos(rng.below(max.as_nanos().saturating_add(1)));
+        let chosen = rng.chance(self.reorder.probability());
+        let drawn = now + self.delay + extra;
+        let regular = match kind {
+            JitterKind::KeepOrder => drawn.max(self.last_exit),
+            JitterKind::Reorder => drawn,
+        };
+        self.last_exit = regular;
+        if chosen { self.reorder.exit(now, regular) } else { regular }
+    }
+}
+
+impl<P: Packet> Hop<P> for Delay {
+    fn offer(&mut self, now: Instant, packet: P, rng: &mut Rng) -> Offer<P> {
+        let exit = match (self.jitter, self.reorder) {
+            (None, ReorderSpec::None) => now + self.delay,
+            _ => self.varied_exit(now, rng),
+        };
+        Offer::Forwards(exit, packet)
+    }
+    fn reorders(&self) -> bool {
+        let jitter_reorders = matches!(self.jitter, Some(Jitter { kind: JitterKind::Reorder, .. }));
+        jitter_reorders || self.reorder != ReorderSpec::None
+    }
+    fn name(&self) -> &'static str {
+        "delay"
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,35 @@
+//! Loss: hops that drop packets by index on the hop, whatever their size and time.
+
+pub mod bernoulli;
+pub mod gilbert_elliott;
+pub mod mask;
+
+pub use bernoulli::Bernoulli;
+pub use gilbert_elliott::GilbertElliott;
+pub use mask::Mask;
+
+use crate::hop::{DropCause, Offer, Packet};
+use base::Instant;
+
+/// What becomes of a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fate {
+    Passes,
+    Lost,
+}
+
+impl Fate {
+    fn lost_if(lost: bool) -> Self {
+        if lost { Self::Lost } else { Self::Passes }
+    }
+
+    fn apply<P: Packet>(self, now: Instant, packet: P) -> Offer<P> {
+        match self {
+            Self::Passes => Offer::Forwards(now, packet),
+            Self::Lost => Offer::Dropped(packet, DropCause::Loss),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,268 @@
+//! A one-way path: hops in a row, each with a random stream of its own.
+//!
+//! A packet runs through all hops in the one call that offers it, since hops know its exit time on entry; it then waits
+//! for its arrival: one event a packet. Two kinds of hops need more. Behind a hop that reorders, packets wait in a *door*
+//! and enter the next hop in the order of their times. A hop that answers `Queued` is served at its deadlines, and always
+//! before a later packet is offered to it. A departure at the moment of an arrival comes first.
+//!
+//! Time must not run backwards between calls. Hops are offered times ahead of the caller's clock; each sees its own
+//! arrivals in order, which is all a hop may rely on.
+
+use crate::hop::{DropCause, Hop, Offer, Packet};
+use crate::queue::timed::TimedQueue;
+use base::{Instant, Rng};
+
+/// Hops in a row, from entry to arrival.
+#[derive(Debug)]
+pub struct Path<P: Packet> {
+    stages: Vec<Stage<P>>,
+    arrivals: TimedQueue<P>,
+    /// Not later than the next event inside: a packet in a door, or a hop's deadline. The end of time when there is none.
+    next_event: Instant,
+    /// The latest time any caller told.
+    clock: Instant,
+    stats: PathStats,
+}
+
+/// One hop and what the path keeps for it.
+#[derive(Debug)]
+struct Stage<P: Packet> {
+    hop: Box<dyn Hop<P>>,
+    rng: Rng,
+    name: &'static str,
+    /// Packets on their way to this hop; only behind one that reorders.
+    door: Option<TimedQueue<P>>,
+    /// The hop's own deadline, or the end of time.
+    deadline: Instant,
+}
+
+/// What went through a path so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathStats {
+    /// Packets offered by the caller.
+    pub offered: u64,
+    /// Octets offered by the caller.
+    pub offered_octets: u64,
+    /// Packets that came out at the other end, copies included.
+    pub delivered: u64,
+    /// Octets that came out at the other end, copies included.
+    pub delivered_octets: u64,
+    /// Copies made on the way.
+    pub duplicated: u64,
+    /// Packets that were dropped on the way.
+    pub dropped: Drops,
+    /// The most octets that any one hop ever held in its queue, the packet in service counted whole.
+    pub max_backlog_octets: u64,
+}
+
+/// Dropped packets by cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Drops {
+    /// A full queue.
+    pub tail: u64,
+    /// Random or scripted loss.
+    pub loss: u64,
+    /// An active queue manager.
+    pub aqm: u64,
+}
+
+impl Drops {
+    /// Packets dropped for whatever cause.
+    pub const fn total(self) -> u64 {
+        self.tail + self.loss + self.aqm
+    }
+
+    fn count(&mut self, cause: DropCause) {
+        match cause {
+            DropCause::Tail => self.tail += 1,
+            DropCause::Loss => self.loss += 1,
+            DropCause::Aqm => self.aqm += 1,
+        }
+    }
+}
+
+impl<P: Packet> Path<P> {
+    /// A path through `hops` in this order.
+    ///
+    /// Each hop draws from the fork of `rng` named after it (`loss`; a second one of that name is `loss#2`), so that
+    /// adding or removing a hop leaves the decisions of the others alone.
+    pub fn new(hops: Vec<Box<dyn Hop<P>>>, rng: &Rng) -> Self {
+        let mut stages: Vec<Stage<P>> = Vec::with_capacity(hops.len());
+        for hop in hops {
+            let name = hop.name();
+            let rng = match stages.iter().filter(|stage| stage.name == name).count() {
+                0 => rng.fork(name),
+                earlier => rng.fork(&format!("{name}#{}", earlier + 1)),
+            };
+            let behind_reordering = stages.last().is_some_and(|stage| stage.hop.reorders());
+            let door = behind_reordering.then(TimedQueue::new);
+            stages.push(Stage { hop, rng, name, door, deadline: Instant::MAX });
+        }
+        Self {
+            stages,
+            arrivals: TimedQueue::new(),
+            next_event: Instant::MAX,
+            clock: Instant::ZERO,
+            stats: PathStats::default(),
+        }
+    }
+
+    /// A packet enters the path at `now`, not earlier than any time this path was told before.
+    ///
+    /// `dropped` gets every packet that is found to be lost during the call, with the name of the hop and the cause, so
+    /// that its storage can be used again and the drop be traced.
+    #[inline]
+    pub fn offer(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P, &'static str, DropCause)) {
+        self.set_clock(now);
+        self.stats.offered += 1;
+        self.stats.offered_octets += u64::from(packet.wire_len());
+        self.enter(0, now, packet, dropped);
+    }
+
+    /// When `poll` wants to be called next: the next arrival or an event inside. Constant time.
+    #[inline]
+    pub fn next_deadline(&self) -> Option<Instant> {
+        let next = self.arrivals.next_at().min(self.next_event);
+        (next != Instant::MAX).then_some(next)
+    }
+
+    /// The next packet that has arrived by `now`, with its arrival time; call until `None`.
+    ///
+    /// Packets come out by time, and on equal times in the order in which they left their last hop.
+    #[inline]
+    pub fn poll(&mut self, now: Instant, dropped: &mut impl FnMut(P, &'static str, DropCause)) -> Option<(Instant, P)> {
+        self.set_clock(now);
+        if self.next_event <= now {
+            self.serve_events(now, dropped);
+        }
+        let arrival = self.arrivals.pop_due(now)?;
+        self.stats.delivered += 1;
+        self.stats.delivered_octets += u64::from(arrival.1.wire_len());
+        Some(arrival)
+    }
+
+    /// Packets inside, wherever they wait.
+    pub fn in_flight(&self) -> usize {
+        let gone = self.stats.delivered + self.stats.dropped.total();
+        (self.stats.offered + self.stats.duplicated - gone) as usize
+    }
+
+    /// Octets queued in the hops at `now`, the packets in service counted whole; what flies over a line is not queued.
+    pub fn backlog(&self, now: Instant) -> u64 {
+        self.stages.iter().map(|stage| stage.hop.backlog(now)).sum()
+    }
+
+    /// What went through so far.
+    pub fn stats(&self) -> PathStats {
+        let max_backlog_octets = self.stages.iter().map(|stage| stage.hop.max_backlog()).max().unwrap_or(0);
+        PathStats { max_backlog_octets, ..self.stats }
+    }
+
+    fn set_clock(&mut self, now: Instant) {
+        assert!(now >= self.clock, "time runs backwards on a path");
+        self.clock = now;
+    }
+
+    /// A packet comes to the stage at `index` and goes on until it waits somewhere or is gone.
+    #[inline]
+    fn enter<F>(&mut self, mut index: usize, mut at: Instant, mut packet: P, dropped: &mut F)
+    where
+        F: FnMut(P, &'static str, DropCause),
+    {
+        while let Some(stage) = self.stages.get_mut(index) {
+            if let Some(door) = &mut stage.door {
+                door.push(at, packet);
+                self.next_event = self.next_event.min(at);
+                return;
+            }
+            match self.through(index, at, packet, dropped) {
+                Some(left) => (at, packet) = left,
+                None => return,
+            }
+            index += 1;
+        }
+        self.arrivals.push(at, packet);
+    }
+
+    /// Offers a packet to one hop; what leaves it right away is returned.
+    #[inline]
+    fn through<F>(&mut self, index: usize, at: Instant, packet: P, dropped: &mut F) -> Option<(Instant, P)>
+    where
+        F: FnMut(P, &'static str, DropCause),
+    {
+        while self.stages[index].deadline <= at {
+            self.serve_deadline(index, dropped);
+        }
+        let stage = &mut self.stages[index];
+        match stage.hop.offer(at, packet, &mut stage.rng) {
+            Offer::Forwards(exit, packet) => Some((exit, packet)),
+            Offer::Dropped(packet, cause) => {
+                self.stats.dropped.count(cause);
+                dropped(packet, stage.name, cause);
+                None
+            }
+            Offer::Queued => {
+                self.renew_deadline(index);
+                None
+            }
+            Offer::Both(exit, packet, copy_exit, copy) => {
+                self.stats.duplicated += 1;
+                self.enter(index + 1, exit, packet, dropped);
+                Some((copy_exit, copy))
+            }
+        }
+    }
+
+    /// Everything that a hop lets go at its deadline moves on.
+    #[cold]
+    fn serve_deadline<F>(&mut self, index: usize, dropped: &mut F)
+    where
+        F: FnMut(P, &'static str, DropCause),
+    {
+        let at = self.stages[index].deadline;
+        while let Some(packet) = self.stages[index].hop.poll(at) {
+            self.enter(index + 1, at, packet, dropped);
+        }
+        self.renew_deadline(index);
+        assert!(self.stages[index].deadline > at, "hop {} is not done with its deadline", self.stages[index].name);
+    }
+
+    fn renew_deadline(&mut self, index: usize) {
+        let stage = &mut self.stages[index];
+        stage.deadline = stage.hop.next_deadline().unwrap_or(Instant::MAX);
+        self.next_event = self.next_event.min(stage.deadline);
+    }
+
+    /// Serves the events inside up to `now`, in order of time. Between hops the order of equal times cannot be seen: a hop
+    /// is brought up to date before anything is offered to it.
+    #[cold]
+    fn serve_events<F>(&mut self, now: Instant, dropped: &mut F)
+    where
+        F: FnMut(P, &'static str, DropCause),
+    {
+        loop {
+            let events = self.stages.iter().map(Stage::next_event).enumerate();
+            let Some((index, at)) = events.min_by_key(|(_, at)| *at) else { return };
+            self.next_event = at;
+            if at > now || at == Instant::MAX {
+                return;
+            }
+            if self.stages[index].deadline == at {
+                self.serve_deadline(index, dropped);
+            } else if let Some((at, packet)) = self.stages[index].door.as_mut().and_then(|door| door.pop_due(at))
+                && let Some((exit, packet)) = self.through(index, at, packet, dropped)
+            {
+                self.enter(index + 1, exit, packet, dropped);
+            }
+        }
+    }
+}
+
+impl<P: Packet> Stage<P> {
+    fn next_event(&self) -> Instant {
+        self.door.as_ref().map_or(Instant::MAX, TimedQueue::next_at).min(self.deadline)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! One direction of a WAN path as plain data, and the hops it stands for.
+//!
+//! The order is part of what the numbers mean: loss on entry, before the queue (a packet lost at random takes no room in
+//! the buffer and no time on the link) → rate and buffer → delay with jitter and reordering, behind the bottleneck →
+//! duplication. Duplication comes last so that a copy costs the bottleneck nothing and arrives right behind its original:
+//! what shows is how an endpoint takes a copy, not a slower link.
+
+use crate::delay::{Delay, Jitter};
+use crate::duplicate::Duplicate;
+use crate::hop::{Hop, Packet};
+use crate::loss::gilbert_elliott::Chain;
+use crate::loss::{Bernoulli, GilbertElliott, Mask};
+use crate::path::Path;
+use crate::queue::droptail::Buffer;
+use crate::rate::Bottleneck;
+use crate::reorder::ReorderSpec;
+use base::{Duration, Rate, Ratio, Rng};
+
+/// One direction of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathSpec {
+    /// What the bottleneck passes, in IP octets; `None` is no bottleneck, and then `buffer` means nothing.
+    pub rate: Option<Rate>,
+    /// Drop-tail buffer of the bottleneck.
+    pub buffer: Buffer,
+    /// One-way delay.
+    pub delay: Duration,
+    /// Random extra delay behind the bottleneck.
+    pub jitter: Option<Jitter>,
+    /// Loss on entry.
+    pub loss: LossSpec,
+    /// Packets that leave the order behind the bottleneck.
+    pub reorder: ReorderSpec,
+    /// How often a packet arrives twice.
+    pub duplicate: Ratio,
+}
+
+/// Which packets are lost on entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum LossSpec {
+    /// None are.
+    #[default]
+    None,
+    /// Each with the same probability.
+    Bernoulli(Ratio),
+    /// In bursts.
+    GilbertElliott(Chain),
+    /// Those with these indices, counted from zero.
+    Mask(Vec<u64>),
+}
+
+impl PathSpec {
+    /// A path that only takes time: no limit, no loss, no surprise.
+    pub const fn ideal(delay: Duration) -> Self {
+        Self {
+            rate: None,
+            buffer: Buffer::Unlimited,
+            delay,
+            jitter: None,
+            loss: LossSpec::None,
+            reorder: ReorderSpec::None,
+            duplicate: Ratio::ZERO,
+        }
+    }
+
+    /// The path, with its random streams forked from `rng`.
+    pub fn build<P: Packet>(&self, rng: &Rng) -> Path<P> {
+        let mut hops: Vec<Box<dyn Hop<P>>> = Vec::new();
+        match &self.loss {
+            LossSpec::None => {}
+            LossSpec::Bernoulli(probability) => hops.push(Box::new(Bernoulli::new(*probability))),
+            LossSpec::GilbertElliott(chain) => hops.push(Box::new(GilbertElliott::new(*chain))),
+            LossSpec::Mask(indices) => hops.push(Box::new(Mask::new(indices.clone()))),
+        }
+        if let Some(rate) = self.rate {
+            hops.push(Box::new(Bottleneck::new(rate, self.buffer)));
+        }
+        hops.push(Box::new(Delay::new(self.delay, self.jitter, self.reorder)));
+        if !self.duplicate.is_zero() {
+            hops.push(Box::new(Duplicate::new(self.duplicate)));
+        }
+        Path::new(hops, rng)
+    }
+}
+
+#[cfg(test)]
+mod tests;

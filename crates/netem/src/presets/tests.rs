@@ -1,0 +1,161 @@
+//! Whole paths under random weather: accounting, order, determinism.
+
+use super::*;
+use crate::delay::JitterKind;
+use crate::path::PathStats;
+use crate::testing::{Outcome, Parcel, at, drive, ns, percent, rate};
+use base::{Instant, Rng};
+use proptest::prelude::*;
+
+fn ratio() -> impl Strategy<Value = Ratio> {
+    prop_oneof![Just(Ratio::ZERO), Just(Ratio::ONE), (0u64..=100).prop_map(percent)]
+}
+fn span() -> impl Strategy<Value = Duration> {
+    prop_oneof![Just(Duration::ZERO), (0u64..500_000).prop_map(ns)]
+}
+fn buffer() -> impl Strategy<Value = Buffer> {
+    let bytes = (0u64..40_000).prop_map(Buffer::Bytes);
+    prop_oneof![bytes, (0u32..30).prop_map(Buffer::Packets), Just(Buffer::Unlimited)]
+}
+fn jitter(kind: JitterKind) -> impl Strategy<Value = Option<Jitter>> {
+    prop_oneof![Just(None), span().prop_map(move |max| Some(Jitter { max, kind }))]
+}
+fn any_jitter() -> impl Strategy<Value = Option<Jitter>> {
+    prop_oneof![jitter(JitterKind::KeepOrder), jitter(JitterKind::Reorder)]
+}
+fn loss() -> impl Strategy<Value = LossSpec> {
+    let chain = (ratio(), ratio(), ratio(), ratio()).prop_map(|(into_bad, into_good, loss_in_good, loss_in_bad)| {
+        LossSpec::GilbertElliott(Chain { into_bad, into_good, loss_in_good, loss_in_bad })
+    });
+    let mask = proptest::collection::vec(0u64..100, 0..50).prop_map(LossSpec::Mask);
+    prop_oneof![Just(LossSpec::None), ratio().prop_map(LossSpec::Bernoulli), chain, mask]
+}
+fn reorder() -> impl Strategy<Value = ReorderSpec> {
+    let late = (ratio(), span()).prop_map(|(probability, extra)| ReorderSpec::Late { probability, extra });
+    let early = (ratio(), span()).prop_map(|(probability, delay)| ReorderSpec::Early { probability, delay });
+    prop_oneof![Just(ReorderSpec::None), late, early]
+}
+
+prop_compose! {
+    fn specs()(
+        bps in proptest::option::of(1_000_000u64..1_000_000_000),
+        (buffer, delay, jitter) in (buffer(), span(), any_jitter()),
+        loss in loss(),
+        (reorder, duplicate) in (reorder(), ratio()),
+    ) -> PathSpec {
+        PathSpec { rate: bps.map(rate), buffer, delay, jitter, loss, reorder, duplicate }
+    }
+}
+prop_compose! {
+    fn offers()(gaps in proptest::collection::vec((0u64..100_000, 40u32..1_501), 1..100)) -> Vec<(u64, u32)> {
+        gaps.into_iter().scan(0, |ns, (gap, len)| { *ns += gap; Some((*ns, len)) }).collect()
+    }
+}
+
+/// Every packet that went in came out, was dropped, or is still inside; copies count as they appear.
+fn assert_nobody_vanished(stats: PathStats, in_flight: usize, outcome: &Outcome) {
+    assert_eq!(stats.delivered, outcome.arrivals.len() as u64);
+    assert_eq!(stats.dropped.total(), outcome.drops.len() as u64);
+    assert_eq!(stats.offered + stats.duplicated, stats.delivered + stats.dropped.total() + in_flight as u64);
+}
+
+proptest! {
+    #[test]
+    fn every_packet_comes_out_as_often_as_the_accounts_say(spec in specs(), offers in offers(), seed: u64) {
+        let mut path = spec.build(&Rng::new(seed));
+        let outcome = drive(&mut path, &offers);
+        assert_nobody_vanished(path.stats(), path.in_flight(), &outcome);
+        prop_assert_eq!(path.in_flight(), 0);
+        prop_assert_eq!(path.next_deadline(), None);
+        let mut seen = vec![0; offers.len()];
+        outcome.arrivals.iter().for_each(|(_, index)| seen[*index as usize] += 1);
+        outcome.drops.iter().for_each(|(index, _)| seen[*index as usize] += 1);
+        prop_assert!(seen.iter().all(|times| (1..=2).contains(times)));
+        let copies = seen.iter().filter(|times| **times == 2).count();
+        prop_assert_eq!(copies as u64, path.stats().duplicated);
+    }
+
+    #[test]
+    fn the_accounts_balance_while_packets_are_inside(spec in specs(), offers in offers(), seed: u64) {
+        let mut path = spec.build(&Rng::new(seed));
+        let mut outcome = Outcome::default();
+        for (index, (ns, len)) in (0..).zip(&offers) {
+            let drops = &mut outcome.drops;
+            let mut dropped = |lost: Parcel, _, cause| drops.push((lost.index, cause));
+            path.offer(at(*ns), Parcel { index, len: *len }, &mut dropped);
+            if let Some((at, parcel)) = path.poll(at(*ns), &mut dropped) {
+                outcome.arrivals.push((at.as_nanos(), parcel.index));
+            }
+            assert_nobody_vanished(path.stats(), path.in_flight(), &outcome);
+        }
+    }
+
+    #[test]
+    fn arrivals_come_in_order_of_time(spec in specs(), offers in offers(), seed: u64) {
+        let outcome = drive(&mut spec.build(&Rng::new(seed)), &offers);
+        prop_assert!(outcome.arrivals.is_sorted_by_key(|(ns, _)| *ns));
+    }
+
+    #[test]
+    fn polling_late_changes_nothing_but_when_one_hears_of_it(spec in specs(), offers in offers(), seed: u64) {
+        let mut path = spec.build(&Rng::new(seed));
+        let mut outcome = Outcome::default();
+        let drops = &mut outcome.drops;
+        let mut dropped = |lost: Parcel, _, cause| drops.push((lost.index, cause));
+        for (index, (ns, len)) in (0..).zip(&offers) {
+            path.offer(at(*ns), Parcel { index, len: *len }, &mut dropped);
+        }
+        while let Some((at, parcel)) = path.poll(Instant::MAX, &mut dropped) {
+            outcome.arrivals.push((at.as_nanos(), parcel.index));
+        }
+        prop_assert_eq!(outcome, drive(&mut spec.build(&Rng::new(seed)), &offers));
+    }
+
+    #[test]
+    fn without_reordering_packets_arrive_in_the_order_sent(
+        spec in specs(), jitter in jitter(JitterKind::KeepOrder), offers in offers(), seed: u64,
+    ) {
+        let spec = PathSpec { jitter, reorder: ReorderSpec::None, ..spec };
+        let outcome = drive(&mut spec.build(&Rng::new(seed)), &offers);
+        prop_assert!(outcome.arrivals.is_sorted_by_key(|(_, index)| *index));
+    }
+
+    #[test]
+    fn one_seed_is_one_outcome(spec in specs(), offers in offers(), seed: u64) {
+        let run = || drive(&mut spec.build(&Rng::new(seed)), &offers);
+        prop_assert_eq!(run(), run());
+    }
+
+    #[test]
+    fn what_happens_behind_it_does_not_change_who_is_lost(spec in specs(), offers in offers(), seed: u64) {
+        let plain = PathSpec { loss: spec.loss.clone(), ..PathSpec::ideal(spec.delay) };
+        let lost = |spec: &PathSpec| {
+            let drops = drive(&mut spec.build(&Rng::new(seed)), &offers).drops;
+            drops.into_iter().filter(|(_, cause)| *cause == crate::DropCause::Loss).collect::<Vec<_>>()
+        };
+        prop_assert_eq!(lost(&spec), lost(&plain));
+    }
+}
+
+#[test]
+fn different_seeds_are_different_weather() {
+    let spec = PathSpec { loss: LossSpec::Bernoulli(percent(50)), ..PathSpec::ideal(ns(1)) };
+    let run = |seed| drive(&mut spec.build(&Rng::new(seed)), &[(0, 40); 64]).drops;
+    assert_ne!(run(1), run(2));
+}
+
+#[test]
+fn a_whole_path_to_the_nanosecond() {
+    // 1500 octets take 1 ms; the fourth of four packets at once finds the buffer full, the second is lost before it.
+    let spec = PathSpec {
+        rate: Some(rate(12_000_000)),
+        buffer: Buffer::Packets(2),
+        loss: LossSpec::Mask(vec![1]),
+        reorder: ReorderSpec::Late { probability: Ratio::ONE, extra: ns(5) },
+        duplicate: Ratio::ONE,
+        ..PathSpec::ideal(ns(100))
+    };
+    let outcome = drive(&mut spec.build(&Rng::new(1)), &[(0, 1_500); 4]);
+    assert_eq!(outcome.arrivals, [(1_000_105, 0), (1_000_105, 0), (2_000_105, 2), (2_000_105, 2)]);
+    assert_eq!(outcome.drops, [(1, crate::DropCause::Loss), (3, crate::DropCause::Tail)]);
+}

@@ -1,0 +1,84 @@
+//! What the tests of several modules share: a packet, and a path driven to its end.
+
+use crate::hop::{DropCause, Hop, Offer, Packet};
+use crate::path::Path;
+use base::{Duration, Instant, Rate, Ratio, Rng};
+
+/// A packet that knows who it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Parcel {
+    pub(crate) index: u64,
+    pub(crate) len: u32,
+}
+
+impl Packet for Parcel {
+    fn wire_len(&self) -> u32 {
+        self.len
+    }
+    fn mark_ce(&mut self) -> bool {
+        false
+    }
+    fn duplicate(&self) -> Self {
+        *self
+    }
+}
+
+pub(crate) fn full_sized(index: u64) -> Parcel {
+    Parcel { index, len: 1_500 }
+}
+pub(crate) fn at(ns: u64) -> Instant {
+    Instant::from_nanos(ns)
+}
+pub(crate) fn ns(ns: u64) -> Duration {
+    Duration::from_nanos(ns)
+}
+pub(crate) fn rate(bps: u64) -> Rate {
+    Rate::from_bits_per_sec(bps).unwrap()
+}
+pub(crate) fn percent(num: u64) -> Ratio {
+    Ratio::new(num, 100).unwrap()
+}
+
+/// What came of a sequence of packets: arrivals as (nanosecond, index) in order, drops as (index, cause).
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    pub(crate) arrivals: Vec<(u64, u64)>,
+    pub(crate) drops: Vec<(u64, DropCause)>,
+}
+
+/// Offers one packet at each (nanosecond, octets), polling at every deadline on the way and to the end.
+pub(crate) fn drive(path: &mut Path<Parcel>, offers: &[(u64, u32)]) -> Outcome {
+    let mut outcome = Outcome::default();
+    for (index, (ns, len)) in (0..).zip(offers) {
+        poll_until(path, at(*ns), &mut outcome);
+        let parcel = Parcel { index, len: *len };
+        path.offer(at(*ns), parcel, &mut |lost, _, cause| outcome.drops.push((lost.index, cause)));
+    }
+    poll_until(path, at(u64::MAX - 1), &mut outcome);
+    outcome
+}
+
+fn poll_until(path: &mut Path<Parcel>, end: Instant, outcome: &mut Outcome) {
+    while let Some(deadline) = path.next_deadline()
+        && deadline <= end
+    {
+        let drops = &mut outcome.drops;
+        while let Some((at, parcel)) = path.poll(deadline, &mut |lost, _, cause| drops.push((lost.index, cause))) {
+            assert!(at <= deadline, "{parcel:?} came out before its time");
+            outcome.arrivals.push((at.as_nanos(), parcel.index));
+        }
+    }
+}
+
+/// One hop as a path.
+pub(crate) fn path_of(hop: impl Hop<Parcel> + 'static) -> Path<Parcel> {
+    Path::new(vec![Box::new(hop)], &Rng::new(1))
+}
+
+/// The exit time of a packet that a hop forwards at once.
+pub(crate) fn exit_of(offer: Offer<Parcel>) -> Instant {
+    match offer {
+        Offer::Forwards(exit, _) => exit,
+        other => panic!("not forwarded: {other:?}"),
+    }
+}

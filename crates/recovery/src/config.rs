@@ -1,0 +1,138 @@
+//! Loss recovery as data, and the only place that turns its tags into machines.
+
+use crate::detect::{DupThresh, LossDetector, Rack};
+use crate::reduction::{PipeReduction, Reduction};
+use crate::variants::RackRing;
+
+/// The policy points of loss recovery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecoveryConfig {
+    /// How losses are found.
+    pub detector: DetectorConfig,
+    /// How much is sent during an episode.
+    pub reduction: ReductionConfig,
+}
+
+/// How losses are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DetectorConfig {
+    /// By SACKed data above a hole (RFC 6675).
+    DupThresh(DupThreshConfig),
+    /// By time (RFC 8985).
+    Rack(RackConfig),
+    /// By time over a ring of blocks, beside RFC 6675: a variant.
+    RackRing(RackRingConfig),
+}
+
+/// RFC 6675 detection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DupThreshConfig {
+    /// SACKed ranges (or duplicate ACKs) above a hole that make it a loss.
+    pub dup_thresh: u32,
+}
+
+/// RFC 8985 detection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RackConfig {
+    /// Whether duplicate reports widen the reordering window.
+    pub dsack: DsackAdaptation,
+    /// SACKed segments that close the reordering window while no reordering was seen.
+    pub dup_thresh: u32,
+}
+
+/// What duplicate reports do to the reordering window (RFC 8985 §6.2, step 4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DsackAdaptation {
+    /// Nothing.
+    Off,
+    /// Each round with one widens it.
+    #[default]
+    On,
+}
+
+/// The block-ring variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RackRingConfig {
+    /// Blocks remembered; `None` for one per segment without limit.
+    pub capacity: Option<u32>,
+    /// As in [`DupThreshConfig`].
+    pub dup_thresh: u32,
+}
+
+/// How much is sent during an episode.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ReductionConfig {
+    /// `cwnd − pipe` (RFC 6675 §5).
+    #[default]
+    Pipe,
+}
+
+/// RFC 6675 §2 and RFC 8985 §6.2.
+const DUP_THRESH: u32 = 3;
+
+impl Default for DetectorConfig {
+    fn default() -> Self {
+        Self::Rack(RackConfig::default())
+    }
+}
+impl Default for DupThreshConfig {
+    fn default() -> Self {
+        Self { dup_thresh: DUP_THRESH }
+    }
+}
+impl Default for RackConfig {
+    fn default() -> Self {
+        Self { dsack: DsackAdaptation::On, dup_thresh: DUP_THRESH }
+    }
+}
+impl Default for RackRingConfig {
+    fn default() -> Self {
+        Self { capacity: Some(64), dup_thresh: DUP_THRESH }
+    }
+}
+
+impl RecoveryConfig {
+    /// Leaves that are out of bounds: their dotted path and what would be right.
+    pub fn problems(&self) -> Vec<(&'static str, String)> {
+        let mut problems = Vec::new();
+        if self.detector.dup_thresh() == 0 {
+            problems.push(("recovery.detector.dup_thresh", "must be at least 1".to_owned()));
+        }
+        if let DetectorConfig::RackRing(RackRingConfig { capacity: Some(0), .. }) = self.detector {
+            problems.push(("recovery.detector.capacity", "must be at least 1, or absent for no limit".to_owned()));
+        }
+        problems
+    }
+}
+
+impl DetectorConfig {
+    fn dup_thresh(&self) -> u32 {
+        match self {
+            Self::DupThresh(config) => config.dup_thresh,
+            Self::Rack(config) => config.dup_thresh,
+            Self::RackRing(config) => config.dup_thresh,
+        }
+    }
+}
+
+/// The detector for a connection that uses SACK.
+pub fn build_detector(config: &DetectorConfig) -> Box<dyn LossDetector> {
+    match config {
+        DetectorConfig::DupThresh(config) => Box::new(DupThresh::new(config)),
+        DetectorConfig::Rack(config) => Box::new(Rack::new(config)),
+        DetectorConfig::RackRing(config) => Box::new(RackRing::new(config)),
+    }
+}
+
+/// The detector for a connection whose peer does not use SACK: duplicate ACKs and RFC 6582's partial ACKs, whatever the
+/// configuration, because RFC 8985 §4 requires SACK.
+pub fn build_detector_without_sack(config: &DetectorConfig) -> Box<dyn LossDetector> {
+    Box::new(DupThresh::without_sack(&DupThreshConfig { dup_thresh: config.dup_thresh() }))
+}
+
+/// The rule for sending during an episode.
+pub fn build_reduction(config: &ReductionConfig) -> Box<dyn Reduction> {
+    match config {
+        ReductionConfig::Pipe => Box::new(PipeReduction::default()),
+    }
+}

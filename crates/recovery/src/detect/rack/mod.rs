@@ -1,0 +1,117 @@
+//! RFC 8985 loss detection: a segment is lost when one sent sufficiently later was delivered.
+//!
+//! Owns: the newest delivered transmission, the highest delivered number and the reordering window. A lost retransmission
+//! is found by the same rule as a lost original. Tail probes are not part of this file.
+//! Deviations: the deadline handed back is the earliest instead of the latest of §6.2 step 5: the walk stops at the first
+//! segment that is not overdue, which makes a firing O(newly lost) and marks nothing later. Nothing is asked of peers
+//! without SACK (§4): those get [`DupThresh`](super::DupThresh).
+
+mod reo_wnd;
+pub mod rules;
+#[cfg(test)]
+mod tests;
+
+use super::{DetectCx, LossDetector, Verdict};
+use crate::config::RackConfig;
+use crate::scoreboard::{Scoreboard, SentSegment};
+use base::{Duration, SeqNum, SeqRange};
+use reo_wnd::{News, ReoWnd};
+use rules::Newest;
+
+/// Loss detection by time.
+#[derive(Clone, Debug)]
+pub struct Rack {
+    newest: Newest,
+    /// Highest number delivered (`RACK.fack`).
+    fack: Option<SeqNum>,
+    reo_wnd: ReoWnd,
+    /// What the ACK in work brings to the reordering window.
+    news: News,
+}
+
+impl Rack {
+    /// Nothing delivered yet.
+    pub fn new(config: &RackConfig) -> Self {
+        Self { newest: Newest::default(), fack: None, reo_wnd: ReoWnd::new(config), news: News::default() }
+    }
+
+    /// Step 3: an original delivered below what was delivered before proves reordering.
+    fn see_reordering(&mut self, batch: &[SentSegment]) {
+        for segment in batch {
+            let end = segment.xmit.end;
+            match self.fack {
+                Some(fack) if end.at_or_before(fack) => {
+                    if end.before(fack) && segment.retransmits == 0 {
+                        self.reo_wnd.on_reordering();
+                    }
+                }
+                _ => self.fack = Some(end),
+            }
+        }
+    }
+
+    /// Marks, oldest first, what `doubtful` admits and is overdue.
+    fn mark_overdue(
+        &self,
+        board: &mut Scoreboard,
+        cx: &DetectCx,
+        reo_wnd: Duration,
+        doubtful: impl Fn(&SentSegment) -> bool,
+    ) -> Verdict {
+        let mut verdict = Verdict::default();
+        while let Some(segment) = board.oldest_sent().filter(&doubtful) {
+            let deadline = rules::deadline(segment.xmit.at, self.newest.rtt, reo_wnd);
+            if deadline > cx.now {
+                verdict.recheck_at = Some(deadline);
+                break;
+            }
+            verdict.newly_lost += board.mark_lost(segment.id);
+        }
+        verdict
+    }
+}
+
+impl LossDetector for Rack {
+    fn name(&self) -> &'static str {
+        "rack"
+    }
+
+    fn on_delivered(&mut self, batch: &[SentSegment], cx: &DetectCx) {
+        self.newest.advance(batch, cx);
+        self.see_reordering(batch);
+    }
+
+    fn on_dsack(&mut self, _range: SeqRange, _cx: &DetectCx) {
+        self.news.dsack = true;
+    }
+
+    fn on_recovery_exit(&mut self) {
+        self.news.exit = true;
+    }
+
+    /// RFC 8985 §6.3: the first segment, and what is overdue; what was sent recently may still arrive.
+    fn on_timeout(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict {
+        let reo_wnd = self.reo_wnd.get(board.sacked_segments(), cx);
+        let first = board.first().map_or(0, |first| board.mark_lost(first.id));
+        let overdue = self.mark_overdue(board, cx, reo_wnd, |_| true);
+        Verdict { newly_lost: first + overdue.newly_lost, recheck_at: None }
+    }
+
+    fn detect(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict {
+        // Taken, so that a timer that follows does not count the same news twice.
+        let news = core::mem::take(&mut self.news);
+        let reo_wnd = self.reo_wnd.update(news, board.sacked_segments(), cx);
+        let Some(newest) = self.newest.xmit else { return Verdict::default() };
+        self.mark_overdue(board, cx, reo_wnd, |segment| rules::sent_after(newest, segment.xmit))
+    }
+
+    fn reordering(&self) -> Option<(Duration, u32, bool)> {
+        Some(self.reo_wnd.report())
+    }
+    fn clone_box(&self) -> Box<dyn LossDetector> {
+        Box::new(self.clone())
+    }
+    fn state_size(&self) -> usize {
+        size_of::<Self>()
+    }
+}

@@ -1,0 +1,91 @@
+//! The reordering window (RFC 8985 §6.2, step 4).
+//!
+//! Deviations: the multiplier saturates at 255, far beyond where the smoothed RTT caps the window; the count of
+//! recoveries begins at zero and stays there (the RFC gives no initial value).
+
+use crate::config::{DsackAdaptation, RackConfig};
+use crate::detect::DetectCx;
+use crate::episode::Episode;
+use base::{Duration, SeqNum};
+
+/// Recoveries without a duplicate report after which the window returns to its first size.
+const PERSIST: u32 = 16;
+const MULT_MAX: u32 = 255;
+
+/// What one ACK brings.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct News {
+    /// It carried a duplicate report.
+    pub dsack: bool,
+    /// It ended an episode.
+    pub exit: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ReoWnd {
+    adaptation: DsackAdaptation,
+    dup_thresh: u32,
+    reo_wnd: Duration,
+    mult: u32,
+    persist: u32,
+    /// `SND.NXT` when the multiplier last grew: one growth a round.
+    dsack_round: Option<SeqNum>,
+    reordering_seen: bool,
+}
+
+impl ReoWnd {
+    pub fn new(config: &RackConfig) -> Self {
+        Self {
+            adaptation: config.dsack,
+            dup_thresh: config.dup_thresh,
+            reo_wnd: Duration::ZERO,
+            mult: 1,
+            persist: 0,
+            dsack_round: None,
+            reordering_seen: false,
+        }
+    }
+
+    pub fn on_reordering(&mut self) {
+        self.reordering_seen = true;
+    }
+
+    /// The window, its multiplier, and whether reordering was seen.
+    pub fn report(&self) -> (Duration, u32, bool) {
+        (self.reo_wnd, self.mult, self.reordering_seen)
+    }
+
+    /// Once per ACK, or per firing of the reordering timer (then without news).
+    #[inline]
+    pub fn update(&mut self, news: News, sacked_segments: u32, cx: &DetectCx) -> Duration {
+        self.adapt(news, cx);
+        self.reo_wnd = self.get(sacked_segments, cx);
+        self.reo_wnd
+    }
+
+    fn adapt(&mut self, news: News, cx: &DetectCx) {
+        self.dsack_round = self.dsack_round.filter(|round| cx.snd_una.before(*round));
+        let grows = news.dsack && self.adaptation == DsackAdaptation::On && self.dsack_round.is_none();
+        if grows {
+            self.dsack_round = Some(cx.snd_nxt);
+            self.mult = (self.mult + 1).min(MULT_MAX);
+            self.persist = PERSIST;
+        } else if news.exit {
+            self.persist = self.persist.saturating_sub(1);
+            if self.persist == 0 {
+                self.mult = 1;
+            }
+        }
+    }
+
+    /// The window for the present state.
+    pub fn get(&self, sacked_segments: u32, cx: &DetectCx) -> Duration {
+        // Until reordering is seen, three SACKed segments, or being in recovery already, are proof enough.
+        if !self.reordering_seen && (cx.episode != Episode::Open || sacked_segments >= self.dup_thresh) {
+            return Duration::ZERO;
+        }
+        let Some(min_rtt) = cx.min_rtt else { return Duration::ZERO };
+        let window = (min_rtt * self.mult) / 4;
+        cx.srtt.map_or(window, |srtt| window.min(srtt))
+    }
+}

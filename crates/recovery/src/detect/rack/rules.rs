@@ -1,0 +1,64 @@
+//! The rules of RFC 8985 §6.2 as pure functions, shared by [`Rack`](super::Rack) and by variants over other records.
+
+use crate::detect::DetectCx;
+use crate::scoreboard::{SentSegment, Xmit};
+use base::{Duration, Instant};
+
+/// Whether transmission `a` came after transmission `b`; ties of one moment go by sequence number.
+#[inline]
+pub fn sent_after(a: Xmit, b: Xmit) -> bool {
+    a.is_after(b)
+}
+
+/// When a segment sent at `sent_at` is overdue, if something sent later has been delivered (step 5).
+#[inline]
+pub fn deadline(sent_at: Instant, rtt: Duration, reo_wnd: Duration) -> Instant {
+    sent_at + rtt + reo_wnd
+}
+
+/// Whether the delivery of a retransmitted segment may be an answer to an earlier copy (step 2): the echoed timestamp is
+/// older than the copy, or the answer came faster than the path has been.
+#[inline]
+pub fn is_ambiguous(segment: &SentSegment, rtt: Duration, cx: &DetectCx) -> bool {
+    if segment.retransmits == 0 {
+        return false;
+    }
+    let echo_is_older = cx.tsecr.is_some_and(|tsecr| (tsecr.wrapping_sub(segment.tsval) as i32) < 0);
+    echo_is_older || cx.min_rtt.is_some_and(|min_rtt| rtt < min_rtt)
+}
+
+/// Of all delivered transmissions the newest, and the RTT of the latest delivery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Newest {
+    /// `RACK.xmit_ts` and `RACK.end_seq`.
+    pub xmit: Option<Xmit>,
+    /// `RACK.rtt`.
+    pub rtt: Duration,
+}
+
+impl Newest {
+    /// Step 2 for everything one ACK delivered. Visiting by send time and keeping the last comes to the same as looking
+    /// for the newest, so nothing is sorted.
+    #[inline]
+    pub fn advance(&mut self, batch: &[SentSegment], cx: &DetectCx) {
+        let mut newest: Option<Xmit> = None;
+        for segment in batch {
+            let later = newest.is_none_or(|newest| sent_after(segment.xmit, newest));
+            if later && !is_ambiguous(segment, cx.now.since(segment.xmit.at), cx) {
+                newest = Some(segment.xmit);
+            }
+        }
+        if let Some(xmit) = newest {
+            self.take(xmit, cx.now);
+        }
+    }
+
+    /// A transmission was delivered. The RTT follows also when something sent later was delivered before.
+    #[inline]
+    pub fn take(&mut self, xmit: Xmit, now: Instant) {
+        self.rtt = now.since(xmit.at);
+        if self.xmit.is_none_or(|newest| sent_after(xmit, newest)) {
+            self.xmit = Some(xmit);
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! RFC 8985 by example: its edge cases, and worked vectors.
+
+use super::*;
+use crate::config::DsackAdaptation;
+use crate::episode::Episode;
+use crate::rate_sample::RateStamp;
+use crate::scoreboard::{Delivered, Mark, SegmentId, Xmit};
+use base::Instant;
+use test_case::test_case;
+
+const MSS: u32 = 1000;
+
+fn us(us: u64) -> Duration {
+    Duration::from_micros(us)
+}
+fn at(time_us: u64) -> Instant {
+    Instant::ZERO + us(time_us)
+}
+
+/// A sender reduced to a board and the detector; times in microseconds, segments by number.
+struct Sender {
+    board: Scoreboard,
+    rack: Rack,
+    origin: SeqNum,
+    una: u32,
+    nxt: u32,
+    min_rtt: Duration,
+    srtt: Duration,
+    episode: Episode,
+    tsecr: Option<u32>,
+    dsack: bool,
+    exit: bool,
+}
+
+impl Sender {
+    fn new(min_rtt: Duration, srtt: Duration) -> Self {
+        Self::starting_at(SeqNum(1), min_rtt, srtt)
+    }
+    fn starting_at(origin: SeqNum, min_rtt: Duration, srtt: Duration) -> Self {
+        Self {
+            board: Scoreboard::new(origin),
+            rack: Rack::new(&RackConfig::default()),
+            origin,
+            una: 0,
+            nxt: 0,
+            min_rtt,
+            srtt,
+            episode: Episode::Open,
+            tsecr: None,
+            dsack: false,
+            exit: false,
+        }
+    }
+    fn seq(&self, index: u32) -> SeqNum {
+        self.origin + index * MSS
+    }
+    fn cx(&self, now: u64) -> DetectCx {
+        DetectCx {
+            now: at(now),
+            smss: MSS,
+            snd_una: self.seq(self.una),
+            snd_nxt: self.seq(self.nxt),
+            srtt: Some(self.srtt),
+            min_rtt: Some(self.min_rtt),
+            tsecr: self.tsecr,
+            episode: self.episode,
+        }
+    }
+    fn send(&mut self, times: &[u64]) {
+        for &now in times {
+            let range = SeqRange::new(self.seq(self.nxt), self.seq(self.nxt + 1));
+            self.board.on_sent(range, (now / 1000) as u32, RateStamp::default(), at(now));
+            self.nxt += 1;
+        }
+    }
+    fn resend(&mut self, index: u64, now: u64) {
+        self.board.on_retransmitted(SegmentId(index), (now / 1000) as u32, RateStamp::default(), at(now));
+    }
+    fn ack(&mut self, now: u64, una: u32, sacked: &[u32]) -> Verdict {
+        self.una = una;
+        let blocks: Vec<SeqRange> = sacked.iter().map(|&i| SeqRange::new(self.seq(i), self.seq(i + 1))).collect();
+        let mut out = Delivered::default();
+        self.board.apply(self.seq(una), &blocks, &mut out);
+        let cx = self.cx(now);
+        if core::mem::take(&mut self.dsack) {
+            self.rack.on_dsack(SeqRange::default(), &cx);
+        }
+        self.rack.on_delivered(&out.batch, &cx);
+        if core::mem::take(&mut self.exit) {
+            self.rack.on_recovery_exit();
+        }
+        self.rack.detect(&mut self.board, &cx)
+    }
+    fn timer(&mut self, now: u64) -> Verdict {
+        let cx = self.cx(now);
+        self.rack.detect(&mut self.board, &cx)
+    }
+    fn lost(&self) -> Vec<u64> {
+        (0..u64::from(self.nxt))
+            .filter(|&id| self.board.get(SegmentId(id)).is_some_and(|segment| segment.mark == Mark::Lost))
+            .collect()
+    }
+    /// Delivers two segments in the wrong order, at the very beginning.
+    fn see_reordering(&mut self, rtt: u64) {
+        self.send(&[0, 0]);
+        self.ack(rtt, 0, &[1]);
+        self.ack(rtt, 2, &[]);
+        assert!(self.rack.reordering().unwrap().2);
+    }
+    fn window(&self) -> Duration {
+        self.rack.reordering().unwrap().0
+    }
+    fn mult(&self) -> u32 {
+        self.rack.reordering().unwrap().1
+    }
+}
+
+fn wait(until: u64) -> Verdict {
+    Verdict { newly_lost: 0, recheck_at: Some(at(until)) }
+}
+fn lose(segments: u32) -> Verdict {
+    Verdict { newly_lost: segments * MSS, recheck_at: None }
+}
+
+fn first_of_four_lost(origin: SeqNum) -> Sender {
+    let mut sender = Sender::starting_at(origin, us(40_000), us(50_000));
+    sender.send(&[0, 1_000, 2_000, 3_000]);
+    sender
+}
+
+#[test_case(SeqNum(1))]
+#[test_case(SeqNum(u32::MAX - 1500); "across the wrap")]
+fn the_third_sacked_segment_closes_the_window_while_no_reordering_was_seen(origin: SeqNum) {
+    let mut sender = first_of_four_lost(origin);
+    assert_eq!(sender.ack(41_000, 0, &[1]), wait(50_000));
+    assert_eq!(sender.ack(42_000, 0, &[2]), wait(50_000));
+    assert_eq!(sender.ack(43_000, 0, &[3]), lose(1));
+}
+
+#[test]
+fn the_timer_finds_the_loss_after_a_quarter_of_the_minimum_rtt_once_reordering_was_seen() {
+    let mut sender = Sender::new(us(40_000), us(50_000));
+    sender.see_reordering(40_000);
+    sender.send(&[100_000, 101_000, 102_000, 103_000]);
+    for (now, index) in [(141_000, 3), (142_000, 4), (143_000, 5)] {
+        assert_eq!(sender.ack(now, 2, &[index]), wait(150_000), "three SACKed segments prove nothing any more");
+    }
+    assert_eq!(sender.timer(149_999), wait(150_000));
+    assert_eq!(sender.timer(150_000), lose(1));
+}
+
+#[test]
+fn fifty_sacked_segments_still_wait_once_reordering_was_seen() {
+    let mut sender = Sender::new(us(40_000), us(50_000));
+    sender.see_reordering(40_000);
+    sender.send(&[100_000; 51]);
+    for index in 3..53 {
+        assert_eq!(sender.ack(140_000, 2, &[index]), wait(150_000));
+    }
+}
+
+#[test]
+fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
+    let mut sender = first_of_four_lost(SeqNum(1));
+    sender.ack(41_000, 0, &[1, 2]);
+    assert_eq!(sender.ack(43_000, 0, &[3]), lose(1));
+    sender.episode = Episode::Recovery { point: sender.seq(4) };
+    sender.resend(0, 43_000);
+    sender.send(&[44_000]);
+    assert_eq!(sender.ack(85_000, 0, &[4]), lose(1));
+    assert_eq!(sender.board.lost_log().last().unwrap().0.retransmits, 1);
+}
+
+#[test]
+fn of_one_moments_burst_only_lower_numbers_than_the_delivered_one_are_judged() {
+    let mut sender = Sender::new(us(40_000), us(50_000));
+    sender.send(&[0; 6]);
+    assert_eq!(sender.ack(40_000, 0, &[1, 2, 3]), lose(1));
+    assert_eq!(sender.lost(), [0]);
+    assert_eq!(sender.timer(400_000), Verdict::default(), "5 and 6 were sent after all that was delivered");
+}
+
+#[test]
+fn an_answer_faster_than_the_path_is_taken_for_the_originals() {
+    let mut sender = first_of_four_lost(SeqNum(1));
+    sender.ack(43_000, 0, &[1, 2, 3]);
+    sender.resend(0, 43_000);
+    let before = sender.rack.newest;
+    sender.ack(55_000, 1, &[]);
+    assert_eq!(sender.rack.newest, before);
+}
+
+#[test_case(Some(0), 3_000; "of the first copy: ignored")]
+#[test_case(Some(43), 43_000; "of the second copy: used")]
+#[test_case(None, 43_000; "no timestamps and slow enough: used")]
+fn the_echoed_timestamp_tells_which_copy_was_delivered(tsecr: Option<u32>, newest_us: u64) {
+    let mut sender = first_of_four_lost(SeqNum(1));
+    sender.ack(43_000, 0, &[1, 2, 3]);
+    sender.resend(0, 43_000);
+    sender.tsecr = tsecr;
+    sender.ack(90_000, 1, &[]);
+    assert_eq!(sender.rack.newest.xmit.unwrap().at, at(newest_us));
+}
+
+#[test]
+fn the_rtt_follows_each_delivery_also_of_what_was_sent_earlier() {
+    let mut sender = Sender::new(us(40_000), us(50_000));
+    sender.send(&[0, 1_000]);
+    sender.ack(41_000, 0, &[1]);
+    sender.ack(60_000, 2, &[]);
+    assert_eq!(sender.rack.newest, Newest { xmit: Some(Xmit { at: at(1_000), end: sender.seq(2) }), rtt: us(60_000) });
+}
+
+#[test]
+fn a_retransmitted_segment_below_the_highest_delivered_is_no_reordering() {
+    let mut sender = first_of_four_lost(SeqNum(1));
+    sender.ack(43_000, 0, &[1, 2, 3]);
+    sender.resend(0, 43_000);
+    sender.ack(90_000, 4, &[]);
+    assert!(!sender.rack.reordering().unwrap().2);
+}
+
+#[test]
+fn the_window_never_exceeds_the_smoothed_rtt_and_grows_a_quarter_per_round() {
+    // A path of 0.8 ms that delays single packets by 4 ms: twenty quarters cover it.
+    let mut sender = Sender::new(us(800), us(6_000));
+    sender.see_reordering(800);
+    for round in 1..=40u64 {
+        sender.send(&[10_000 * round]);
+        sender.dsack = true;
+        let una = sender.nxt;
+        sender.ack(10_000 * round + 800, una, &[]);
+        assert_eq!(sender.window(), us((200 * (round + 1)).min(6_000)));
+    }
+    assert_eq!(sender.mult(), 41);
+}
+
+#[test]
+fn without_adaptation_duplicate_reports_change_nothing() {
+    let mut sender = Sender::new(us(800), us(6_000));
+    sender.rack = Rack::new(&RackConfig { dsack: DsackAdaptation::Off, dup_thresh: 3 });
+    sender.see_reordering(800);
+    for round in 1..=40u64 {
+        sender.send(&[10_000 * round]);
+        sender.dsack = true;
+        let una = sender.nxt;
+        sender.ack(10_000 * round + 800, una, &[]);
+    }
+    assert_eq!((sender.window(), sender.mult()), (us(200), 1));
+}
+
+#[test]
+fn two_duplicate_reports_in_one_round_count_once() {
+    let mut sender = Sender::starting_at(SeqNum(u32::MAX - 2500), us(40_000), us(500_000));
+    sender.send(&[0, 0, 0, 0]);
+    for (una, mult) in [(1, 2), (2, 2), (3, 2), (4, 3)] {
+        sender.dsack = true;
+        sender.ack(40_000, una, &[]);
+        assert_eq!(sender.mult(), mult);
+    }
+}
+
+#[test]
+fn a_timer_does_not_count_an_acks_duplicate_report_again() {
+    let mut sender = Sender::new(us(40_000), us(500_000));
+    sender.dsack = true;
+    sender.ack(0, 0, &[]);
+    sender.una = 0;
+    assert_eq!(sender.mult(), 2);
+    sender.timer(1_000);
+    assert_eq!(sender.mult(), 2);
+}
+
+#[test]
+fn sixteen_recoveries_without_a_duplicate_report_reset_the_multiplier() {
+    let mut sender = Sender::new(us(40_000), us(500_000));
+    sender.send(&[0]);
+    sender.dsack = true;
+    sender.ack(40_000, 0, &[]);
+    for _ in 0..15 {
+        sender.exit = true;
+        sender.ack(40_000, 1, &[]);
+    }
+    assert_eq!(sender.mult(), 2);
+    sender.exit = true;
+    sender.ack(40_000, 1, &[]);
+    assert_eq!(sender.mult(), 1);
+}
+
+#[test]
+fn a_timeout_spares_what_was_sent_recently() {
+    let mut sender = Sender::new(us(40_000), us(50_000));
+    sender.send(&[0, 1_000]);
+    sender.ack(41_000, 1, &[]);
+    sender.send(&[290_000, 295_000]);
+    let cx = sender.cx(300_000);
+    assert_eq!(sender.rack.on_timeout(&mut sender.board, &cx), lose(1));
+    assert_eq!(sender.lost(), [1]);
+}
+
+#[test]
+fn a_timeout_before_any_delivery_takes_everything_for_lost() {
+    let mut sender = Sender::new(us(40_000), us(50_000));
+    sender.episode = Episode::Loss { point: sender.seq(0) };
+    sender.send(&[0, 100, 200]);
+    let cx = sender.cx(1_000_000);
+    assert_eq!(sender.rack.on_timeout(&mut sender.board, &cx), lose(3));
+}
+
+/// One segment comes 5 ms late. A quarter of 25 ms covers that; a quarter of 10 ms does not, two quarters do.
+#[test_case(25_000, 0, &[]; "rtt 25 ms")]
+#[test_case(10_000, 0, &[2]; "rtt 10 ms")]
+#[test_case(10_000, 1, &[]; "rtt 10 ms after one duplicate report")]
+fn lateness_within_the_window_costs_nothing(rtt: u64, dsack_rounds: u32, lost: &[u64]) {
+    let mut sender = Sender::new(us(rtt), us(rtt));
+    sender.see_reordering(rtt);
+    for _ in 0..dsack_rounds {
+        sender.dsack = true;
+        sender.ack(rtt, 2, &[]);
+    }
+    sender.send(&[100_000, 100_100, 100_200, 100_300, 100_400]);
+    let mut recheck = None;
+    for index in 3..7 {
+        recheck = sender.ack(100_000 + rtt + 100 * u64::from(index - 2), 2, &[index]).recheck_at;
+    }
+    let late = at(100_000 + rtt + 5_000);
+    if let Some(due) = recheck.filter(|&due| due < late) {
+        sender.timer(due.as_nanos() / 1_000);
+    }
+    assert_eq!(sender.lost(), lost);
+}
+
+#[test]
+fn nothing_delivered_is_ever_marked_and_every_hole_below_it_is() {
+    for mask in 0u32..1 << 10 {
+        let mut sender = Sender::new(us(40_000), us(50_000));
+        sender.send(&[0, 10, 20, 30, 40, 50, 60, 70, 80, 90]);
+        let arrived: Vec<u32> = (0..10).filter(|i| mask & (1 << i) == 0).collect();
+        let mut recheck = None;
+        for &index in &arrived {
+            let una = sender.una + u32::from(sender.una == index);
+            recheck = sender.ack(40_000 + 10 * u64::from(index), una, &[index]).recheck_at;
+        }
+        while let Some(due) = recheck {
+            recheck = sender.timer(due.as_nanos() / 1_000).recheck_at;
+        }
+        let top = arrived.last().copied().unwrap_or(0);
+        let holes: Vec<u64> = (0..top).filter(|i| mask & (1 << i) != 0).map(u64::from).collect();
+        assert_eq!(sender.lost(), holes, "losses {mask:010b}");
+    }
+}

@@ -1,0 +1,37 @@
+//! Sending by `pipe` (RFC 6675 §5, step C): whatever the window leaves beside what is in flight.
+//!
+//! Owns: its copy of `pipe` between two ACKs. The window is the controller's, reduced at once when the episode began, so
+//! nothing leaves until about half a flight has drained.
+
+use super::{EpisodeEntry, RecoveryAck, Reduction};
+use base::Bytes;
+
+/// `cwnd − pipe`.
+#[derive(Clone, Debug, Default)]
+pub struct PipeReduction {
+    cwnd: Bytes,
+    pipe: Bytes,
+}
+
+impl Reduction for PipeReduction {
+    fn on_enter(&mut self, entry: &EpisodeEntry) {
+        self.cwnd = entry.ssthresh;
+        self.pipe = entry.flight_size;
+    }
+    fn on_ack(&mut self, ack: &RecoveryAck) {
+        self.cwnd = ack.cwnd;
+        self.pipe = ack.pipe;
+    }
+    fn on_sent(&mut self, bytes: Bytes) {
+        self.pipe = self.pipe.saturating_add(bytes);
+    }
+    fn quota(&self) -> Bytes {
+        self.cwnd.saturating_sub(self.pipe)
+    }
+    fn clone_box(&self) -> Box<dyn Reduction> {
+        Box::new(self.clone())
+    }
+    fn state_size(&self) -> usize {
+        size_of::<Self>()
+    }
+}

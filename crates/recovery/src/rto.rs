@@ -1,0 +1,136 @@
+//! Retransmission timeout (RFC 6298).
+//!
+//! Owns: the current timeout and how often it was doubled. Owns no deadline: [`RtoState::expiry`] returns one, the
+//! endpoint arms it.
+//! Deviations: bounds and granularity are [`RtoConfig`]; its defaults are the RFC's.
+
+use crate::rtt::RttEstimator;
+use base::{Duration, Instant};
+
+/// Weight of the variation (RFC 6298 §2.3, `K`).
+const K: u32 = 4;
+/// The timeout with which data transmission begins when a SYN had to be sent again (RFC 6298 §5.7).
+const AFTER_SYN_LOSS: Duration = Duration::from_secs(3);
+
+/// Bounds of the timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RtoConfig {
+    /// Before the first sample (RFC 6298 §2.1).
+    pub initial: Duration,
+    /// Lower bound (§2.4).
+    pub min: Duration,
+    /// Upper bound, also of what doubling makes (§2.5).
+    pub max: Duration,
+    /// Granularity `G`: the least that is added to the smoothed RTT (§2.2, §2.3).
+    pub granularity: Duration,
+}
+
+impl Default for RtoConfig {
+    fn default() -> Self {
+        Self {
+            initial: Duration::from_secs(1),
+            min: Duration::from_secs(1),
+            max: Duration::from_secs(60),
+            granularity: Duration::from_millis(1),
+        }
+    }
+}
+
+impl RtoConfig {
+    /// Leaves that are out of bounds: their dotted path and what would be right.
+    pub fn problems(&self) -> Vec<(&'static str, String)> {
+        let mut problems = Vec::new();
+        let mut need = |holds: bool, path, what: &str| {
+            if !holds {
+                problems.push((path, what.to_owned()));
+            }
+        };
+        need(!self.min.is_zero(), "rto.min", "must not be zero");
+        need(self.max >= Duration::from_secs(60), "rto.max", "must be at least 60s (RFC 6298 §2.5)");
+        need(self.min <= self.max, "rto.min", "must not exceed rto.max");
+        need(
+            self.initial >= self.min && self.initial <= self.max,
+            "rto.initial",
+            "must lie between rto.min and rto.max",
+        );
+        need(self.granularity <= self.max, "rto.granularity", "must not exceed rto.max");
+        problems
+    }
+
+    fn clamp(&self, span: Duration) -> Rto {
+        Rto(span.clamp_between(self.min, self.max))
+    }
+}
+
+/// A timeout that is always inside the bounds it was built with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rto(Duration);
+
+impl Rto {
+    /// How long that is.
+    pub const fn duration(self) -> Duration {
+        self.0
+    }
+}
+
+impl RttEstimator {
+    /// The smoothed RTT plus the larger of the granularity and four times the variation (RFC 6298 §2.3).
+    pub fn rto(&self, config: &RtoConfig) -> Rto {
+        match (self.srtt(), self.rttvar()) {
+            (Some(srtt), Some(rttvar)) => config.clamp(srtt + config.granularity.max(rttvar * K)),
+            _ => config.clamp(config.initial),
+        }
+    }
+}
+
+/// The timeout in force: what the estimator says, doubled for each expiry.
+#[derive(Clone, Debug)]
+pub struct RtoState {
+    config: RtoConfig,
+    base: Rto,
+    current: Rto,
+}
+
+impl RtoState {
+    /// The initial timeout.
+    pub fn new(config: RtoConfig) -> Self {
+        let base = config.clamp(config.initial);
+        Self { config, base, current: base }
+    }
+
+    /// The estimate changed: the timeout follows it, and any back-off ends (RFC 6298 §5, closing note).
+    #[inline]
+    pub fn on_rtt(&mut self, rtt: &RttEstimator) {
+        self.base = rtt.rto(&self.config);
+        self.current = self.base;
+    }
+
+    /// The timeout in force, back-off included.
+    #[inline]
+    pub fn current(&self) -> Rto {
+        self.current
+    }
+
+    /// The timer expired: double (RFC 6298 §5.5), up to the upper bound.
+    pub fn back_off(&mut self) {
+        self.current = self.config.clamp(self.current.0 * 2);
+    }
+
+    /// Ends a back-off without a new estimate.
+    #[inline]
+    pub fn reset_backoff(&mut self) {
+        self.current = self.base;
+    }
+
+    /// A SYN had to be sent again: until the first sample the timeout is at least three seconds (RFC 6298 §5.7).
+    pub fn on_syn_lost(&mut self) {
+        self.base = self.config.clamp(self.base.0.max(AFTER_SYN_LOSS));
+        self.current = self.base;
+    }
+
+    /// When a timer started at `now` expires.
+    #[inline]
+    pub fn expiry(&self, now: Instant) -> Instant {
+        now + self.current.0
+    }
+}

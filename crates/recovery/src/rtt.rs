@@ -1,0 +1,145 @@
+//! Round-trip time: RFC 6298's smoothed estimate, and a windowed minimum.
+//!
+//! Owns: SRTT, RTTVAR and the minimum. Which segments give samples (Karn's rule) is decided where they are taken,
+//! [`Delivered::rtt_sample`](crate::Delivered::rtt_sample).
+//! Deviation: gains are those for one sample per RTT also when every ACK gives one (RFC 7323 appendix G is not applied),
+//! as is common; integer nanoseconds, rounded down.
+
+use base::{Duration, Instant};
+
+/// The estimator's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RttConfig {
+    /// How long a minimum is remembered. RFC 8985 §6.2 leaves it open, asking only that it can rise after a change of
+    /// path.
+    pub min_rtt_window: Duration,
+}
+
+impl Default for RttConfig {
+    fn default() -> Self {
+        Self { min_rtt_window: Duration::from_secs(300) }
+    }
+}
+
+impl RttConfig {
+    /// Leaves that are out of bounds: their dotted path and what would be right.
+    pub fn problems(&self) -> Vec<(&'static str, String)> {
+        if self.min_rtt_window.is_zero() {
+            return vec![("rtt.min_rtt_window", "must not be zero".to_owned())];
+        }
+        Vec::new()
+    }
+}
+
+/// The smoothed estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Smoothed {
+    NoSample,
+    Measured { srtt: Duration, rttvar: Duration },
+}
+
+/// What is known about the round-trip time.
+#[derive(Clone, Debug)]
+pub struct RttEstimator {
+    smoothed: Smoothed,
+    min: WindowedMin,
+}
+
+impl RttEstimator {
+    /// Nothing measured yet.
+    pub fn new(config: RttConfig) -> Self {
+        Self { smoothed: Smoothed::NoSample, min: WindowedMin::new(config.min_rtt_window) }
+    }
+
+    /// Takes a sample that is free of retransmission ambiguity (RFC 6298 §2.2, §2.3).
+    #[inline]
+    pub fn on_sample(&mut self, now: Instant, sample: Duration) {
+        self.min.update(now, sample);
+        self.smoothed = match self.smoothed {
+            Smoothed::NoSample => Smoothed::Measured { srtt: sample, rttvar: sample / 2 },
+            Smoothed::Measured { srtt, rttvar } => Smoothed::Measured {
+                // The variation is taken against the old mean.
+                rttvar: (rttvar * 3 + srtt.abs_diff(sample)) / 4,
+                srtt: (srtt * 7 + sample) / 8,
+            },
+        };
+    }
+
+    /// Smoothed RTT.
+    #[inline]
+    pub fn srtt(&self) -> Option<Duration> {
+        match self.smoothed {
+            Smoothed::NoSample => None,
+            Smoothed::Measured { srtt, .. } => Some(srtt),
+        }
+    }
+
+    /// Its mean deviation.
+    #[inline]
+    pub fn rttvar(&self) -> Option<Duration> {
+        match self.smoothed {
+            Smoothed::NoSample => None,
+            Smoothed::Measured { rttvar, .. } => Some(rttvar),
+        }
+    }
+
+    /// The least RTT of the window.
+    #[inline]
+    pub fn min_rtt(&self) -> Option<Duration> {
+        self.min.get()
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Candidate {
+    at: Instant,
+    rtt: Duration,
+}
+
+/// A running minimum over a window in constant space, after Kathleen Nichols: the best value, the best one since it, and
+/// the best since that, so that when the best grows too old a younger one stands ready. The stand-ins are renewed in the
+/// second quarter and the second half of the window, so that they are not all from its beginning.
+#[derive(Clone, Debug)]
+struct WindowedMin {
+    window: Duration,
+    best: Option<[Candidate; 3]>,
+}
+
+impl WindowedMin {
+    fn new(window: Duration) -> Self {
+        Self { window, best: None }
+    }
+
+    fn get(&self) -> Option<Duration> {
+        self.best.map(|best| best[0].rtt)
+    }
+
+    #[inline]
+    fn update(&mut self, now: Instant, rtt: Duration) {
+        let new = Candidate { at: now, rtt };
+        let Some(best) = self.best.as_mut() else {
+            self.best = Some([new; 3]);
+            return;
+        };
+        if rtt <= best[0].rtt || now.since(best[2].at) > self.window {
+            *best = [new; 3];
+            return;
+        }
+        if rtt <= best[1].rtt {
+            (best[1], best[2]) = (new, new);
+        } else if rtt <= best[2].rtt {
+            best[2] = new;
+        }
+        let age = now.since(best[0].at);
+        if age > self.window {
+            *best = [best[1], best[2], new];
+            if now.since(best[0].at) > self.window {
+                *best = [best[1], best[2], new];
+            }
+        } else if best[1].at == best[0].at && age > self.window / 4 {
+            (best[1], best[2]) = (new, new);
+        } else if best[2].at == best[1].at && age > self.window / 2 {
+            best[2] = new;
+        }
+    }
+}

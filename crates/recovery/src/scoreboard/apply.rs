@@ -1,0 +1,132 @@
+//! One acknowledgement against the board: the cumulative part first, then its SACK blocks (RFC 2018 §5).
+//!
+//! Cost: each record that is newly delivered is touched once; a block that repeats known ranges touches none.
+
+use super::sent::Counted;
+use super::{Delivered, Mark, NewestDelivered, Scoreboard};
+use base::{SeqNum, SeqRange};
+
+impl Scoreboard {
+    /// Takes an acknowledgement of everything before `ack`, with genuine SACK blocks (D-SACKs are told apart before).
+    ///
+    /// Clears `out` and fills it. Numbers below what was acknowledged already, or beyond what was sent, are ignored in
+    /// blocks; an `ack` beyond what was sent is the caller's mistake.
+    pub fn apply(&mut self, ack: SeqNum, blocks: &[SeqRange], out: &mut Delivered) {
+        assert!(ack.at_or_before(self.nxt), "ACK {ack} is beyond {}, the end of what was sent", self.nxt);
+        out.clear();
+        if ack.after(self.una) {
+            self.take_acked(ack, out);
+        }
+        if blocks.is_empty() {
+            return;
+        }
+        let acked = out.batch.len();
+        for &block in blocks {
+            self.take_block(block, out);
+        }
+        // Blocks come newest first (RFC 2018 §4); the batch is in sequence order.
+        out.batch[acked..].sort_unstable_by_key(|segment| segment.id);
+    }
+
+    fn take_acked(&mut self, ack: SeqNum, out: &mut Delivered) {
+        out.acked = ack.distance_from(self.una);
+        while let Some(front) = self.ring.front() {
+            if front.start.at_or_after(ack) {
+                break;
+            }
+            if front.end.after(ack) {
+                self.trim_front(ack, out);
+                break;
+            }
+            self.leave_mark(0, out);
+            self.ring.pop_front();
+            self.base += 1;
+        }
+        self.una = ack;
+        self.ranges.forget_below(ack);
+    }
+
+    /// The ACK ends inside the front record: what it covers is delivered, the rest stays as it was.
+    fn trim_front(&mut self, ack: SeqNum, out: &mut Delivered) {
+        self.visit();
+        let record = &mut self.ring[0];
+        let cut = ack.distance_from(record.start);
+        record.start = ack;
+        let (mark, counted) = (record.mark, record.counted);
+        *self.octets_under(mark) -= cut;
+        if mark != Mark::Sacked && counted == Counted::No {
+            out.delivered += cut;
+        }
+    }
+
+    /// Marks what a block newly reports.
+    fn take_block(&mut self, block: SeqRange, out: &mut Delivered) {
+        let end = block.end.min(self.nxt);
+        let mut from = block.start.max(self.una);
+        while let Some(gap) = self.ranges.next_gap(from, end) {
+            if let Some(marked) = self.sack_gap(gap, out) {
+                self.ranges.insert(marked);
+            }
+            from = gap.end;
+        }
+    }
+
+    /// Marks the records that lie wholly inside a stretch without SACKed ones; returns what they cover together.
+    fn sack_gap(&mut self, gap: SeqRange, out: &mut Delivered) -> Option<SeqRange> {
+        let mut index = self.find(gap.start);
+        if self.ring[index].start.before(gap.start) {
+            index += 1;
+        }
+        let start = self.ring.get(index)?.start;
+        let mut end = start;
+        while let Some(record) = self.ring.get(index).filter(|record| record.end.at_or_before(gap.end)) {
+            end = record.end;
+            let len = record.len();
+            self.leave_mark(index, out);
+            self.ring[index].mark = Mark::Sacked;
+            self.sacked += len;
+            self.sacked_segments += 1;
+            out.sacked += len;
+            index += 1;
+        }
+        start.before(end).then(|| SeqRange::new(start, end))
+    }
+
+    /// Takes a record out of the count of its mark and, unless it had been before, reports it delivered.
+    #[inline]
+    fn leave_mark(&mut self, index: usize, out: &mut Delivered) {
+        let segment = self.view(index);
+        let (len, stamp) = (self.ring[index].len(), self.ring[index].stamp);
+        *self.octets_under(segment.mark) -= len;
+        match segment.mark {
+            Mark::Sacked => {
+                self.sacked_segments -= 1;
+                return;
+            }
+            Mark::Outstanding => self.unlink(segment.id.0),
+            Mark::Lost => {}
+        }
+        if self.ring[index].counted == Counted::No {
+            out.delivered += len;
+        } else if segment.retransmits == 0 {
+            // Delivered long ago and taken back since: it says nothing about the path now.
+            return;
+        }
+        out.batch.push(segment);
+        if out.newest.is_none_or(|newest| segment.xmit.is_after(newest.xmit)) {
+            out.newest = Some(NewestDelivered { xmit: segment.xmit, stamp });
+        }
+        if segment.retransmits == 0 {
+            out.newest_original = out.newest_original.max(Some(segment.xmit.at));
+        }
+    }
+
+    #[inline]
+    fn octets_under(&mut self, mark: Mark) -> &mut u32 {
+        match mark {
+            Mark::Outstanding => &mut self.outstanding,
+            Mark::Sacked => &mut self.sacked,
+            Mark::Lost => &mut self.lost,
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! What RFC 6675 §4 (NextSeg) asks of the board beyond its loss marks: rules 3 and 4.
+//!
+//! Rule 1 is `next_lost`, rule 2 (new data) is the endpoint's. Segments are whole records; `HighRxt` and `RescueRxt` are
+//! kept as the number behind the retransmitted segment.
+
+use super::{Mark, Scoreboard, SegmentId, SentSegment};
+use base::SeqNum;
+
+/// RFC 6675's `RescueRxt`: one rescue retransmission per episode, and none before the first retransmission was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rescue {
+    /// Nothing was retransmitted in this episode.
+    Unset,
+    /// Allowed once the cumulative ACK is beyond this number.
+    Beyond(SeqNum),
+    /// Spent on this record.
+    Spent(SegmentId),
+}
+
+impl Scoreboard {
+    /// An episode of fast recovery begins: `HighRxt` returns to the cumulative ACK.
+    pub fn begin_episode(&mut self) {
+        self.high_rxt = self.una;
+        self.rescue = Rescue::Unset;
+    }
+
+    pub(super) fn note_retransmission(&mut self, id: SegmentId, end: SeqNum) {
+        if self.rescue == Rescue::Spent(id) {
+            // The rescue leaves HighRxt alone, or rule 3 would take everything below for repaired.
+            return;
+        }
+        self.high_rxt = self.high_rxt.max(end);
+        if self.rescue == Rescue::Unset {
+            self.rescue = Rescue::Beyond(end);
+        }
+    }
+
+    /// The lowest record that starts at or after `from`, ends at or before `end` and is not SACKed. Skips SACKed ranges
+    /// without touching them.
+    pub fn next_unsacked(&self, from: SeqNum, end: SeqNum) -> Option<SentSegment> {
+        let gap = self.ranges.next_gap(from.max(self.una), end.min(self.nxt))?;
+        let mut index = self.find(gap.start);
+        if self.ring[index].start.before(gap.start) {
+            index += 1;
+        }
+        let segment = (index < self.ring.len()).then(|| self.view(index))?;
+        segment.xmit.end.at_or_before(gap.end).then_some(segment)
+    }
+
+    /// Rule 3: the lowest record above `HighRxt` and below the highest SACKed one that is neither SACKed nor marked.
+    pub fn next_unmarked_hole(&self) -> Option<SentSegment> {
+        let top = self.ranges.as_slice().last()?.start;
+        self.next_unsacked(self.high_rxt, top).filter(|segment| segment.mark == Mark::Outstanding)
+    }
+
+    /// Rule 4: the highest record that is not SACKed, once per episode. The caller retransmits it.
+    pub fn take_rescue(&mut self) -> Option<SentSegment> {
+        let Rescue::Beyond(first) = self.rescue else { return None };
+        if !self.una.after(first) || self.ring.is_empty() {
+            return None;
+        }
+        let top = self.ranges.as_slice().last().filter(|range| range.end == self.nxt);
+        let behind = top.map_or(self.nxt, |range| range.start);
+        if behind == self.una {
+            return None;
+        }
+        let segment = self.view(self.find(behind - 1));
+        if segment.mark != Mark::Outstanding {
+            return None;
+        }
+        self.rescue = Rescue::Spent(segment.id);
+        Some(segment)
+    }
+}

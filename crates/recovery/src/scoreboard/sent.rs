@@ -1,0 +1,209 @@
+//! Transmissions: appending records, and the send-order list through them.
+//!
+//! The list is in RACK order (RFC 8985 §6.2: time, then sequence) and holds the Outstanding records only, so that the
+//! oldest thing still in doubt is always at its front.
+
+use super::{Mark, Scoreboard, SegmentId, SentSegment, Xmit};
+use crate::rate_sample::RateStamp;
+use base::{Bytes, Instant, SeqNum, SeqRange};
+
+/// No neighbour in the send-order list.
+pub(super) const NIL: u64 = u64::MAX;
+
+/// One segment. Links are numbers of records, which stay valid while the ring moves.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub start: SeqNum,
+    pub end: SeqNum,
+    pub sent_at: Instant,
+    pub first_sent: Instant,
+    pub stamp: RateStamp,
+    pub older: u64,
+    pub newer: u64,
+    pub tsval: u32,
+    pub retransmits: u8,
+    pub mark: Mark,
+    pub counted: Counted,
+}
+
+/// Whether a record's octets were counted as delivered already: so they were when a SACK for them was taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counted {
+    No,
+    Yes,
+}
+
+impl Record {
+    #[inline]
+    pub fn len(&self) -> Bytes {
+        self.end.distance_from(self.start)
+    }
+    #[inline]
+    pub fn xmit(&self) -> Xmit {
+        Xmit { at: self.sent_at, end: self.end }
+    }
+    #[inline]
+    pub fn view(&self, id: SegmentId) -> SentSegment {
+        SentSegment {
+            id,
+            start: self.start,
+            xmit: self.xmit(),
+            first_sent: self.first_sent,
+            tsval: self.tsval,
+            retransmits: self.retransmits,
+            mark: self.mark,
+        }
+    }
+}
+
+impl Scoreboard {
+    /// New data left: at most one segment, starting where the last one ended. A FIN counts as one octet.
+    ///
+    /// `stamp.pipe` is what was in flight before; the record keeps it with this segment included.
+    pub fn on_sent(&mut self, range: SeqRange, tsval: u32, stamp: RateStamp, now: Instant) -> SegmentId {
+        assert!(range.start == self.nxt && !range.is_empty(), "{range} does not follow {}", self.nxt);
+        let id = self.base + self.ring.len() as u64;
+        self.outstanding += range.len();
+        self.ring.push_back(Record {
+            start: range.start,
+            end: range.end,
+            sent_at: now,
+            first_sent: now,
+            stamp: RateStamp { pipe: stamp.pipe + range.len(), ..stamp },
+            older: NIL,
+            newer: NIL,
+            tsval,
+            retransmits: 0,
+            mark: Mark::Outstanding,
+            counted: Counted::No,
+        });
+        self.nxt = range.end;
+        self.link(id);
+        SegmentId(id)
+    }
+
+    /// A record was sent again: it is Outstanding and, in send order, the newest.
+    pub fn on_retransmitted(&mut self, id: SegmentId, tsval: u32, stamp: RateStamp, now: Instant) {
+        let index = self.index(id).expect("only what is on the board can be retransmitted");
+        let (mark, end, len) = (self.ring[index].mark, self.ring[index].end, self.ring[index].len());
+        match mark {
+            Mark::Outstanding => self.unlink(id.0),
+            Mark::Lost => {
+                self.lost -= len;
+                self.outstanding += len;
+            }
+            Mark::Sacked => panic!("{id:?} was selectively acknowledged and needs no retransmission"),
+        }
+        let record = &mut self.ring[index];
+        record.mark = Mark::Outstanding;
+        record.sent_at = now;
+        record.tsval = tsval;
+        record.stamp = RateStamp { pipe: stamp.pipe + len, ..stamp };
+        record.retransmits = record.retransmits.saturating_add(1);
+        self.link(id.0);
+        self.note_retransmission(id, end);
+    }
+
+    /// The Outstanding record that was sent first.
+    #[inline]
+    pub fn oldest_sent(&self) -> Option<SentSegment> {
+        self.linked(self.oldest)
+    }
+
+    /// The Outstanding record sent next after `id`, which must be Outstanding itself.
+    #[inline]
+    pub fn next_sent(&self, id: SegmentId) -> Option<SentSegment> {
+        let index = self.index(id)?;
+        self.linked(self.ring[index].newer)
+    }
+
+    #[inline]
+    fn linked(&self, id: u64) -> Option<SentSegment> {
+        (id != NIL).then(|| self.view(self.at(id)))
+    }
+
+    #[inline]
+    pub(super) fn index(&self, id: SegmentId) -> Option<usize> {
+        let index = id.0.checked_sub(self.base)? as usize;
+        (index < self.ring.len()).then_some(index)
+    }
+
+    /// Position of a record that is known to be on the board.
+    #[inline]
+    pub(super) fn at(&self, id: u64) -> usize {
+        (id - self.base) as usize
+    }
+
+    #[inline]
+    pub(super) fn view(&self, index: usize) -> SentSegment {
+        self.visit();
+        self.ring[index].view(SegmentId(self.base + index as u64))
+    }
+
+    /// Appends to the send order; records sent at the same moment with higher numbers stay behind it.
+    pub(super) fn link(&mut self, id: u64) {
+        self.visit();
+        let index = self.at(id);
+        let xmit = self.ring[index].xmit();
+        let mut older = self.newest;
+        let mut newer = NIL;
+        while older != NIL && self.ring[self.at(older)].xmit().is_after(xmit) {
+            self.visit();
+            newer = older;
+            older = self.ring[self.at(older)].older;
+        }
+        (self.ring[index].older, self.ring[index].newer) = (older, newer);
+        self.join(older, id);
+        self.join(id, newer);
+    }
+
+    /// Takes a record out of the send order.
+    #[inline]
+    pub(super) fn unlink(&mut self, id: u64) {
+        let record = &self.ring[self.at(id)];
+        let (older, newer) = (record.older, record.newer);
+        self.join(older, newer);
+    }
+
+    /// Makes two list entries neighbours; `NIL` stands for the end of the list.
+    #[inline]
+    fn join(&mut self, older: u64, newer: u64) {
+        match older {
+            NIL => self.oldest = newer,
+            id => {
+                let index = self.at(id);
+                self.ring[index].newer = newer;
+            }
+        }
+        match newer {
+            NIL => self.newest = older,
+            id => {
+                let index = self.at(id);
+                self.ring[index].older = older;
+            }
+        }
+    }
+
+    /// Position of the record that contains `seq`, which must lie on the board.
+    ///
+    /// Segments of equal size stand where proportion says, so the first look usually finds it.
+    pub(super) fn find(&self, seq: SeqNum) -> usize {
+        let (offset, span) = (seq.distance_from(self.una), self.nxt.distance_from(self.una));
+        let mut index = (u64::from(offset) * self.ring.len() as u64 / u64::from(span)) as usize;
+        for _ in 0..4 {
+            self.visit();
+            let record = &self.ring[index];
+            if seq.before(record.start) {
+                index -= 1;
+            } else if seq.at_or_after(record.end) {
+                index += 1;
+            } else {
+                return index;
+            }
+        }
+        self.ring.partition_point(|record| {
+            self.visit();
+            record.end.at_or_before(seq)
+        })
+    }
+}

@@ -1,0 +1,428 @@
+//! The board against a map of octets, its corner cases by name, and its cost.
+
+use super::*;
+use crate::config::{DetectorConfig, DupThreshConfig, RackConfig, RackRingConfig, build_detector};
+use crate::detect::DetectCx;
+use crate::episode::Episode;
+use proptest::prelude::*;
+use test_case::test_case;
+
+fn at(ms: u64) -> Instant {
+    Instant::ZERO + Duration::from_millis(ms)
+}
+
+fn send(board: &mut Scoreboard, len: u32, ms: u64) -> SegmentId {
+    let start = board.nxt;
+    let stamp = RateStamp { pipe: board.pipe(), ..RateStamp::default() };
+    board.on_sent(SeqRange::new(start, start + len), 0, stamp, at(ms))
+}
+
+fn resend(board: &mut Scoreboard, id: SegmentId, ms: u64) {
+    let stamp = RateStamp { pipe: board.pipe(), ..RateStamp::default() };
+    board.on_retransmitted(id, 0, stamp, at(ms));
+}
+
+/// A board of ten segments of 100 octets from number zero, one sent each millisecond.
+fn ten() -> Scoreboard {
+    let mut board = Scoreboard::new(SeqNum(0));
+    for ms in 0..10 {
+        send(&mut board, 100, ms);
+    }
+    board
+}
+
+fn apply(board: &mut Scoreboard, ack: u32, blocks: &[(u32, u32)]) -> Delivered {
+    let blocks: Vec<SeqRange> = blocks.iter().map(|&(s, e)| SeqRange::new(SeqNum(s), SeqNum(e))).collect();
+    let mut out = Delivered::default();
+    board.apply(SeqNum(ack), &blocks, &mut out);
+    out
+}
+
+fn send_order(board: &Scoreboard) -> Vec<u64> {
+    let mut order = Vec::new();
+    let mut next = board.oldest_sent();
+    while let Some(segment) = next {
+        order.push(segment.id.0);
+        next = board.next_sent(segment.id);
+    }
+    order
+}
+
+#[test]
+fn a_record_takes_at_most_96_octets_and_an_idle_board_none_beside_itself() {
+    println!("record {} B, board {} B", size_of::<Record>(), size_of::<Scoreboard>());
+    assert!(size_of::<Record>() <= 96);
+    assert_eq!(Scoreboard::new(SeqNum(1)).heap_size(), 0);
+}
+
+#[test]
+fn an_ack_inside_the_front_record_trims_it() {
+    let mut board = ten();
+    let out = apply(&mut board, 150, &[]);
+    assert_eq!((out.acked, out.delivered, out.batch.len()), (150, 150, 1));
+    assert_eq!(board.first().unwrap().range(), SeqRange::new(SeqNum(150), SeqNum(200)));
+    assert_eq!(board.pipe(), 850);
+}
+
+#[test]
+fn a_block_over_part_of_a_record_marks_nothing_until_one_covers_it_all() {
+    let mut board = ten();
+    assert_eq!(apply(&mut board, 0, &[(150, 250)]).sacked, 0);
+    assert!(board.sacked_ranges().is_empty());
+    assert_eq!(apply(&mut board, 0, &[(150, 300)]).sacked, 100);
+    assert_eq!(apply(&mut board, 0, &[(100, 300)]).sacked, 100);
+    assert_eq!(board.sacked_ranges(), [SeqRange::new(SeqNum(100), SeqNum(300))]);
+}
+
+#[test]
+fn the_batch_is_in_sequence_order_however_the_blocks_came() {
+    let mut board = ten();
+    let ids: Vec<u64> =
+        apply(&mut board, 100, &[(800, 900), (200, 300), (500, 700)]).batch.iter().map(|s| s.id.0).collect();
+    assert_eq!(ids, [0, 2, 5, 6, 8]);
+}
+
+#[test]
+fn segments_of_one_moment_stand_in_sequence_order() {
+    let mut board = Scoreboard::new(SeqNum(0));
+    let first = send(&mut board, 100, 0);
+    board.mark_lost(first);
+    send(&mut board, 100, 5);
+    send(&mut board, 100, 5);
+    resend(&mut board, first, 5);
+    assert_eq!(send_order(&board), [0, 1, 2]);
+}
+
+#[test]
+fn a_retransmission_is_the_newest_in_send_order_and_waits_no_more() {
+    let mut board = ten();
+    board.mark_lost(SegmentId(3));
+    board.mark_lost(SegmentId(1));
+    assert_eq!(board.next_lost().unwrap().id, SegmentId(1));
+    assert_eq!((board.pipe(), board.lost_bytes()), (800, 200));
+    resend(&mut board, SegmentId(1), 20);
+    assert_eq!(send_order(&board), [0, 2, 4, 5, 6, 7, 8, 9, 1]);
+    assert_eq!(board.next_lost().unwrap().id, SegmentId(3));
+    assert_eq!(board.stamp(SegmentId(1)).unwrap().pipe, 900);
+    apply(&mut board, 0, &[(300, 400)]);
+    assert_eq!(board.next_lost(), None);
+}
+
+#[test]
+fn the_log_tells_each_loss_as_it_was_sent() {
+    let mut board = ten();
+    board.mark_lost(SegmentId(2));
+    assert_eq!(board.mark_lost(SegmentId(2)), 0, "lost only once");
+    let (segment, stamp) = board.lost_log()[0];
+    assert_eq!((segment.xmit.at, stamp.pipe, board.lost_log().len()), (at(2), 300, 1));
+    board.clear_lost_log();
+    assert!(board.lost_log().is_empty());
+}
+
+#[test]
+fn what_a_receiver_takes_back_is_outstanding_again_and_not_delivered_twice() {
+    let mut board = ten();
+    assert_eq!(apply(&mut board, 0, &[(0, 100), (300, 500)]).delivered, 300);
+    board.clear_sacked();
+    assert_eq!((board.pipe(), board.sacked_bytes(), board.sacked_segments()), (1000, 0, 0));
+    assert_eq!(send_order(&board), (0..10).collect::<Vec<_>>());
+    let again = apply(&mut board, 600, &[]);
+    assert_eq!((again.acked, again.delivered), (600, 300));
+    assert_eq!(again.rtt_sample(at(30)), Some(Duration::from_millis(25)), "of the sixth, not of what was taken back");
+}
+
+#[test]
+fn karn_takes_the_newest_that_was_sent_once() {
+    let mut board = ten();
+    board.mark_lost(SegmentId(0));
+    resend(&mut board, SegmentId(0), 50);
+    assert_eq!(apply(&mut board, 100, &[]).rtt_sample(at(60)), None);
+    let out = apply(&mut board, 300, &[(500, 600)]);
+    assert_eq!(out.rtt_sample(at(60)), Some(Duration::from_millis(55)));
+    assert_eq!(out.newest.unwrap().xmit, Xmit { at: at(5), end: SeqNum(600) });
+}
+
+#[test]
+fn rule_3_takes_each_hole_below_the_highest_sacked_once_per_episode() {
+    let mut board = ten();
+    apply(&mut board, 0, &[(200, 300), (600, 700)]);
+    board.begin_episode();
+    board.mark_lost(SegmentId(0));
+    resend(&mut board, SegmentId(0), 20);
+    let mut holes = Vec::new();
+    while let Some(hole) = board.next_unmarked_hole() {
+        holes.push(hole.id.0);
+        resend(&mut board, hole.id, 21);
+    }
+    assert_eq!(holes, [1, 3, 4, 5]);
+}
+
+#[test]
+fn rule_4_rescues_the_highest_once_and_only_after_an_advance() {
+    let mut board = ten();
+    board.begin_episode();
+    assert_eq!(board.take_rescue(), None, "nothing was retransmitted yet");
+    board.mark_lost(SegmentId(0));
+    resend(&mut board, SegmentId(0), 20);
+    apply(&mut board, 100, &[(900, 1000)]);
+    assert_eq!(board.take_rescue(), None, "only the first retransmission was answered");
+    apply(&mut board, 200, &[]);
+    let rescue = board.take_rescue().unwrap();
+    assert_eq!(rescue.id, SegmentId(8), "the last one is SACKed");
+    resend(&mut board, rescue.id, 30);
+    assert_eq!(board.take_rescue(), None);
+    assert_eq!(board.next_unmarked_hole().unwrap().id, SegmentId(2), "the rescue leaves HighRxt alone");
+}
+
+#[test]
+fn departed_octets_leave_pipe_without_a_mark() {
+    let mut board = ten();
+    board.set_departed(250);
+    assert_eq!((board.pipe(), board.recount_pipe()), (750, 750));
+    board.set_departed(5000);
+    assert_eq!(board.pipe(), 0);
+}
+
+// ---- the model ----
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Octet {
+    Outstanding,
+    Sacked,
+    Lost,
+    Acked,
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Send(u32),
+    Ack { share: u32, blocks: Vec<(u32, u32)> },
+    MarkLost(usize),
+    Retransmit(usize),
+    Renege,
+    Wait,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let block = (0u32..400, 1u32..40);
+    prop_oneof![
+        6 => (1u32..8).prop_map(Step::Send),
+        6 => (0u32..5, prop::collection::vec(block, 0..4)).prop_map(|(share, blocks)| Step::Ack { share, blocks }),
+        3 => any::<usize>().prop_map(Step::MarkLost),
+        3 => any::<usize>().prop_map(Step::Retransmit),
+        1 => Just(Step::Renege),
+        2 => Just(Step::Wait),
+    ]
+}
+
+/// One octet at a time, offsets from the first number sent.
+#[derive(Debug, Default)]
+struct Model {
+    octets: Vec<Octet>,
+    counted: Vec<bool>,
+    /// Start, end, time of the latest transmission.
+    segments: Vec<(usize, usize, u64)>,
+    una: usize,
+}
+
+impl Model {
+    fn count(&self, octet: Octet) -> u32 {
+        self.octets.iter().filter(|&&o| o == octet).count() as u32
+    }
+    /// Mark of what is left of a segment; none when all of it is acknowledged.
+    fn mark(&self, index: usize) -> Option<Octet> {
+        let (start, end, _) = self.segments[index];
+        (start.max(self.una) < end).then(|| self.octets[end - 1])
+    }
+    fn set(&mut self, index: usize, octet: Octet) {
+        let (start, end, _) = self.segments[index];
+        let from = start.max(self.una);
+        self.octets[from..end].fill(octet);
+    }
+    fn with_mark(&self, wanted: &[Octet]) -> Vec<usize> {
+        (0..self.segments.len()).filter(|&i| self.mark(i).is_some_and(|mark| wanted.contains(&mark))).collect()
+    }
+    /// Octets not delivered before in a stretch; they are from now on.
+    fn deliver(&mut self, from: usize, to: usize) -> u32 {
+        let new = (from..to).filter(|&i| self.octets[i] != Octet::Sacked && !self.counted[i]).count() as u32;
+        self.counted[from..to].fill(true);
+        new
+    }
+    fn ack(&mut self, ack: usize, blocks: &[(usize, usize)]) -> (u32, u32, u32) {
+        let mut delivered = self.deliver(self.una, ack.max(self.una));
+        let acked = ack.saturating_sub(self.una);
+        self.octets[..ack].fill(Octet::Acked);
+        self.una = self.una.max(ack);
+        let mut sacked = 0;
+        for index in 0..self.segments.len() {
+            let (start, end, _) = self.segments[index];
+            let start = start.max(self.una);
+            let covered = blocks.iter().any(|&(from, to)| from <= start && end <= to);
+            if covered && self.mark(index).is_some_and(|mark| mark != Octet::Sacked) {
+                sacked += (end - start) as u32;
+                delivered += self.deliver(start, end);
+                self.set(index, Octet::Sacked);
+            }
+        }
+        (acked as u32, sacked, delivered)
+    }
+    fn sacked_ranges(&self, origin: SeqNum) -> Vec<SeqRange> {
+        let mut ranges: Vec<SeqRange> = Vec::new();
+        for index in (0..self.octets.len()).filter(|&i| self.octets[i] == Octet::Sacked) {
+            let seq = origin + index as u32;
+            match ranges.last_mut().filter(|range| range.end == seq) {
+                Some(range) => range.end += 1,
+                None => ranges.push(SeqRange::new(seq, seq + 1)),
+            }
+        }
+        ranges
+    }
+}
+
+fn run_step(board: &mut Scoreboard, model: &mut Model, origin: SeqNum, now: &mut u64, step: Step) {
+    match step {
+        Step::Send(len) => {
+            let start = model.octets.len();
+            send(board, len, *now);
+            model.octets.resize(start + len as usize, Octet::Outstanding);
+            model.counted.resize(start + len as usize, false);
+            model.segments.push((start, start + len as usize, *now));
+        }
+        Step::Ack { share, blocks } => {
+            let left = model.octets.len() - model.una;
+            let ack = model.una + left * share as usize / 8;
+            let blocks: Vec<(u32, u32)> = blocks.into_iter().map(|(from, len)| (from, from + len)).collect();
+            let wire: Vec<SeqRange> =
+                blocks.iter().map(|&(from, to)| SeqRange::new(origin + from, origin + to)).collect();
+            let mut out = Delivered::default();
+            board.apply(origin + ack as u32, &wire, &mut out);
+            let blocks: Vec<(usize, usize)> = blocks.iter().map(|&(from, to)| (from as usize, to as usize)).collect();
+            assert_eq!((out.acked, out.sacked, out.delivered), model.ack(ack, &blocks));
+            assert!(out.batch.is_sorted_by_key(|segment| segment.id));
+        }
+        Step::MarkLost(pick) => {
+            let choice = model.with_mark(&[Octet::Outstanding]);
+            if let Some(&index) = choice.get(pick % choice.len().max(1)) {
+                let len = board.mark_lost(SegmentId(index as u64));
+                let (start, end, _) = model.segments[index];
+                assert_eq!(len as usize, end - start.max(model.una));
+                model.set(index, Octet::Lost);
+            }
+        }
+        Step::Retransmit(pick) => {
+            let choice = model.with_mark(&[Octet::Outstanding, Octet::Lost]);
+            if let Some(&index) = choice.get(pick % choice.len().max(1)) {
+                resend(board, SegmentId(index as u64), *now);
+                model.segments[index].2 = *now;
+                model.set(index, Octet::Outstanding);
+            }
+        }
+        Step::Renege => {
+            board.clear_sacked();
+            for index in model.with_mark(&[Octet::Sacked]) {
+                model.set(index, Octet::Outstanding);
+            }
+        }
+        Step::Wait => *now += 1,
+    }
+}
+
+fn compare(board: &mut Scoreboard, model: &Model, origin: SeqNum) {
+    assert_eq!(board.pipe(), model.count(Octet::Outstanding));
+    assert_eq!(board.pipe(), board.recount_pipe());
+    assert_eq!(board.sacked_bytes(), model.count(Octet::Sacked));
+    assert_eq!(board.lost_bytes(), model.count(Octet::Lost));
+    assert_eq!(board.sacked_ranges(), model.sacked_ranges(origin));
+    assert_eq!(board.sacked_segments() as usize, model.with_mark(&[Octet::Sacked]).len());
+    assert_eq!(board.len(), (0..model.segments.len()).filter(|&i| model.mark(i).is_some()).count());
+    let mut order = model.with_mark(&[Octet::Outstanding]);
+    order.sort_by_key(|&index| (model.segments[index].2, index));
+    assert_eq!(send_order(board), order.iter().map(|&index| index as u64).collect::<Vec<_>>());
+    let lost = model.with_mark(&[Octet::Lost]).first().map(|&index| SegmentId(index as u64));
+    assert_eq!(board.next_lost().map(|segment| segment.id), lost);
+    let unsacked = model.with_mark(&[Octet::Outstanding, Octet::Lost]);
+    assert_eq!(
+        board.next_unsacked(board.una, board.nxt).map(|segment| segment.id.0),
+        unsacked.first().map(|&index| index as u64)
+    );
+}
+
+proptest! {
+    #[test]
+    fn agrees_with_a_map_of_octets(
+        origin in prop_oneof![any::<u32>(), (u32::MAX - 200)..=u32::MAX],
+        steps in prop::collection::vec(step(), 1..120),
+    ) {
+        let origin = SeqNum(origin);
+        let (mut board, mut model, mut now) = (Scoreboard::new(origin), Model::default(), 0);
+        for step in steps {
+            run_step(&mut board, &mut model, origin, &mut now, step);
+            compare(&mut board, &model, origin);
+        }
+    }
+}
+
+// ---- cost ----
+
+const SEGMENTS: u32 = 200_000;
+const MSS: u32 = 1460;
+
+fn cx(board: &Scoreboard, now: Instant, episode: Episode) -> DetectCx {
+    DetectCx {
+        now,
+        smss: MSS,
+        snd_una: board.una,
+        snd_nxt: board.nxt,
+        srtt: Some(Duration::from_millis(250)),
+        min_rtt: Some(Duration::from_millis(250)),
+        tsecr: None,
+        episode,
+    }
+}
+
+/// Every hundredth segment is lost; each other one is SACKed by an ACK of its own that repeats the two blocks before.
+#[test_case(DetectorConfig::DupThresh(DupThreshConfig::default()); "dup_thresh")]
+#[test_case(DetectorConfig::Rack(RackConfig::default()); "rack")]
+#[test_case(DetectorConfig::RackRing(RackRingConfig::default()); "rack_ring")]
+fn an_ack_touches_only_what_it_delivers_and_what_it_proves_lost(config: DetectorConfig) {
+    let origin = SeqNum(u32::MAX - 1_000_000);
+    let mut board = Scoreboard::new(origin);
+    let mut detector = build_detector(&config);
+    let sent_at = |index: u32| Instant::from_nanos(u64::from(index) * 1_000);
+    let seq = |index: u32| origin + index * MSS;
+    for index in 0..SEGMENTS {
+        let id = board.on_sent(SeqRange::new(seq(index), seq(index + 1)), 0, RateStamp::default(), sent_at(index));
+        detector.on_sent(&board.get(id).unwrap());
+    }
+    let (mut out, mut episode, mut lost, mut worst) = (Delivered::default(), Episode::Open, 0usize, 0u64);
+    for index in (0..SEGMENTS).filter(|index| index % 100 != 0) {
+        let hundred = index / 100 * 100;
+        let mut blocks = vec![SeqRange::new(seq(hundred + 1), seq(index + 1))];
+        for back in [100, 200].into_iter().filter(|&back| hundred >= back) {
+            blocks.push(SeqRange::new(seq(hundred - back + 1), seq(hundred - back + 100)));
+        }
+        let before = board.visited();
+        board.apply(origin, &blocks, &mut out);
+        let cx = cx(&board, sent_at(index) + Duration::from_millis(250), episode);
+        detector.on_delivered(&out.batch, &cx);
+        let verdict = detector.detect(&mut board, &cx);
+        if verdict.newly_lost > 0 && episode == Episode::Open {
+            episode = Episode::Recovery { point: board.nxt };
+        }
+        let news = (out.batch.len() + board.lost_log().len()) as u64;
+        lost += board.lost_log().len();
+        board.clear_lost_log();
+        let touched = board.visited() - before;
+        worst = worst.max(touched);
+        assert!(touched <= 8 * news + 16, "{touched} records touched for {news} news at segment {index}");
+    }
+    println!("{}: at most {worst} records an ACK, {lost} losses", detector.name());
+    assert_eq!(lost, (SEGMENTS / 100) as usize, "every hole was found");
+    while let Some(segment) = board.next_lost() {
+        board.on_retransmitted(segment.id, 0, RateStamp::default(), sent_at(SEGMENTS));
+    }
+    let before = board.visited();
+    board.apply(board.nxt, &[], &mut out);
+    assert!(board.visited() - before <= u64::from(SEGMENTS));
+    assert_eq!((board.pipe(), board.len(), out.batch.len()), (0, 0, (SEGMENTS / 100) as usize));
+}

@@ -1,0 +1,47 @@
+//! Liveness checker: data keeps being read until the end of the stream.
+//!
+//! Five virtual minutes without an octet are a stall. That is longer than any back-off of a retransmission timer that a
+//! path with some loss leads to, and shorter than anybody would wait. Each flow is looked at only when its five minutes
+//! could be over, so that a step costs one comparison.
+
+use crate::outcome::Cause;
+use crate::topology::Topology;
+use base::{Duration, Instant};
+
+/// How long a flow may go without an octet being read.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+#[derive(Debug)]
+pub(super) struct Liveness {
+    /// No flow can have stalled before.
+    look_at: Instant,
+}
+
+impl Liveness {
+    pub(super) fn new(topology: &Topology) -> Self {
+        let first = (0..topology.flows.len()).map(|flow| topology.sender(flow).started()).min();
+        Self { look_at: first.map_or(Instant::MAX, |started| started + PATIENCE) }
+    }
+
+    #[inline]
+    pub(super) fn after_step(&mut self, topology: &Topology, now: Instant) -> Result<(), Cause> {
+        if now < self.look_at { Ok(()) } else { self.look(topology, now) }
+    }
+
+    #[cold]
+    fn look(&mut self, topology: &Topology, now: Instant) -> Result<(), Cause> {
+        self.look_at = Instant::MAX;
+        for flow in 0..topology.flows.len() {
+            let receiver = topology.receiver(flow);
+            if receiver.saw_end() || topology.has_ended(flow) {
+                continue;
+            }
+            let since = receiver.last_read().unwrap_or(topology.sender(flow).started());
+            if now >= since + PATIENCE {
+                return Err(Cause::Stalled { flow, idle: now.since(since), bytes_read: receiver.bytes_read() });
+            }
+            self.look_at = self.look_at.min(since + PATIENCE);
+        }
+        Ok(())
+    }
+}

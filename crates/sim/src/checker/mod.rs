@@ -1,0 +1,45 @@
+//! What must hold in every run, whatever the scenario: four checkers, each in a file of its own.
+//!
+//! They see the world after each step and stop the run with a [`Cause`] when it is wrong. A step costs each of them a
+//! constant; what costs more is done on the [`AuditSchedule`].
+
+mod accounting;
+mod liveness;
+mod stream;
+mod timers;
+
+use crate::outcome::Cause;
+use crate::scenario::AuditSchedule;
+use crate::topology::Topology;
+use accounting::Accounting;
+use base::Instant;
+use liveness::Liveness;
+pub(crate) use timers::{Progress, Timers};
+
+/// The checkers that look at the world between two steps; [`Timers`] looks at each turn.
+#[derive(Debug)]
+pub(crate) struct Checkers {
+    accounting: Accounting,
+    liveness: Liveness,
+}
+
+impl Checkers {
+    pub(crate) fn new(topology: &Topology, schedule: AuditSchedule) -> Self {
+        Self { accounting: Accounting::new(topology, schedule), liveness: Liveness::new(topology) }
+    }
+
+    /// `node` has been served at `now`.
+    #[inline]
+    pub(crate) fn after_step(&mut self, topology: &Topology, node: usize, now: Instant) -> Result<(), Cause> {
+        self.liveness.after_step(topology, now)?;
+        self.accounting.after_step(topology, node)
+    }
+
+    /// The run is over.
+    pub(crate) fn at_end(topology: &Topology) -> Result<(), Cause> {
+        (0..topology.flows.len()).try_for_each(|flow| {
+            accounting::audit_flow(topology, flow)?;
+            stream::at_end(topology, flow)
+        })
+    }
+}

@@ -1,0 +1,158 @@
+//! A host in the simulated world: a stack, the applications on it, and the paths that lead away.
+
+use crate::workload::App;
+use base::{Instant, Rng};
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use tcp::{Conn, ConnEvent, DeviceCaps, Segmentation, Stack, StackConfig, StackCx, StackEvent, TxChecksum};
+use trace::{ConnId, Event, Observer};
+
+/// Distance between the connection ids of two nodes in a trace: connection `c` of node `n` is `n · this + c`.
+pub const CONN_IDS_PER_NODE: u32 = 1_000_000;
+
+/// Largest IP packet that a simulated device takes, octets.
+const MTU: u16 = 1_500;
+
+/// A host.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) stack: Stack,
+    /// Destination address and index of the path that leads there.
+    pub(crate) routes: Vec<(IpAddr, usize)>,
+    /// Indices of the paths that end here.
+    pub(crate) incoming: Vec<usize>,
+    pub(crate) apps: Vec<App>,
+    /// The stack's next deadline as of the last turn; `Instant::MAX` for none.
+    pub(crate) deadline: Instant,
+    /// When the next application wants to act by itself.
+    pub(crate) app_wake: Instant,
+}
+
+/// What the applications of a node did.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Served {
+    /// Calls of applications.
+    pub(crate) calls: usize,
+    /// Connections that ended.
+    pub(crate) closings: usize,
+}
+
+impl Node {
+    /// A host with one address. Its random streams are forks of `rng`.
+    pub(crate) fn new(address: IpAddr, rng: &Rng) -> Self {
+        let mut secret = rng.fork("isn");
+        let config = StackConfig {
+            addresses: vec![address],
+            device: DeviceCaps { mtu: MTU, checksum: TxChecksum::Unneeded, segmentation: Segmentation::Off },
+            isn_secret: [secret.next_u64(), secret.next_u64()],
+        };
+        Self {
+            stack: Stack::new(config, rng.fork("stack")),
+            routes: Vec::new(),
+            incoming: Vec::new(),
+            apps: Vec::new(),
+            deadline: Instant::MAX,
+            app_wake: Instant::MAX,
+        }
+    }
+
+    /// The path for a packet with this header.
+    #[inline]
+    pub(crate) fn route(routes: &[(IpAddr, usize)], header: &[u8]) -> usize {
+        if let [(_, only)] = routes {
+            return *only;
+        }
+        let to = destination(header);
+        let route = routes.iter().find(|(address, _)| *address == to);
+        route.unwrap_or_else(|| panic!("no path leads to {to}")).1
+    }
+
+    /// When the node wants to be served for its own sake, arrivals aside.
+    #[inline]
+    pub(crate) fn wake_at(&self) -> Instant {
+        self.deadline.min(self.app_wake)
+    }
+
+    /// Hands readiness to the applications and lets those act whose time has come.
+    pub(crate) fn serve_apps<O: Observer>(&mut self, cx: &mut StackCx<'_, O>) -> Served {
+        let (mut calls, mut closings) = (0, 0);
+        while let Some(event) = self.stack.poll_event() {
+            self.on_event(cx, event);
+            calls += 1;
+            closings += usize::from(matches!(event, StackEvent::Conn { event: ConnEvent::Closed(_), .. }));
+        }
+        let now = cx.now;
+        if self.app_wake <= now {
+            for app in self.apps.iter_mut().filter(|app| app.wake_at() <= now) {
+                app.on_wake(&mut self.stack, cx);
+                calls += 1;
+            }
+        }
+        if calls > 0 {
+            self.renew_app_wake();
+        }
+        Served { calls, closings }
+    }
+
+    /// The applications changed their minds.
+    pub(crate) fn renew_app_wake(&mut self) {
+        self.app_wake = self.apps.iter().map(App::wake_at).min().unwrap_or(Instant::MAX);
+    }
+
+    fn on_event<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, event: StackEvent) {
+        match event {
+            StackEvent::Accepted { conn, port } => self.on_accepted(cx, conn, port),
+            StackEvent::Conn { conn, event } => {
+                if let Some(app) = self.apps.iter_mut().find(|app| app.end().conn() == Some(conn)) {
+                    app.on_event(&mut self.stack, cx, event);
+                }
+            }
+        }
+    }
+
+    fn on_accepted<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, port: u16) {
+        match self.apps.iter_mut().find(|app| app.listens_on() == Some(port)) {
+            Some(App::Receiver(receiver)) => receiver.on_accepted(conn),
+            // An old duplicate of a SYN can open a connection that nobody at the other end knows.
+            _ => {
+                self.stack.abort(cx, conn);
+                self.stack.release(cx, conn);
+            }
+        }
+    }
+
+    /// The connection of this node that sent a packet with this header, as traces name it; also one that has ended.
+    pub(crate) fn conn_id_of(&self, header: &[u8]) -> Option<ConnId> {
+        let ports = header.get(ip_header_len(header)..)?;
+        let local = u16::from_be_bytes([*ports.first()?, *ports.get(1)?]);
+        let remote = u16::from_be_bytes([*ports.get(2)?, *ports.get(3)?]);
+        self.apps.iter().find(|app| app.sends_from(local, remote))?.end().id()
+    }
+}
+
+fn ip_header_len(header: &[u8]) -> usize {
+    if header[0] >> 4 == 4 { usize::from(header[0] & 0xf) * 4 } else { 40 }
+}
+
+/// Destination address of a header that a stack of ours emitted.
+fn destination(header: &[u8]) -> IpAddr {
+    if header[0] >> 4 == 4 {
+        let octets: [u8; 4] = header[16..20].try_into().expect("four octets");
+        Ipv4Addr::from(octets).into()
+    } else {
+        let octets: [u8; 16] = header[24..40].try_into().expect("sixteen octets");
+        Ipv6Addr::from(octets).into()
+    }
+}
+
+/// An observer's view of one node: connection ids are told apart by node.
+pub(crate) struct NodeView<'a, O> {
+    pub(crate) inner: &'a mut O,
+    pub(crate) node: usize,
+}
+
+impl<O: Observer> Observer for NodeView<'_, O> {
+    const ENABLED: bool = O::ENABLED;
+    fn record(&mut self, at: Instant, conn: ConnId, event: Event) {
+        self.inner.record(at, ConnId(self.node as u32 * CONN_IDS_PER_NODE + conn.0), event);
+    }
+}

@@ -1,0 +1,188 @@
+//! What a run gives: the numbers that measurements are made of, or a failure with a name.
+
+use crate::budget::Resource;
+use base::{Duration, Instant};
+use core::fmt;
+use netem::PathStats;
+use tcp::{CloseReason, TcpInfo};
+
+/// A finished run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// In the order of the scenario.
+    pub flows: Vec<FlowOutcome>,
+    /// The path from the clients to the servers: data, mostly.
+    pub forward: PathStats,
+    /// The path back: acknowledgements, mostly.
+    pub reverse: PathStats,
+    /// Times a node was served.
+    pub steps: u64,
+    /// Virtual time of the last event.
+    pub virtual_time: Duration,
+}
+
+impl Outcome {
+    /// Packets that endpoints offered to the paths, data and acknowledgements.
+    pub fn packets(&self) -> u64 {
+        self.forward.offered + self.reverse.offered
+    }
+}
+
+/// One flow of a finished run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowOutcome {
+    /// When the first SYN left.
+    pub started: Instant,
+    /// When the receiver's application had read the last octet so far; `None` when it read none.
+    pub last_read: Option<Instant>,
+    /// Payload octets that the sending application handed over.
+    pub bytes_written: u64,
+    /// Payload octets that the receiving application read.
+    pub bytes_read: u64,
+    /// The sending end.
+    pub sender: EndOutcome,
+    /// The receiving end.
+    pub receiver: EndOutcome,
+}
+
+impl FlowOutcome {
+    /// From the first SYN sent to the last octet read: what goodput divides by.
+    pub fn elapsed(&self) -> Option<Duration> {
+        Some(self.last_read?.since(self.started))
+    }
+    /// Whether everything written was read and both directions ended as they should.
+    pub fn is_complete(&self) -> bool {
+        let normal = |end: &EndOutcome| end.closed == Some(CloseReason::Normal);
+        self.bytes_read == self.bytes_written && normal(&self.sender) && normal(&self.receiver)
+    }
+}
+
+/// One end of a flow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EndOutcome {
+    /// How it ended; `None` when it never was, as a server whose client did not get through.
+    pub closed: Option<CloseReason>,
+    /// Its state when it ended, totals included.
+    pub info: Option<TcpInfo>,
+}
+
+/// An end of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// The client.
+    Sender,
+    /// The server.
+    Receiver,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Sender => "sender",
+            Self::Receiver => "receiver",
+        })
+    }
+}
+
+/// A run that a checker or the budget ended.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{name} at {at} of virtual time, seed {seed}: {cause}", name = cause.name())]
+pub struct Failure {
+    /// Seed of the scenario.
+    pub seed: u64,
+    /// Virtual time.
+    pub at: Instant,
+    /// What went wrong.
+    pub cause: Cause,
+}
+
+/// What went wrong. Nodes are numbered as in traces: 0 is the clients', 1 the servers'.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Cause {
+    /// A node was served again and again at one instant, and nothing moved.
+    #[error("node {node} was served twice at one instant without progress")]
+    Livelock {
+        /// Which.
+        node: usize,
+    },
+    /// Nothing was delivered for too long.
+    #[error("flow {flow} read no octet for {idle}, after {bytes_read} octets in all")]
+    Stalled {
+        /// Which.
+        flow: usize,
+        /// Since the last octet.
+        idle: Duration,
+        /// Octets read before.
+        bytes_read: u64,
+    },
+    /// Nothing is left to happen, and yet a flow has not ended.
+    #[error("flow {flow} has not ended after {bytes_read} octets, and no packet or timer is left that could end it")]
+    Deadlock {
+        /// Which.
+        flow: usize,
+        /// Octets read before.
+        bytes_read: u64,
+    },
+    /// The receiver read something else than the sender wrote.
+    #[error("flow {flow}: {problem}")]
+    Stream {
+        /// Which.
+        flow: usize,
+        /// How the two differ.
+        problem: String,
+    },
+    /// The books of an endpoint do not balance.
+    #[error("flow {flow}, {side}: {problem}")]
+    Accounting {
+        /// Which flow.
+        flow: usize,
+        /// Which end.
+        side: Side,
+        /// What the audit found.
+        problem: String,
+    },
+    /// A deadline that should have been served was not.
+    #[error("node {node} has a deadline at {deadline}, which is in the past")]
+    TimerInPast {
+        /// Which.
+        node: usize,
+        /// The deadline.
+        deadline: Instant,
+    },
+    /// The budget is spent.
+    #[error("the budget of {what} is spent")]
+    BudgetExhausted {
+        /// Which of them.
+        what: Resource,
+    },
+}
+
+impl Cause {
+    /// The failure's name.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Livelock { .. } => "Livelock",
+            Self::Stalled { .. } => "Stalled",
+            Self::Deadlock { .. } => "Deadlock",
+            Self::Stream { .. } => "Stream",
+            Self::Accounting { .. } => "Accounting",
+            Self::TimerInPast { .. } => "TimerInPast",
+            Self::BudgetExhausted { .. } => "BudgetExhausted",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_says_what_when_and_which_seed() {
+        let cause = Cause::Stalled { flow: 2, idle: Duration::from_secs(300), bytes_read: 17 };
+        let failure = Failure { seed: 9, at: Instant::from_nanos(5), cause };
+        assert_eq!(
+            failure.to_string(),
+            "Stalled at 5ns of virtual time, seed 9: flow 2 read no octet for 300s, after 17 octets in all"
+        );
+    }
+}

@@ -1,0 +1,232 @@
+//! A packet as the simulated paths carry it: the real header, the payload's octets or their description.
+//!
+//! Packets are boxed, so that moving one through hops and queues moves a pointer, and the boxes go round through a
+//! [`PacketPool`], so that the steady state allocates nothing.
+
+use base::Instant;
+use netem::Packet;
+use tcp::{ChecksumState, Payload, RxFrame, TxFrame};
+use wire::MAX_HEADER;
+
+/// How packets travel.
+pub type Parcel = Box<SimPacket>;
+
+/// One IP packet.
+// In memory order: a data segment's own fields and its usual header share the first two cache lines.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct SimPacket {
+    payload: StoredPayload,
+    wire_len: u32,
+    header_len: u8,
+    header: [u8; MAX_HEADER],
+}
+
+/// [`Payload`] that owns its octets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoredPayload {
+    /// Octets of the pattern, by position.
+    Pattern {
+        /// Position of the first octet in the stream.
+        offset: u64,
+        /// Octets.
+        len: u32,
+    },
+    /// Octets themselves.
+    Bytes(Vec<u8>),
+}
+
+impl SimPacket {
+    fn empty() -> Self {
+        Self {
+            payload: StoredPayload::Pattern { offset: 0, len: 0 },
+            wire_len: 0,
+            header_len: 0,
+            header: [0; MAX_HEADER],
+        }
+    }
+
+    /// IP and TCP header.
+    #[inline]
+    pub fn header(&self) -> &[u8] {
+        &self.header[..usize::from(self.header_len)]
+    }
+
+    /// What a receiving stack is handed at `at`.
+    #[inline]
+    pub fn as_frame(&self, at: Instant) -> RxFrame<'_> {
+        let payload = match &self.payload {
+            StoredPayload::Pattern { offset, len } => Payload::Pattern { offset: *offset, len: *len },
+            StoredPayload::Bytes(octets) => Payload::Bytes(octets),
+        };
+        RxFrame { at, header: self.header(), payload, gso_size: None, checksum: ChecksumState::Unneeded }
+    }
+
+    #[inline]
+    fn fill(&mut self, frame: &TxFrame<'_>) {
+        let len = frame.header.len();
+        self.header[..len].copy_from_slice(frame.header);
+        self.header_len = len as u8;
+        let payload_len = match (frame.payload, &mut self.payload) {
+            (Payload::Pattern { offset, len }, stored) => {
+                *stored = StoredPayload::Pattern { offset, len };
+                len
+            }
+            (Payload::Bytes(octets), StoredPayload::Bytes(stored)) => {
+                stored.clear();
+                stored.extend_from_slice(octets);
+                octets.len() as u32
+            }
+            (Payload::Bytes(octets), stored) => {
+                *stored = StoredPayload::Bytes(octets.to_vec());
+                octets.len() as u32
+            }
+        };
+        self.wire_len = len as u32 + payload_len;
+    }
+}
+
+#[cfg(test)]
+impl SimPacket {
+    /// Damage: the payload becomes that of another position.
+    pub(crate) fn shift_payload(&mut self, by: u64) {
+        if let StoredPayload::Pattern { offset, .. } = &mut self.payload {
+            *offset += by;
+        }
+    }
+}
+
+impl Packet for Parcel {
+    #[inline]
+    fn wire_len(&self) -> u32 {
+        self.wire_len
+    }
+
+    fn mark_ce(&mut self) -> bool {
+        match self.header[0] >> 4 {
+            4 => mark_ipv4(&mut self.header),
+            _ => mark_ipv6(&mut self.header),
+        }
+    }
+
+    fn duplicate(&self) -> Self {
+        self.clone()
+    }
+}
+
+/// The congestion-experienced code point, and the mask of the field (RFC 3168 §5).
+const CE: u8 = 0b11;
+
+fn mark_ipv4(header: &mut [u8; MAX_HEADER]) -> bool {
+    let before = header[1];
+    if before & CE == 0 {
+        return false;
+    }
+    header[1] = before | CE;
+    // The header checksum follows without being computed anew (RFC 1624 §3, eqn. 3).
+    let checksum = u16::from_be_bytes([header[10], header[11]]);
+    let sum = u32::from(!checksum) + u32::from(!u16::from(before)) + u32::from(header[1]);
+    let folded = (sum & 0xffff) + (sum >> 16);
+    let folded = (folded & 0xffff) + (folded >> 16);
+    header[10..12].copy_from_slice(&(!(folded as u16)).to_be_bytes());
+    true
+}
+
+fn mark_ipv6(header: &mut [u8; MAX_HEADER]) -> bool {
+    // The traffic class lies across the first two octets; its low bits are bits 4 and 5 of the second.
+    let capable = header[1] & (CE << 4) != 0;
+    if capable {
+        header[1] |= CE << 4;
+    }
+    capable
+}
+
+/// Boxes that carry no packet at the moment.
+#[derive(Debug, Default)]
+pub struct PacketPool {
+    free: Vec<Parcel>,
+}
+
+impl PacketPool {
+    /// A packet with what `frame` holds.
+    ///
+    /// # Panics
+    /// When the frame is a super-segment: the simulated devices cut none.
+    #[inline]
+    pub fn packet(&mut self, frame: &TxFrame<'_>) -> Parcel {
+        assert!(frame.gso_size.is_none(), "a super-segment on a device without segmentation");
+        let mut packet = self.free.pop().unwrap_or_else(|| Box::new(SimPacket::empty()));
+        packet.fill(frame);
+        packet
+    }
+
+    /// Takes back a packet that has arrived or was lost.
+    #[inline]
+    pub fn put_back(&mut self, packet: Parcel) {
+        self.free.push(packet);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::SeqNum;
+    use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+    use test_case::test_case;
+    use wire::{Ecn, Flags, IpRepr, Options, TcpRepr};
+
+    fn frame<'a>(header: &'a [u8], payload: Payload<'a>) -> TxFrame<'a> {
+        TxFrame { header, payload, gso_size: None, checksum: ChecksumState::Unneeded, not_before: None }
+    }
+
+    #[test]
+    fn a_packet_gives_back_what_was_put_in() {
+        let mut pool = PacketPool::default();
+        let described = pool.packet(&frame(&[7; 52], Payload::Pattern { offset: 9, len: 1448 }));
+        assert_eq!(described.wire_len(), 1500);
+        let seen = described.as_frame(Instant::from_nanos(3));
+        assert_eq!((seen.at, seen.header.len(), seen.payload.len()), (Instant::from_nanos(3), 52, 1448));
+
+        pool.put_back(described);
+        let octets = pool.packet(&frame(&[1; 40], Payload::Bytes(b"abc")));
+        assert_eq!((octets.wire_len(), octets.header()), (43, &[1; 40][..]));
+        assert!(matches!(octets.as_frame(Instant::ZERO).payload, Payload::Bytes(b"abc")));
+        assert!(pool.free.is_empty());
+    }
+
+    #[test]
+    fn boxes_and_octet_buffers_go_round() {
+        let mut pool = PacketPool::default();
+        let first = pool.packet(&frame(&[0; 40], Payload::Bytes(&[1; 1460])));
+        let place: *const SimPacket = &raw const *first;
+        pool.put_back(first);
+        let second = pool.packet(&frame(&[0; 40], Payload::Bytes(&[])));
+        assert_eq!(&raw const *second, place);
+        assert!(matches!(&second.payload, StoredPayload::Bytes(octets) if octets.capacity() >= 1460));
+    }
+
+    const V4: (IpAddr, IpAddr) = (IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)));
+    const V6: (IpAddr, IpAddr) = (IpAddr::V6(Ipv6Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::UNSPECIFIED));
+
+    fn bare_ack() -> TcpRepr {
+        let (src_port, dst_port, seq, window) = (50_000, 5_001, SeqNum(7), 1_000);
+        let (ack, flags, urgent, options) = (Some(SeqNum(9)), Flags::NONE, 0, Options::default());
+        TcpRepr { src_port, dst_port, seq, ack, flags, window, urgent, options }
+    }
+
+    #[test_case(V4, Ecn::NotEct, false)]
+    #[test_case(V4, Ecn::Ect0, true)]
+    #[test_case(V4, Ecn::Ect1, true)]
+    #[test_case(V4, Ecn::Ce, true)]
+    #[test_case(V6, Ecn::NotEct, false)]
+    #[test_case(V6, Ecn::Ect0, true)]
+    fn only_capable_packets_are_marked_and_stay_valid((src, dst): (IpAddr, IpAddr), ecn: Ecn, marked: bool) {
+        let mut header = [0; MAX_HEADER];
+        let ip = IpRepr { src, dst, ttl: 64, dscp: 46, ecn };
+        let len = wire::emit(&ip, &bare_ack(), 0, &mut header);
+        let mut packet = PacketPool::default().packet(&frame(&header[..len], Payload::Bytes(&[])));
+        assert_eq!(packet.mark_ce(), marked);
+        let (parsed, _) = wire::parse(packet.header(), 0).unwrap();
+        assert_eq!(parsed, IpRepr { ecn: if marked { Ecn::Ce } else { ecn }, ..ip });
+    }
+}

@@ -1,0 +1,136 @@
+//! A simulation as plain data: what a test, an experiment or a failing seed hands to [`run`](crate::run).
+
+use crate::budget::BudgetSpec;
+use base::Duration;
+use netem::PathSpec;
+use tcp::ValidConfig;
+
+/// Two nodes, a path each way, and the flows between them. The client sends, the server receives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scenario {
+    /// Where every random stream of the run is forked from.
+    pub seed: u64,
+    /// From the clients' node to the servers'.
+    pub forward: PathSpec,
+    /// From the servers' node to the clients'.
+    pub reverse: PathSpec,
+    /// The flows.
+    pub flows: Vec<FlowSpec>,
+    /// When to give up.
+    pub budget: BudgetSpec,
+    /// How often the books of the endpoints are audited.
+    pub audit: AuditSchedule,
+    /// When the run is over.
+    pub until: Until,
+    /// Version of the addresses.
+    pub ip: IpVersion,
+}
+
+impl Scenario {
+    /// A scenario without flows, with the default budget, audited as experiments are, on IPv4.
+    pub fn new(seed: u64, forward: PathSpec, reverse: PathSpec) -> Self {
+        Self {
+            seed,
+            forward,
+            reverse,
+            flows: Vec::new(),
+            budget: BudgetSpec::default(),
+            audit: AuditSchedule::EpisodeEdges,
+            until: Until::Closed,
+            ip: IpVersion::V4,
+        }
+    }
+}
+
+/// One transfer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowSpec {
+    /// Configuration of the sending end, which connects.
+    pub client: ValidConfig,
+    /// Configuration of the receiving end, which listens.
+    pub server: ValidConfig,
+    /// What is sent.
+    pub workload: Workload,
+    /// When the first SYN leaves, counted from the start of the run.
+    pub start: Duration,
+    /// How fast the sending application writes.
+    pub writer: AppPace,
+    /// How fast the receiving application reads.
+    pub reader: AppPace,
+    /// Whether octets are moved.
+    pub carriage: Carriage,
+}
+
+impl FlowSpec {
+    /// A flow that starts at once, between applications that take all they can get, without moving octets.
+    pub fn new(client: ValidConfig, server: ValidConfig, workload: Workload) -> Self {
+        Self {
+            client,
+            server,
+            workload,
+            start: Duration::ZERO,
+            writer: AppPace::Unlimited,
+            reader: AppPace::Unlimited,
+            carriage: Carriage::Described,
+        }
+    }
+}
+
+/// How much a client sends before it closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Workload {
+    /// This many octets.
+    Bytes(u64),
+    /// As much as possible for this long after the flow's start.
+    For(Duration),
+}
+
+/// How fast an application writes or reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppPace {
+    /// As much as there is, as soon as it can.
+    Unlimited,
+    /// At most so much at regular times. A slow reader closes its window; a slow writer sends small segments.
+    Chunks {
+        /// Octets each time.
+        octets: u64,
+        /// Time between two; not zero.
+        every: Duration,
+    },
+}
+
+/// How the payload crosses the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carriage {
+    /// By position in a known pattern: no octet is moved, each one is accounted for.
+    Described,
+    /// As octets of the same pattern, through real buffers; each one is compared.
+    Octets,
+}
+
+/// How often the books of the endpoints are audited, which costs a pass over the window each time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AuditSchedule {
+    /// After every step.
+    EveryStep,
+    /// When a recovery episode begins or a timer had to help, and once per window of packets.
+    EpisodeEdges,
+}
+
+/// When a run is over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Until {
+    /// When both ends of every flow have reported their end.
+    Closed,
+    /// When nothing is left to happen: TIME-WAIT is over and the last stray packet has arrived.
+    Quiet,
+}
+
+/// Version of the Internet Protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IpVersion {
+    /// 20 octets of header.
+    V4,
+    /// 40 octets of header.
+    V6,
+}

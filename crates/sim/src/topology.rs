@@ -1,0 +1,121 @@
+//! From a scenario to nodes and paths: here two nodes with one path each way.
+//!
+//! Every random stream is forked from the seed by a label of its own (`link/a→b/loss`, `node/a/stack`), so that nothing
+//! a scenario adds shifts what others draw, and two scenarios that differ in their endpoints only meet the same weather.
+
+use crate::node::Node;
+use crate::packet::Parcel;
+use crate::scenario::{IpVersion, Scenario};
+use crate::workload::{App, Receiver, Sender};
+use base::Rng;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use netem::Path;
+use tcp::CloseReason;
+
+/// Index of the node that all clients are on.
+pub(crate) const CLIENTS: usize = 0;
+/// Index of the node that all servers are on.
+pub(crate) const SERVERS: usize = 1;
+
+/// The server of flow `f` listens on this port plus `f`.
+const FIRST_PORT: u16 = 5_001;
+/// Most flows of a scenario; their ports must stay clear of the ephemeral ones.
+const MAX_FLOWS: usize = 10_000;
+
+/// A path and the nodes it joins.
+#[derive(Debug)]
+pub(crate) struct Link {
+    pub(crate) path: Path<Parcel>,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+}
+
+/// Where the two applications of a flow are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlowEnds {
+    /// Node and index among its applications.
+    pub(crate) sender: (usize, usize),
+    /// Node and index among its applications.
+    pub(crate) receiver: (usize, usize),
+}
+
+/// Everything that takes part in a run.
+#[derive(Debug)]
+pub(crate) struct Topology {
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) flows: Vec<FlowEnds>,
+}
+
+impl Topology {
+    /// Builds what `scenario` describes.
+    ///
+    /// # Panics
+    /// When the scenario has more than 10,000 flows.
+    pub(crate) fn new(scenario: &Scenario) -> Self {
+        assert!(scenario.flows.len() <= MAX_FLOWS, "at most {MAX_FLOWS} flows");
+        let rng = Rng::new(scenario.seed);
+        let addresses = addresses(scenario.ip);
+        let mut nodes = [(CLIENTS, "node/a"), (SERVERS, "node/b")]
+            .map(|(index, label)| Node::new(addresses[index], &rng.fork(label)));
+        let links = vec![
+            Link { path: scenario.forward.build(&rng.fork("link/a→b")), from: CLIENTS, to: SERVERS },
+            Link { path: scenario.reverse.build(&rng.fork("link/b→a")), from: SERVERS, to: CLIENTS },
+        ];
+        for (index, link) in links.iter().enumerate() {
+            nodes[link.from].routes.push((addresses[link.to], index));
+            nodes[link.to].incoming.push(index);
+        }
+        let mut flows = Vec::with_capacity(scenario.flows.len());
+        for (index, flow) in scenario.flows.iter().enumerate() {
+            let port = FIRST_PORT + index as u16;
+            nodes[SERVERS].stack.listen(port, &flow.server).expect("each flow has a port of its own");
+            nodes[SERVERS].apps.push(App::Receiver(Receiver::new(flow, port)));
+            let remote = SocketAddr::new(addresses[SERVERS], port);
+            nodes[CLIENTS].apps.push(App::Sender(Sender::new(flow, remote)));
+            flows.push(FlowEnds { sender: (CLIENTS, index), receiver: (SERVERS, index) });
+        }
+        nodes.iter_mut().for_each(Node::renew_app_wake);
+        Self { nodes: nodes.into(), links, flows }
+    }
+
+    /// The sending application of a flow.
+    pub(crate) fn sender(&self, flow: usize) -> &Sender {
+        let (node, app) = self.flows[flow].sender;
+        match &self.nodes[node].apps[app] {
+            App::Sender(sender) => sender,
+            App::Receiver(_) => panic!("the sender of flow {flow} is a receiver"),
+        }
+    }
+
+    /// The receiving application of a flow.
+    pub(crate) fn receiver(&self, flow: usize) -> &Receiver {
+        let (node, app) = self.flows[flow].receiver;
+        match &self.nodes[node].apps[app] {
+            App::Receiver(receiver) => receiver,
+            App::Sender(_) => panic!("the receiver of flow {flow} is a sender"),
+        }
+    }
+
+    /// Whether nothing more will come of a flow.
+    pub(crate) fn has_ended(&self, flow: usize) -> bool {
+        let FlowEnds { sender, receiver } = self.flows[flow];
+        let closed = |(node, app): (usize, usize)| self.nodes[node].apps[app].end().closed();
+        match (closed(sender), closed(receiver)) {
+            (Some(CloseReason::Normal), None) => self.receiver(flow).end.is_unused(),
+            // A server whose client gave up may never be told, and then waits for ever.
+            (Some(_), _) => true,
+            (None, _) => false,
+        }
+    }
+}
+
+fn addresses(ip: IpVersion) -> [IpAddr; 2] {
+    match ip {
+        IpVersion::V4 => [Ipv4Addr::new(10, 0, 0, 1).into(), Ipv4Addr::new(10, 0, 0, 2).into()],
+        IpVersion::V6 => [1, 2].map(|host| Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, host).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! The server of a flow: reads the flow's octets to their end and closes.
+
+use super::{CHUNK, End, chunk_for, next_after};
+use crate::scenario::{AppPace, Carriage, FlowSpec};
+use base::Instant;
+use tcp::{Conn, ConnEvent, Read, Stack, StackCx, fill_pattern};
+use trace::Observer;
+
+/// Reads a flow's octets to the end and closes.
+#[derive(Debug)]
+pub(crate) struct Receiver {
+    pub(crate) end: End,
+    port: u16,
+    pace: AppPace,
+    carriage: Carriage,
+    /// When a slow reader reads next.
+    next_read: Instant,
+    bytes_read: u64,
+    last_read: Option<Instant>,
+    /// Whether the end of the stream was read.
+    saw_end: bool,
+    /// Position of the first octet that was not what it should be.
+    mismatch: Option<u64>,
+    chunk: Vec<u8>,
+    expected: Vec<u8>,
+}
+
+impl Receiver {
+    /// The receiver of `flow`, to be reached on `port`.
+    pub(crate) fn new(flow: &FlowSpec, port: u16) -> Self {
+        Self {
+            end: End::default(),
+            port,
+            pace: flow.reader,
+            carriage: flow.carriage,
+            next_read: Instant::MAX,
+            bytes_read: 0,
+            last_read: None,
+            saw_end: false,
+            mismatch: None,
+            chunk: chunk_for(flow.carriage),
+            expected: chunk_for(flow.carriage),
+        }
+    }
+
+    /// Octets read so far.
+    pub(crate) fn bytes_read(&self) -> u64 {
+        self.bytes_read
+    }
+    /// When the last of them were read.
+    pub(crate) fn last_read(&self) -> Option<Instant> {
+        self.last_read
+    }
+    /// Whether everything has been read.
+    pub(crate) fn saw_end(&self) -> bool {
+        self.saw_end
+    }
+    /// Position of the first octet that was not what it should be, when octets are moved.
+    pub(crate) fn mismatch(&self) -> Option<u64> {
+        self.mismatch
+    }
+
+    /// A client got through.
+    pub(crate) fn on_accepted(&mut self, conn: Conn) {
+        self.end.open(conn);
+    }
+
+    /// The port it listens on.
+    pub(super) fn port(&self) -> u16 {
+        self.port
+    }
+
+    pub(super) fn wake_at(&self) -> Instant {
+        self.next_read
+    }
+
+    pub(super) fn on_wake<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
+        if let AppPace::Chunks { octets, every } = self.pace {
+            self.next_read = next_after(cx.now, every);
+            self.read(stack, cx, octets);
+        }
+    }
+
+    pub(super) fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: ConnEvent) {
+        match (event, self.pace) {
+            (ConnEvent::Readable, AppPace::Unlimited) => self.read(stack, cx, u64::MAX),
+            // A slow reader begins one interval after the first octet came and then keeps to its own time.
+            (ConnEvent::Readable, AppPace::Chunks { every, .. }) => {
+                if self.next_read == Instant::MAX {
+                    self.next_read = next_after(cx.now, every);
+                }
+            }
+            (ConnEvent::Closed(reason), pace) => {
+                // What arrived before the end is still there to be read.
+                if pace != AppPace::Unlimited {
+                    self.read(stack, cx, u64::MAX);
+                }
+                self.next_read = Instant::MAX;
+                self.end.close(stack, cx, reason);
+            }
+            (ConnEvent::Connected | ConnEvent::Writable, _) => {}
+        }
+    }
+
+    fn read<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, most: u64) {
+        let mut left = most;
+        while let Some(conn) = self.end.conn.filter(|_| left > 0) {
+            match self.read_once(stack, cx, conn, left) {
+                Some(Read::Data(0)) | None => return,
+                Some(Read::Data(octets)) => {
+                    left -= octets;
+                    self.bytes_read += octets;
+                    self.last_read = Some(cx.now);
+                }
+                Some(Read::Fin) => {
+                    self.saw_end = true;
+                    self.next_read = Instant::MAX;
+                    stack.shutdown(cx, conn);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn read_once<O: Observer>(
+        &mut self,
+        stack: &mut Stack,
+        cx: &mut StackCx<'_, O>,
+        conn: Conn,
+        most: u64,
+    ) -> Option<Read> {
+        if self.carriage == Carriage::Described {
+            return stack.read_pattern(cx, conn, most).ok();
+        }
+        let room = most.min(CHUNK as u64) as usize;
+        let read = stack.read(cx, conn, &mut self.chunk[..room]).ok()?;
+        if let Read::Data(octets) = read {
+            self.compare(octets as usize);
+        }
+        Some(read)
+    }
+
+    fn compare(&mut self, len: usize) {
+        let (seen, expected) = (&self.chunk[..len], &mut self.expected[..len]);
+        fill_pattern(self.bytes_read, expected);
+        if self.mismatch.is_none()
+            && let Some(index) = seen.iter().zip(expected.iter()).position(|(seen, expected)| seen != expected)
+        {
+            self.mismatch = Some(self.bytes_read + index as u64);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The loop of virtual time: the next event, the clock, one turn of the node it belongs to, its applications, the
+//! checkers, the budget.
+//!
+//! A node's entry in the queue is the earliest of its stack's deadline, its applications' and the arrivals on the paths
+//! that lead to it. All packets that arrive at one instant enter one turn together. What the applications do after a turn
+//! may make another one necessary, at the same instant.
+
+use crate::budget::Budget;
+use crate::checker::{Checkers, Progress, Timers};
+use crate::node::{Node, NodeView, Served};
+use crate::outcome::{Cause, EndOutcome, Failure, FlowOutcome, Outcome};
+use crate::packet::{PacketPool, Parcel};
+use crate::queue::EventQueue;
+use crate::scenario::{Scenario, Until};
+use crate::topology::{Link, Topology};
+use base::{Bytes, Instant};
+use netem::{DropCause, Packet};
+use tcp::{Sent, StackCx};
+use trace::{ConnId, Event, Observer};
+
+/// Runs a scenario to its end. Events go to `observer`; connection ids are told apart by node
+/// ([`CONN_IDS_PER_NODE`](crate::CONN_IDS_PER_NODE)).
+///
+/// # Errors
+/// When a checker finds something wrong or the budget is spent.
+pub fn run<O: Observer>(scenario: &Scenario, observer: &mut O) -> Result<Outcome, Failure> {
+    run_in(Topology::new(scenario), scenario, observer)
+}
+
+fn run_in<O: Observer>(topology: Topology, scenario: &Scenario, observer: &mut O) -> Result<Outcome, Failure> {
+    let mut world = World::new(topology, scenario, observer);
+    let result = world.run();
+    result.map_err(|cause| Failure { seed: scenario.seed, at: world.now, cause })
+}
+
+/// A packet that the network lost, kept until the observer can be told.
+struct Lost {
+    link: usize,
+    hop: &'static str,
+    cause: DropCause,
+    packet: Parcel,
+}
+
+struct World<'a, O> {
+    topology: Topology,
+    queue: EventQueue,
+    now: Instant,
+    pool: PacketPool,
+    /// Packets that enter the present turn.
+    arrivals: Vec<(Instant, Parcel)>,
+    lost: Vec<Lost>,
+    timers: Timers,
+    checkers: Checkers,
+    budget: Budget,
+    until: Until,
+    observer: &'a mut O,
+}
+
+impl<'a, O: Observer> World<'a, O> {
+    fn new(topology: Topology, scenario: &Scenario, observer: &'a mut O) -> Self {
+        let mut queue = EventQueue::new(topology.nodes.len());
+        for (index, node) in topology.nodes.iter().enumerate() {
+            queue.arm(index, node.wake_at());
+        }
+        Self {
+            queue,
+            now: Instant::ZERO,
+            pool: PacketPool::default(),
+            arrivals: Vec::new(),
+            lost: Vec::new(),
+            timers: Timers::new(topology.nodes.len()),
+            checkers: Checkers::new(&topology, scenario.audit),
+            budget: Budget::new(scenario.budget),
+            until: scenario.until,
+            topology,
+            observer,
+        }
+    }
+
+    fn run(&mut self) -> Result<Outcome, Cause> {
+        while let Some((at, node)) = self.queue.pop() {
+            assert!(at >= self.now, "an event in the past");
+            self.now = at;
+            let served = self.step(node)?;
+            self.checkers.after_step(&self.topology, node, at)?;
+            let links = &self.topology.links;
+            self.budget.spend(at, || links.iter().map(|link| link.path.in_flight()).max().unwrap_or(0))?;
+            if served.closings > 0 && self.until == Until::Closed && self.open_flow().is_none() {
+                break;
+            }
+        }
+        if let Some(flow) = self.open_flow() {
+            let bytes_read = self.topology.receiver(flow).bytes_read();
+            return Err(Cause::Deadlock { flow, bytes_read });
+        }
+        Checkers::at_end(&self.topology)?;
+        Ok(self.outcome())
+    }
+
+    /// A flow of which something more is to come.
+    fn open_flow(&self) -> Option<usize> {
+        (0..self.topology.flows.len()).find(|flow| !self.topology.has_ended(*flow))
+    }
+
+    /// Serves one node at the present instant.
+    fn step(&mut self, index: usize) -> Result<Served, Cause> {
+        self.take_arrivals(index);
+        let mut total = Served { calls: 0, closings: 0 };
+        let node = &self.topology.nodes[index];
+        if !self.arrivals.is_empty() || node.wake_at() <= self.now {
+            loop {
+                let moved = self.arrivals.len() + self.turn(index);
+                let node = &mut self.topology.nodes[index];
+                let mut view = NodeView { inner: &mut *self.observer, node: index };
+                let served = node.serve_apps(&mut StackCx::new(self.now, &mut view));
+                let deadline = node.stack.next_deadline();
+                node.deadline = deadline.unwrap_or(Instant::MAX);
+                let progress = if moved + served.calls > 0 { Progress::Made } else { Progress::None };
+                self.timers.after_turn(index, self.now, progress, deadline)?;
+                total = Served { calls: total.calls + served.calls, closings: total.closings + served.closings };
+                if !node.stack.has_ready() {
+                    break;
+                }
+            }
+        }
+        if O::ENABLED {
+            self.report_lost();
+        }
+        self.queue.arm(index, self.next_event_of(index));
+        Ok(total)
+    }
+
+    #[inline]
+    fn next_event_of(&self, index: usize) -> Instant {
+        let node = &self.topology.nodes[index];
+        let links = node.incoming.iter().filter_map(|link| self.topology.links[*link].path.next_deadline());
+        links.fold(node.wake_at(), Instant::min)
+    }
+
+    /// Everything that reaches the node by now.
+    #[inline]
+    fn take_arrivals(&mut self, index: usize) {
+        let Self { topology: Topology { nodes, links, .. }, pool, lost, arrivals, now, .. } = self;
+        for &link in &nodes[index].incoming {
+            let mut on_drop = |packet, hop, cause| discard::<O>(pool, lost, Lost { link, hop, cause, packet });
+            while let Some(arrival) = links[link].path.poll(*now, &mut on_drop) {
+                arrivals.push(arrival);
+            }
+        }
+    }
+
+    /// One turn; how many frames left in it. The arrivals are used up.
+    #[inline]
+    fn turn(&mut self, index: usize) -> usize {
+        let Self { topology: Topology { nodes, links, .. }, pool, lost, arrivals, now, observer, queue, .. } = self;
+        let Node { stack, routes, .. } = &mut nodes[index];
+        let mut view = NodeView { inner: &mut **observer, node: index };
+        let mut cx = StackCx::new(*now, &mut view);
+        let mut sent = 0;
+        let mut send = |frame: tcp::TxFrame<'_>| {
+            let route = Node::route(routes, frame.header);
+            let Link { path, to, .. } = &mut links[route];
+            let packet = pool.packet(&frame);
+            let mut on_drop = |packet, hop, cause| discard::<O>(pool, lost, Lost { link: route, hop, cause, packet });
+            path.offer(*now, packet, &mut on_drop);
+            queue.arm_earlier(*to, path.next_deadline().unwrap_or(Instant::MAX));
+            sent += 1;
+            Sent::Accepted
+        };
+        let frames = arrivals.iter().map(|(at, packet)| packet.as_frame(*at));
+        tcp::turn(stack, &mut cx, frames, &mut send, tcp::Budget::UNLIMITED);
+        for (_, packet) in arrivals.drain(..) {
+            pool.put_back(packet);
+        }
+        sent
+    }
+
+    /// Tells the observer of packets that the network lost, in the name of the connections that sent them.
+    fn report_lost(&mut self) {
+        for Lost { link, hop, cause, packet } in self.lost.drain(..) {
+            let sender = self.topology.links[link].from;
+            let conn = self.topology.nodes[sender].conn_id_of(packet.header()).unwrap_or(ConnId(0));
+            let event = Event::HopDropped { hop, cause: cause_name(cause), len: packet.wire_len() as Bytes };
+            NodeView { inner: &mut *self.observer, node: sender }.record(self.now, conn, event);
+            self.pool.put_back(packet);
+        }
+    }
+
+    fn outcome(&self) -> Outcome {
+        let topology = &self.topology;
+        let flows = (0..topology.flows.len()).map(|flow| flow_outcome(topology, flow)).collect();
+        let [forward, reverse] = [0, 1].map(|link: usize| topology.links[link].path.stats());
+        let virtual_time = self.now.since(Instant::ZERO);
+        Outcome { flows, forward, reverse, steps: self.budget.steps(), virtual_time }
+    }
+}
+
+fn flow_outcome(topology: &Topology, flow: usize) -> FlowOutcome {
+    let (sender, receiver, ends) = (topology.sender(flow), topology.receiver(flow), topology.flows[flow]);
+    let outcome = |end: &crate::workload::End, node: usize| -> EndOutcome { end.outcome(&topology.nodes[node].stack) };
+    FlowOutcome {
+        started: sender.started(),
+        last_read: receiver.last_read(),
+        bytes_written: sender.written(),
+        bytes_read: receiver.bytes_read(),
+        sender: outcome(&sender.end, ends.sender.0),
+        receiver: outcome(&receiver.end, ends.receiver.0),
+    }
+}
+
+/// A lost packet goes back to the pool, at once or after the observer has seen it.
+#[inline]
+fn discard<O: Observer>(pool: &mut PacketPool, lost: &mut Vec<Lost>, packet: Lost) {
+    if O::ENABLED {
+        lost.push(packet);
+    } else {
+        pool.put_back(packet.packet);
+    }
+}
+
+const fn cause_name(cause: DropCause) -> &'static str {
+    match cause {
+        DropCause::Tail => "tail",
+        DropCause::Loss => "loss",
+        DropCause::Aqm => "aqm",
+    }
+}
+
+#[cfg(test)]
+mod tests;

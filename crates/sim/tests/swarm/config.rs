@@ -1,0 +1,77 @@
+//! Random configurations: every policy point of an endpoint, within its bounds.
+
+use crate::world::Draw;
+use base::{Duration, Rng};
+use cc::{AvoidanceConfig, CubicConfig, PacingConfig};
+use recovery::config::{DetectorConfig, DsackAdaptation, DupThreshConfig, RackConfig, RackRingConfig};
+use tcp::config::{
+    AckConfig, DrsConfig, NagleConfig, ReceiveWindowConfig, SackConfig, TimestampConfig, WindowScaleConfig,
+};
+use tcp::{Config, ValidConfig};
+
+/// Any valid configuration of one end.
+pub fn random(rng: &mut Rng) -> ValidConfig {
+    let mut config = Config::default();
+    if !rng.once_in(4) {
+        sending(rng, &mut config);
+        receiving(rng, &mut config);
+        options(rng, &mut config);
+    }
+    config.validate().unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
+fn sending(rng: &mut Rng, config: &mut Config) {
+    config.cc.avoidance = match rng.below(2) {
+        0 => AvoidanceConfig::Reno(Default::default()),
+        _ => AvoidanceConfig::Cubic(CubicConfig::default()),
+    };
+    config.cc.initial_window.segments = rng.pick(&[1, 2, 10, 10, 64]);
+    if rng.once_in(3) {
+        let quantum_segments = rng.pick(&[1, 2, 10]);
+        config.cc.pacing = PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 120, quantum_segments };
+    }
+    let dup_thresh = rng.pick(&[1, 3, 3, 3, 10]);
+    config.recovery.detector = match rng.below(3) {
+        0 => DetectorConfig::DupThresh(DupThreshConfig { dup_thresh }),
+        1 => {
+            let dsack = rng.pick(&[DsackAdaptation::Off, DsackAdaptation::On]);
+            DetectorConfig::Rack(RackConfig { dsack, dup_thresh })
+        }
+        _ => {
+            let capacity = rng.pick(&[None, Some(1), Some(4), Some(64)]);
+            DetectorConfig::RackRing(RackRingConfig { capacity, dup_thresh })
+        }
+    };
+    config.rto.min = Duration::from_millis(rng.pick(&[1, 30, 200, 300, 1_000]));
+    config.rto.initial = Duration::from_millis(rng.pick(&[1_000, 1_000, 3_000]));
+    config.timers.granularity = Duration::from_millis(rng.pick(&[0, 0, 1, 10]));
+    config.timers.time_wait = Duration::from_secs(rng.pick(&[1, 60, 240]));
+    config.send.buffer = rng.scale(500, 1 << 20) as u32;
+    config.send.nagle = rng.pick(&[NagleConfig::Rfc896, NagleConfig::Minshall, NagleConfig::Off]);
+    config.send.persist_max = Duration::from_secs(rng.pick(&[1, 60]));
+}
+
+fn receiving(rng: &mut Rng, config: &mut Config) {
+    config.ack = AckConfig {
+        delay: Duration::from_millis(rng.pick(&[0, 1, 40, 200, 499])),
+        every_segments: rng.pick(&[1, 2, 2, 2, 8]),
+        ..config.ack
+    };
+    let bytes = rng.scale(600, 1 << 20) as u32;
+    config.receive.window = match rng.below(3) {
+        0 => ReceiveWindowConfig::AutoTuned(DrsConfig::default()),
+        1 => ReceiveWindowConfig::Fixed { bytes },
+        _ => ReceiveWindowConfig::AutoTuned(DrsConfig { initial: bytes, max: bytes * 4, ..DrsConfig::default() }),
+    };
+}
+
+fn options(rng: &mut Rng, config: &mut Config) {
+    config.options.sack = rng.pick(&[SackConfig::Offer, SackConfig::Offer, SackConfig::Off]);
+    config.options.timestamps = rng.pick(&[TimestampConfig::Offer, TimestampConfig::Answer, TimestampConfig::Off]);
+    config.options.window_scale = match rng.below(4) {
+        0 => WindowScaleConfig::Off,
+        1 => WindowScaleConfig::Shift(rng.between(0, 14) as u8),
+        _ => WindowScaleConfig::FromBuffer,
+    };
+    config.options.mss_max = rng.pick(&[None, None, None, Some(536), Some(88)]);
+}

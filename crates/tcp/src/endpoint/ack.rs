@@ -1,0 +1,445 @@
+//! The ten steps of ACK processing. This is the only place that knows their order; the numbers stand in traces and docs.
+//!
+//! 1 validate · 2 classify blocks · 3 scoreboard · 4 RTT · 5 probe · 6 detector · 7 episode · 8 controller and
+//! reduction · 9 timers · 10 event. Step 5 belongs to tail loss probes, which this endpoint does not have yet.
+
+use super::{Endpoint, Probing, Segment, SendSide, State};
+use crate::cx::Cx;
+use crate::event::{Disposition, DropReason};
+use base::{Bytes, Duration, SeqNum, SeqRange};
+use cc::{AckSample, CcNote, CongestionEvent, EpisodeKind, LossSample};
+use recovery::rate_sample::RateSample;
+use recovery::sack::{BlockClass, BlockCx, rfc2883};
+use recovery::{DetectCx, Episode, EpisodeEntry, RecoveryAck, Verdict};
+use trace::{Event, Observer};
+use wire::tcp::MAX_SACK_BLOCKS;
+
+/// What one ACK brought, gathered on the way through the steps.
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    acked: Bytes,
+    sacked: Bytes,
+    delivered: Bytes,
+    newly_lost: Bytes,
+    prior_pipe: Bytes,
+    sacked_before: Bytes,
+    dsack: Option<SeqRange>,
+    rtt: Option<Duration>,
+    rate: Option<RateSample>,
+    cwnd_limited: bool,
+}
+
+/// An ACK's SACK blocks, told apart.
+#[derive(Clone, Copy, Debug, Default)]
+struct Blocks {
+    genuine: [SeqRange; MAX_SACK_BLOCKS],
+    count: usize,
+    dsack: Option<SeqRange>,
+}
+
+impl Endpoint {
+    /// Processes the acknowledgement of an acceptable segment.
+    pub(super) fn process_ack<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        seg: &Segment<'_>,
+        ack: SeqNum,
+    ) -> Disposition {
+        // 1
+        if ack.after(self.snd.nxt) || ack.before(self.snd.una - self.snd.max_wnd.min(1 << 30)) {
+            return Disposition::Challenge(DropReason::BadAck);
+        }
+        let wnd_before = self.snd.wnd;
+        self.update_window(seg, ack);
+        // 2
+        let blocks = self.classify(seg, ack);
+        let duplicate = self.is_duplicate_ack(seg, ack, wnd_before);
+        if ack == self.snd.una && blocks.count == 0 && blocks.dsack.is_none() && !duplicate {
+            // Neither progress nor news about the flight: a window update, or data the other way.
+            self.on_window_maybe_opened(wnd_before);
+            return Disposition::Accepted;
+        }
+        let mut progress = Progress {
+            prior_pipe: self.rec.board.pipe(),
+            sacked_before: self.rec.board.sacked_bytes(),
+            dsack: blocks.dsack,
+            ..Progress::default()
+        };
+        // 3
+        self.advance(cx, ack, &blocks, &mut progress);
+        // 4
+        self.sample_rtt(cx, seg, &mut progress);
+        // 6 and 7
+        self.detect_on_ack(cx, seg, duplicate, &mut progress);
+        // 8
+        self.inform_controller(cx, &progress);
+        self.on_window_maybe_opened(wnd_before);
+        // 9
+        self.arm_loss_timer(cx);
+        // 10
+        let (pipe, cwnd) = (self.rec.board.pipe(), self.cc.window().cwnd());
+        cx.emit(|| Event::AckProcessed {
+            ack,
+            acked: progress.acked,
+            sacked: progress.sacked,
+            lost: progress.newly_lost,
+            dsack: progress.dsack,
+            rtt: progress.rtt,
+            pipe,
+            cwnd,
+        });
+        self.emit_snapshot(cx);
+        self.after_ack(cx);
+        Disposition::Accepted
+    }
+
+    /// Step 1: the send window moves only with news (RFC 9293 §3.10.7.4, fifth).
+    #[inline]
+    fn update_window(&mut self, seg: &Segment<'_>, ack: SeqNum) {
+        let repr = &seg.repr;
+        let newer = self.snd.wl1.before(repr.seq) || (self.snd.wl1 == repr.seq && self.snd.wl2.at_or_before(ack));
+        if newer && ack.at_or_after(self.snd.una) && !repr.flags.contains(wire::Flags::SYN) {
+            self.set_snd_wnd(u32::from(repr.window) << self.neg.snd_shift);
+            self.snd.wl1 = repr.seq;
+            self.snd.wl2 = ack;
+        }
+    }
+
+    /// Step 2: tells SACK from D-SACK from nonsense.
+    #[inline]
+    fn classify(&mut self, seg: &Segment<'_>, ack: SeqNum) -> Blocks {
+        let mut out = Blocks::default();
+        let wire_blocks = seg.repr.options.sack.as_slice();
+        if wire_blocks.is_empty() || !self.neg.sack {
+            return out;
+        }
+        for (position, &block) in wire_blocks.iter().enumerate() {
+            let cx = BlockCx {
+                seg_ack: ack,
+                snd_una: self.snd.una,
+                snd_nxt: self.snd.nxt,
+                max_window: self.snd.max_wnd,
+                position,
+                second: if position == 0 { wire_blocks.get(1).copied() } else { None },
+            };
+            match rfc2883(block, &cx) {
+                BlockClass::Sack => {
+                    out.genuine[out.count] = block;
+                    out.count += 1;
+                }
+                BlockClass::Dsack => {
+                    out.dsack = Some(block);
+                    self.counters.dsacks_received += 1;
+                }
+                BlockClass::Reject(_) => {}
+            }
+        }
+        out
+    }
+
+    /// RFC 5681 §2: a duplicate acknowledgement, for peers without SACK.
+    fn is_duplicate_ack(&self, seg: &Segment<'_>, ack: SeqNum, wnd_before: Bytes) -> bool {
+        !self.neg.sack
+            && ack == self.snd.una
+            && seg.seq_len() == 0
+            && self.snd.wnd == wnd_before
+            && self.snd.wnd > 0
+            && !self.rec.board.is_empty()
+            && self.rec.probe == Probing::Idle
+    }
+
+    /// Step 3: the scoreboard takes ACK and blocks; acknowledged octets leave the send buffer.
+    #[inline]
+    fn advance<O: Observer>(&mut self, cx: &mut Cx<'_, O>, ack: SeqNum, blocks: &Blocks, p: &mut Progress) {
+        let una = ack.max(self.snd.una);
+        self.rec.board.apply(una, &blocks.genuine[..blocks.count], &mut self.rec.delivered);
+        let d = &self.rec.delivered;
+        (p.acked, p.sacked, p.delivered) = (d.acked, d.sacked, d.delivered);
+        if una.after(self.snd.una) {
+            self.snd.una = una;
+            // The FIN occupies a sequence number but no place in the buffer.
+            let octets = p.acked.min(self.snd_buf.len());
+            self.snd_buf.ack(octets);
+            self.counters.bytes_acked += u64::from(octets);
+            if self.write_blocked && self.snd_buf.free() >= self.cfg.send.buffer / 2 {
+                self.write_blocked = false;
+                self.pending.writable = true;
+            }
+            self.rec.retries = 0;
+            self.rec.rto_base = cx.now;
+            self.rec.rto.reset_backoff();
+        }
+        if self.rec.probe != Probing::Idle && self.snd.wnd > 0 {
+            self.rec.probe = Probing::Idle;
+        }
+    }
+
+    /// Step 4: Karn's rule lives in the sampler; timestamps are not needed for it and would be coarser.
+    #[inline]
+    fn sample_rtt<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, p: &mut Progress) {
+        let mut sample = self.rec.delivered.rtt_sample(cx.now);
+        if sample.is_none() && p.acked > 0 && self.neg.timestamps {
+            // Everything newly acknowledged was retransmitted: only the echo can tell which copy this is.
+            sample = seg
+                .repr
+                .options
+                .timestamps
+                .and_then(|ts| self.ts.echo_age_ms(ts.tsecr, cx.now))
+                .map(|ms| Duration::from_millis(u64::from(ms.max(1))));
+        }
+        if let Some(sample) = sample {
+            self.rec.rtt.on_sample(cx.now, sample);
+            self.rec.rto.on_rtt(&self.rec.rtt);
+            p.rtt = Some(sample);
+            let (rtt, rto) = (&self.rec.rtt, self.rec.rto.current().duration());
+            cx.emit(|| Event::RttUpdated {
+                sample,
+                srtt: rtt.srtt().unwrap_or_default(),
+                rttvar: rtt.rttvar().unwrap_or_default(),
+                rto,
+                min_rtt: rtt.min_rtt().unwrap_or_default(),
+            });
+        }
+        p.rate = self.rec.sampler.on_ack(cx.now, &self.rec.delivered, self.rec.rtt.min_rtt());
+    }
+
+    /// What the detector may know now.
+    pub(super) fn detect_cx(&self, now: base::Instant, tsecr: Option<u32>) -> DetectCx {
+        DetectCx {
+            now,
+            smss: self.snd.smss,
+            snd_una: self.snd.una,
+            snd_nxt: self.snd.nxt,
+            srtt: self.rec.rtt.srtt(),
+            min_rtt: self.rec.rtt.min_rtt(),
+            tsecr,
+            episode: self.rec.episode,
+        }
+    }
+
+    /// Steps 6 and 7: losses are marked, episodes end and begin.
+    fn detect_on_ack<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        seg: &Segment<'_>,
+        duplicate: bool,
+        p: &mut Progress,
+    ) {
+        let tsecr = seg.repr.options.timestamps.filter(|_| self.neg.timestamps).map(|ts| ts.tsecr);
+        let dcx = self.detect_cx(cx.now, tsecr);
+        let reordering_before = self.rec.detector.reordering();
+        if let Some(range) = p.dsack {
+            self.rec.detector.on_dsack(range, &dcx);
+        }
+        if duplicate {
+            self.rec.detector.on_duplicate_ack(&dcx);
+        }
+        self.rec.detector.on_delivered(&self.rec.delivered.batch, &dcx);
+        p.cwnd_limited = self.usage.on_ack(
+            self.snd.una,
+            self.snd.nxt,
+            self.cc.window().cwnd(),
+            self.cc.window().ssthresh(),
+        );
+        if self.rec.episode.point().is_some_and(|point| self.snd.una.at_or_after(point)) {
+            self.leave_episode(cx);
+        }
+        let dcx = self.detect_cx(cx.now, tsecr);
+        let verdict = self.rec.detector.detect(&mut self.rec.board, &dcx);
+        p.newly_lost = self.take_verdict(cx, verdict);
+        if self.rec.detector.reordering() != reordering_before {
+            self.emit_reordering(cx);
+        }
+        let entered = self.enter_recovery_if_lost(cx, p.newly_lost, p.sacked_before, p.acked);
+        if matches!(self.rec.episode, Episode::Recovery { .. }) {
+            self.inform_reduction(p.delivered, p.acked, p.newly_lost);
+        }
+        let _ = entered;
+    }
+
+    /// Tells controller, sampler and trace of every segment marked lost; returns the octets.
+    pub(super) fn take_verdict<O: Observer>(&mut self, cx: &mut Cx<'_, O>, verdict: Verdict) -> Bytes {
+        self.rec.recheck_at = verdict.recheck_at;
+        if verdict.newly_lost == 0 {
+            return 0;
+        }
+        let by = self.rec.detector.name();
+        for (segment, stamp) in self.rec.board.lost_log() {
+            let bytes = segment.xmit.end.distance_from(segment.start);
+            self.cc.on_lost(&LossSample {
+                now: cx.now,
+                bytes,
+                pipe_at_send: stamp.pipe,
+                delivered_at_send: stamp.delivered,
+            });
+            self.rec.sampler.on_lost(bytes);
+            self.counters.bytes_lost += u64::from(bytes);
+            self.counters.lost_retransmissions += u64::from(segment.retransmits > 0);
+            cx.emit(|| Event::SegmentLost {
+                range: SeqRange::new(segment.start, segment.xmit.end),
+                sent_at: segment.xmit.at,
+                retransmits: segment.retransmits,
+                by,
+            });
+        }
+        verdict.newly_lost
+    }
+
+    /// Step 7, entry. A loss of something sent after the last reaction is a new congestion signal: outside an episode it
+    /// begins one, inside it is a lost retransmission (RFC 8985 §9.3), answered once more.
+    pub(super) fn enter_recovery_if_lost<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        newly_lost: Bytes,
+        sacked_before: Bytes,
+        newly_acked: Bytes,
+    ) -> bool {
+        if newly_lost == 0 {
+            return false;
+        }
+        let unanswered = self.rec.board.lost_log().iter().any(|(s, _)| s.xmit.at >= self.rec.answered_at);
+        self.rec.board.clear_lost_log();
+        let again = match self.rec.episode {
+            Episode::Loss { .. } => return false,
+            Episode::Recovery { .. } if !unanswered => return false,
+            Episode::Recovery { .. } => true,
+            Episode::Open => false,
+        };
+        let prior_cwnd = self.cc.window().cwnd();
+        let flight_size = self.flight_size();
+        self.cc.on_congestion(&CongestionEvent::Loss { flight_size }, cx.now);
+        self.rec.answered_at = cx.now;
+        if again {
+            return false;
+        }
+        self.counters.episodes += 1;
+        self.counters.fast_retransmits += 1;
+        self.rec.reduction.on_enter(&EpisodeEntry {
+            ssthresh: self.cc.window().ssthresh(),
+            prior_cwnd,
+            flight_size,
+            sacked_before,
+            newly_acked,
+            smss: self.snd.smss,
+        });
+        self.rec.board.begin_episode();
+        // RFC 6675 §5 (4.3): the first retransmission leaves whatever `pipe` says.
+        self.rec.forced = true;
+        let by = self.rec.detector.name();
+        self.set_episode(cx, Episode::Recovery { point: self.snd.nxt }, by);
+        true
+    }
+
+    /// Step 7, exit: everything outstanding at entry has been acknowledged.
+    fn leave_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if matches!(self.rec.episode, Episode::Recovery { .. }) {
+            self.counters.episodes_without_timeout += 1;
+        }
+        self.rec.detector.on_recovery_exit();
+        self.cc.on_recovery_exit(cx.now);
+        self.rec.forced = false;
+        self.set_episode(cx, Episode::Open, "acknowledged");
+    }
+
+    pub(super) fn inform_reduction(&mut self, delivered: Bytes, acked: Bytes, newly_lost: Bytes) {
+        self.rec.reduction.on_ack(&RecoveryAck {
+            delivered,
+            pipe: self.rec.board.pipe(),
+            cwnd: self.cc.window().cwnd(),
+            acked,
+            newly_lost,
+        });
+    }
+
+    /// Step 8.
+    #[inline]
+    fn inform_controller<O: Observer>(&mut self, cx: &mut Cx<'_, O>, p: &Progress) {
+        let episode = match self.rec.episode {
+            Episode::Open => EpisodeKind::Open,
+            Episode::Recovery { .. } => EpisodeKind::Recovery,
+            Episode::Loss { .. } => EpisodeKind::Loss,
+        };
+        let note = self.cc.on_ack(&AckSample {
+            now: cx.now,
+            acked: p.acked,
+            sacked: p.sacked,
+            delivered: p.delivered,
+            newly_lost: p.newly_lost,
+            pipe: self.rec.board.pipe(),
+            prior_pipe: p.prior_pipe,
+            rtt: p.rtt,
+            srtt: self.rec.rtt.srtt(),
+            min_rtt: self.rec.rtt.min_rtt(),
+            rate: p.rate,
+            total_delivered: self.rec.sampler.total_delivered(),
+            snd_una: self.snd.una,
+            snd_nxt: self.snd.nxt,
+            episode,
+            cwnd_limited: p.cwnd_limited,
+        });
+        if let Some(CcNote::SlowStartExited(cause)) = note {
+            let cwnd = self.cc.window().cwnd();
+            cx.emit(|| Event::SlowStartExited { cause: exit_name(cause), cwnd });
+        }
+    }
+
+    /// The peer's window opened while a probe was out: what the probe carried is due again, at once and without blame.
+    fn on_window_maybe_opened(&mut self, wnd_before: Bytes) {
+        if wnd_before != 0 || self.snd.wnd == 0 {
+            return;
+        }
+        self.rec.probe = Probing::Idle;
+        while let Some(segment) = self.rec.board.oldest_sent() {
+            self.rec.board.mark_lost(segment.id);
+            self.rec.forced = true;
+        }
+        self.rec.board.clear_lost_log();
+    }
+
+    /// States that wait for the acknowledgement of our FIN (RFC 9293 §3.10.7.4, fifth).
+    fn after_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if self.snd.side != SendSide::FinSent || self.snd.una != self.snd.nxt {
+            return;
+        }
+        match self.state {
+            State::FinWait1 => self.enter_fin_wait_2(cx),
+            State::Closing => self.enter_time_wait(cx),
+            State::LastAck => self.finish(cx, crate::event::CloseReason::Normal),
+            _ => {}
+        }
+    }
+
+    pub(super) fn emit_reordering<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if let Some((reo_wnd, multiplier, seen)) = self.rec.detector.reordering() {
+            cx.emit(|| Event::ReorderingWindow { reo_wnd, multiplier, seen });
+        }
+    }
+
+    pub(super) fn emit_snapshot<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if !O::ENABLED {
+            return;
+        }
+        let snapshot = self.cc.snapshot();
+        let numbers = (snapshot.cwnd, snapshot.ssthresh, self.snd.wnd);
+        if numbers != self.last_snapshot {
+            self.last_snapshot = numbers;
+            let (pipe, snd_wnd) = (self.rec.board.pipe(), self.snd.wnd);
+            cx.emit(|| Event::CcSnapshot {
+                phase: snapshot.phase,
+                cwnd: snapshot.cwnd,
+                ssthresh: snapshot.ssthresh,
+                pipe,
+                snd_wnd,
+            });
+        }
+    }
+}
+
+fn exit_name(cause: cc::ExitCause) -> &'static str {
+    match cause {
+        cc::ExitCause::Threshold => "threshold",
+        cc::ExitCause::Congestion => "congestion",
+        cc::ExitCause::DelayIncrease => "delay_increase",
+        cc::ExitCause::AckTrain => "ack_train",
+    }
+}

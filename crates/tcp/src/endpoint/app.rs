@@ -1,0 +1,85 @@
+//! The application's calls: write and read, octets or the position-coded pattern.
+
+use super::{Endpoint, SendSide, State};
+use crate::cx::Cx;
+use crate::event::{CloseReason, Read, ReadError, WriteError};
+use trace::{Event, Observer};
+
+impl Endpoint {
+    /// Takes as much of `data` as the send buffer has room for. A short count means that `Writable` will follow.
+    ///
+    /// # Errors
+    /// After `shutdown`, or when the connection is over.
+    pub fn write<O: Observer>(&mut self, _cx: &mut Cx<'_, O>, data: &[u8]) -> Result<usize, WriteError> {
+        self.may_write()?;
+        let taken = self.snd_buf.write(data);
+        self.write_blocked = taken < data.len();
+        Ok(taken)
+    }
+
+    /// Like [`Self::write`], for `len` octets of the pattern that continues where the last call ended.
+    ///
+    /// # Errors
+    /// As for `write`.
+    pub fn write_pattern<O: Observer>(&mut self, _cx: &mut Cx<'_, O>, len: u64) -> Result<u64, WriteError> {
+        self.may_write()?;
+        let taken = self.snd_buf.write_pattern(len);
+        self.write_blocked = taken < len;
+        Ok(taken)
+    }
+
+    fn may_write(&self) -> Result<(), WriteError> {
+        match self.closed {
+            Some(reason) => Err(WriteError::Closed(reason)),
+            None if self.snd.side != SendSide::Open => Err(WriteError::Shutdown),
+            None => Ok(()),
+        }
+    }
+
+    /// Moves received octets into `buf`.
+    ///
+    /// # Errors
+    /// When the connection ended abnormally and everything received before has been read.
+    pub fn read<O: Observer>(&mut self, cx: &mut Cx<'_, O>, buf: &mut [u8]) -> Result<Read, ReadError> {
+        let taken = self.rcv.buffer.read(buf) as u64;
+        self.after_read(cx, taken)
+    }
+
+    /// Like [`Self::read`], for up to `max` octets that are checked against the pattern instead of being moved.
+    ///
+    /// # Errors
+    /// As for `read`.
+    pub fn read_pattern<O: Observer>(&mut self, cx: &mut Cx<'_, O>, max: u64) -> Result<Read, ReadError> {
+        let taken = self.rcv.buffer.read_pattern(max);
+        self.after_read(cx, taken)
+    }
+
+    fn after_read<O: Observer>(&mut self, cx: &mut Cx<'_, O>, taken: u64) -> Result<Read, ReadError> {
+        if taken > 0 {
+            self.on_consumed(cx, taken);
+            return Ok(Read::Data(taken));
+        }
+        let fin_reached = self.rcv.fin.is_some_and(|fin| self.rcv.assembler.rcv_nxt().after(fin));
+        match self.closed {
+            Some(CloseReason::Normal) => Ok(Read::Fin),
+            Some(_) if fin_reached => Ok(Read::Fin),
+            Some(reason) => Err(ReadError::Closed(reason)),
+            None if fin_reached && self.rcv.buffer.readable() == 0 => Ok(Read::Fin),
+            None => Ok(Read::Data(0)),
+        }
+    }
+
+    /// The buffer has room again: perhaps it grows, perhaps the peer should know.
+    fn on_consumed<O: Observer>(&mut self, cx: &mut Cx<'_, O>, taken: u64) {
+        let limit = self.rcv.window.limit();
+        if let Some(bytes) = self.rcv.autotune.on_consumed(cx.now, taken, self.rcv.rmss, limit) {
+            self.rcv.window.set_limit(bytes);
+            cx.emit(|| Event::ReceiveBuffer { bytes });
+        }
+        let may_grow = self.state.may_receive() || self.state == State::SynReceived;
+        let rcv_nxt = self.rcv.assembler.rcv_nxt();
+        if may_grow && self.rcv.window.update_due(rcv_nxt, self.rcv.buffer.used(), self.rcv.rmss) {
+            self.rcv.ack_due = true;
+        }
+    }
+}

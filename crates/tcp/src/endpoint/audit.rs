@@ -1,0 +1,41 @@
+//! Invariants that must hold between any two calls, recomputed from scratch. Checkers call it; it costs O(window).
+
+use super::{Endpoint, State};
+
+impl Endpoint {
+    /// Octets this endpoint occupies while idle: itself and its boxes, without buffers, which grow with use.
+    pub fn state_size(&self) -> usize {
+        size_of::<Self>() + self.cc.state_size() + self.rec.detector.state_size() + self.rec.reduction.state_size()
+    }
+    /// Scoreboard records touched since the connection began; tests bound its growth per ACK.
+    pub fn records_visited(&self) -> u64 {
+        self.rec.board.visited()
+    }
+    /// Checks the connection's books.
+    ///
+    /// # Errors
+    /// Says which invariant is broken and with which numbers.
+    pub fn audit(&self) -> Result<(), String> {
+        let (pipe, recount) = (self.rec.board.pipe(), self.rec.board.recount_pipe());
+        let smss = self.snd.smss;
+        let cwnd = self.cc.window().cwnd();
+        let need = |holds: bool, what: &str| {
+            if holds { Ok(()) } else { Err(format!("{what} (state {}, una {}, nxt {})", self.state.name(), self.snd.una, self.snd.nxt)) }
+        };
+        need(pipe == recount, &format!("pipe is {pipe} but the scoreboard adds up to {recount}"))?;
+        need(self.snd.una.at_or_before(self.snd.nxt), "SND.UNA is beyond SND.NXT")?;
+        need(pipe <= self.flight_size() || self.snd.una == self.snd.iss, &format!("pipe {pipe} exceeds the flight {}", self.flight_size()))?;
+        if self.state.is_synchronized() {
+            need(cwnd >= smss, &format!("cwnd {cwnd} is below one segment of {smss}"))?;
+            let buffered = self.snd_buf.len();
+            let sent = self.flight_size();
+            need(sent <= buffered + 1, &format!("{sent} octets are in flight but only {buffered} are buffered"))?;
+        }
+        if self.state == State::Closed {
+            need(self.timers.next().is_none(), "a timer runs in CLOSED")?;
+        } else if !self.rec.board.is_empty() && self.state.may_send() {
+            need(self.timers.next().is_some(), "data is in flight and no timer runs")?;
+        }
+        Ok(())
+    }
+}

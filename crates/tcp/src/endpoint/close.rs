@@ -1,0 +1,87 @@
+//! The end of a connection (RFC 9293 §3.6): our FIN, the waiting states, resets.
+
+use super::{Endpoint, SendSide, State};
+use crate::cx::Cx;
+use crate::event::CloseReason;
+use crate::timers::TimerKind;
+use trace::{Event, Observer};
+
+impl Endpoint {
+    /// The application will write no more: a FIN follows the last octet. Reading goes on.
+    pub fn shutdown<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if self.snd.side != SendSide::Open || self.state == State::Closed {
+            return;
+        }
+        self.snd.side = SendSide::FinQueued;
+        match self.state {
+            State::Established => self.set_state(cx, State::FinWait1),
+            State::CloseWait => self.set_state(cx, State::LastAck),
+            // RFC 9293 §3.10.4: nothing was sent yet, nothing has to be closed.
+            State::SynSent => self.finish(cx, CloseReason::Normal),
+            _ => {}
+        }
+    }
+
+    /// The application wants no more: a reset leaves, both directions end.
+    pub fn abort<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if self.state == State::Closed {
+            return;
+        }
+        // RFC 9293 §3.10.5: in these states the peer has nothing left to be told.
+        let silent = matches!(self.state, State::SynSent | State::TimeWait);
+        self.rst_due = !silent;
+        self.finish(cx, CloseReason::Aborted);
+    }
+
+    /// Ends the connection for `reason`; everything that waited is dropped.
+    pub(super) fn finish<O: Observer>(&mut self, cx: &mut Cx<'_, O>, reason: CloseReason) {
+        if self.state == State::Closed {
+            return;
+        }
+        self.set_state(cx, State::Closed);
+        self.timers.stop_all();
+        self.syn_due = false;
+        self.rcv.ack_due = false;
+        // A connection that ended in TIME-WAIT was reported when it got there.
+        if self.closed.is_none() {
+            self.closed = Some(reason);
+            self.pending.closed = true;
+            self.pending.readable |= reason != CloseReason::Normal;
+        }
+    }
+
+    pub(super) fn enter_fin_wait_2<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        self.set_state(cx, State::FinWait2);
+        // The wait is bounded only once the application has let go; until then the peer may send for ever.
+        if self.released {
+            self.arm_fin_wait_2(cx);
+        }
+    }
+
+    fn arm_fin_wait_2<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        let at = self.timers.arm(TimerKind::FinWait2, cx.now + self.cfg.timers.fin_wait_2);
+        cx.emit(|| Event::TimerArmed { kind: TimerKind::FinWait2.name(), at });
+    }
+
+    /// The application has let the connection go: what arrives from now on is read by nobody.
+    pub(crate) fn release<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        self.released = true;
+        self.shutdown(cx);
+        if self.state == State::FinWait2 {
+            self.arm_fin_wait_2(cx);
+        }
+    }
+
+    pub(super) fn enter_time_wait<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        self.set_state(cx, State::TimeWait);
+        self.timers.stop_all();
+        self.closed = Some(CloseReason::Normal);
+        self.pending.closed = true;
+        self.restart_time_wait(cx);
+    }
+
+    pub(super) fn restart_time_wait<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        let at = self.timers.arm(TimerKind::TimeWait, cx.now + self.cfg.timers.time_wait);
+        cx.emit(|| Event::TimerArmed { kind: TimerKind::TimeWait.name(), at });
+    }
+}

@@ -1,0 +1,121 @@
+//! The receive side: octets, holes, duplicates, the peer's FIN, and when to acknowledge (RFC 9293 §3.10.7.4, seventh and
+//! eighth).
+
+use super::{Endpoint, Segment, State};
+use crate::cx::Cx;
+use crate::recv::{AckDecision, Arrival};
+use crate::timers::TimerKind;
+use base::{Duration, SeqRange};
+use trace::{Event, Observer};
+use wire::Flags;
+
+impl Endpoint {
+    /// Takes the octets and the FIN of an acceptable segment.
+    pub(super) fn take_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) {
+        let repr = &seg.repr;
+        let has_fin = repr.flags.contains(Flags::FIN);
+        if seg.payload.is_empty() && !has_fin {
+            return;
+        }
+        let start = if repr.flags.contains(Flags::SYN) { repr.seq + 1 } else { repr.seq };
+        let data_end = start + seg.payload.len();
+        if !self.state.may_receive() {
+            if has_fin || data_end.after(self.rcv.assembler.rcv_nxt()) || !seg.payload.is_empty() {
+                self.on_data_after_fin(cx, seg);
+            }
+            return;
+        }
+        // Octets beyond what was ever promised are cut off; they come again when there is room.
+        let edge = self.rcv.window.right_edge();
+        let range = SeqRange::new(start, data_end.min(edge));
+        let fin = has_fin && data_end.at_or_before(edge);
+        if fin && self.rcv.fin.is_none() {
+            self.rcv.fin = Some(data_end);
+        }
+        let taken = SeqRange::new(start, range.end + u32::from(fin));
+        if taken.is_empty() {
+            self.rcv.ack_due = true;
+            return;
+        }
+        self.store(cx, seg, range);
+        let before = self.rcv.assembler.rcv_nxt();
+        let insertion = self.rcv.assembler.insert(taken);
+        if let Some(duplicate) = insertion.duplicate.filter(|_| self.neg.sack) {
+            self.rcv.dsack = Some(duplicate);
+        }
+        self.rcv.rmss = self.rcv.rmss.max(seg.payload.len().min(u32::from(self.mtu)));
+        let fin_reached = self.rcv.fin.is_some_and(|fin| self.rcv.assembler.rcv_nxt().after(fin));
+        if insertion.advanced > 0 {
+            let octets = insertion.advanced - u32::from(fin_reached && before.at_or_before(self.rcv.fin.unwrap_or(before)));
+            self.rcv.buffer.commit(octets);
+            self.counters.bytes_received += u64::from(octets);
+            self.pending.readable |= octets > 0;
+        }
+        self.tune(cx, seg, range.len());
+        if fin_reached {
+            self.on_fin(cx);
+        }
+        self.decide_ack(cx, range.len(), insertion.kind);
+    }
+
+    /// Puts the octets that are not yet there into the buffer.
+    #[inline]
+    fn store<O: Observer>(&mut self, _cx: &mut Cx<'_, O>, seg: &Segment<'_>, range: SeqRange) {
+        let rcv_nxt = self.rcv.assembler.rcv_nxt();
+        let mut payload = seg.payload;
+        payload.truncate(range.len());
+        let known = if range.start.before(rcv_nxt) { rcv_nxt.distance_from(range.start).min(payload.len()) } else { 0 };
+        payload.trim_front(known);
+        if payload.is_empty() {
+            return;
+        }
+        let ahead = (range.start + known).distance_from(rcv_nxt);
+        let read_and_readable = self.counters.bytes_received;
+        self.rcv.buffer.place(ahead, read_and_readable + u64::from(ahead), payload);
+    }
+
+    #[inline]
+    fn tune<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, len: u32) {
+        let echo = seg.repr.options.timestamps.filter(|_| self.neg.timestamps);
+        let rtt = echo
+            .and_then(|ts| self.ts.echo_age_ms(ts.tsecr, cx.now))
+            .map(|ms| Duration::from_millis(u64::from(ms.max(1))));
+        let rcv_nxt = self.rcv.assembler.rcv_nxt();
+        self.rcv.autotune.on_data(cx.now, rcv_nxt, len, self.rcv.window.offered(rcv_nxt), rtt);
+    }
+
+    /// RFC 9293 §3.8.6.3 and RFC 5681 §4.2.
+    #[inline]
+    fn decide_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>, len: u32, kind: Arrival) {
+        let holes = self.rcv.assembler.block_count() > 0;
+        match self.rcv.policy.on_data(cx.now, len, self.rcv.rmss, kind, holes) {
+            AckDecision::Now => self.rcv.ack_due = true,
+            AckDecision::After(at) => {
+                let at = self.timers.arm(TimerKind::DelayedAck, at);
+                cx.emit(|| Event::TimerArmed { kind: TimerKind::DelayedAck.name(), at });
+            }
+            AckDecision::Pending => {}
+        }
+    }
+
+    /// Everything up to and including the peer's FIN is here.
+    fn on_fin<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        self.rcv.ack_due = true;
+        self.pending.readable = true;
+        match self.state {
+            State::Established => self.set_state(cx, State::CloseWait),
+            // Our FIN is not acknowledged yet, else step 9 of the ACK had moved us on.
+            State::FinWait1 => self.set_state(cx, State::Closing),
+            State::FinWait2 => self.enter_time_wait(cx),
+            _ => {}
+        }
+    }
+
+    /// Data or a FIN after the peer's FIN: a repetition is acknowledged again, anything else ignored.
+    fn on_data_after_fin<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) {
+        self.rcv.ack_due = true;
+        if self.state == State::TimeWait && seg.repr.flags.contains(Flags::FIN) {
+            self.restart_time_wait(cx);
+        }
+    }
+}

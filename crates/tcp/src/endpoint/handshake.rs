@@ -1,0 +1,264 @@
+//! Opening a connection (RFC 9293 §3.5): constructors, SYN-SENT and SYN-RECEIVED.
+
+use super::{Endpoint, FourTuple, Origin, PendingEvents, Probing, ReceiveSide, RecoverySide, Segment, SendSide};
+use super::{SendSpace, State};
+use crate::config::{SackConfig, ValidConfig};
+use crate::cx::Cx;
+use crate::event::{CloseReason, Disposition, DropReason};
+use crate::info::Counters;
+use crate::options::{self, Negotiated, TIMESTAMP_OCTETS};
+use crate::recv::{AckPolicy, Assembler, AutoTune, ReceiveBuffer, ReceiveWindow};
+use crate::send::{CwndUsage, Pacer, SendBuffer};
+use crate::timers::{TimerKind, TimerTable};
+use crate::timestamps::TimestampState;
+use base::{Instant, SeqNum};
+use recovery::rate_sample::RateSampler;
+use recovery::rto::RtoState;
+use recovery::rtt::RttEstimator;
+use recovery::{Delivered, Episode, Scoreboard, build_detector, build_reduction};
+use trace::Observer;
+use wire::{Flags, TcpRepr};
+
+/// What a stack knows about an arriving SYN when it makes an endpoint for it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SynInfo {
+    pub tuple: FourTuple,
+    pub iss: SeqNum,
+    pub mtu: u16,
+    pub repr: TcpRepr,
+}
+
+impl Endpoint {
+    /// Opens a connection actively; the SYN leaves with the next `poll_transmit`.
+    pub(crate) fn connect<O: Observer>(
+        cfg: &ValidConfig,
+        tuple: FourTuple,
+        iss: SeqNum,
+        mtu: u16,
+        cx: &mut Cx<'_, O>,
+    ) -> Self {
+        let mut endpoint = Self::new(cfg, tuple, iss, mtu, Origin::Active, cx);
+        endpoint.syn_due = true;
+        endpoint
+    }
+
+    /// Answers a SYN; the SYN-ACK leaves with the next `poll_transmit`.
+    pub(crate) fn accept<O: Observer>(cfg: &ValidConfig, syn: &SynInfo, cx: &mut Cx<'_, O>) -> Self {
+        let mut endpoint = Self::new(cfg, syn.tuple, syn.iss, syn.mtu, Origin::Passive, cx);
+        endpoint.state = State::SynReceived;
+        endpoint.take_peer_syn(&syn.repr, cx.now);
+        endpoint.syn_due = true;
+        endpoint
+    }
+
+    fn new<O: Observer>(
+        cfg: &ValidConfig,
+        tuple: FourTuple,
+        iss: SeqNum,
+        mtu: u16,
+        origin: Origin,
+        cx: &mut Cx<'_, O>,
+    ) -> Self {
+        let first = iss + 1;
+        let mss = options::own_mss(cfg, mtu, tuple.local);
+        let detector = build_detector(&cfg.recovery.detector);
+        Self {
+            tuple,
+            mtu,
+            state: State::SynSent,
+            origin,
+            timers: TimerTable::new(cfg.timers.granularity),
+            neg: Negotiated::default(),
+            ts: TimestampState::new(cx.rng.next_u64() as u32),
+            snd: SendSpace {
+                iss,
+                una: iss,
+                nxt: iss,
+                wnd: 0,
+                wl1: SeqNum(0),
+                wl2: iss,
+                max_wnd: 0,
+                smss: u32::from(mss),
+                side: SendSide::Open,
+                small_end: first,
+            },
+            snd_buf: SendBuffer::new(cfg.send.buffer),
+            rec: RecoverySide {
+                board: Scoreboard::new(first),
+                detector,
+                reduction: build_reduction(&cfg.recovery.reduction),
+                sampler: RateSampler::new(),
+                rtt: RttEstimator::new(cfg.rtt),
+                rto: RtoState::new(cfg.rto),
+                episode: Episode::Open,
+                delivered: Delivered::default(),
+                rto_base: cx.now,
+                recheck_at: None,
+                forced: false,
+                answered_at: Instant::ZERO,
+                retries: 0,
+                probe: Probing::Idle,
+            },
+            cc: cc::build(&cfg.cc, u32::from(mss), iss),
+            usage: CwndUsage::new(first),
+            pacer: Pacer::default(),
+            rcv: ReceiveSide {
+                irs: SeqNum(0),
+                assembler: Assembler::new(SeqNum(0)),
+                buffer: ReceiveBuffer::new(),
+                window: ReceiveWindow::new(SeqNum(0), cfg.receive.window.initial(), 0),
+                policy: AckPolicy::new(cfg.ack),
+                autotune: AutoTune::new(cfg.receive.window),
+                ack_due: false,
+                dsack: None,
+                fin: None,
+                rmss: 536,
+            },
+            syn_due: false,
+            rst_due: false,
+            write_blocked: false,
+            released: false,
+            pending: PendingEvents::default(),
+            closed: None,
+            last_snapshot: (0, 0, 0),
+            counters: Counters::default(),
+            cfg: cfg.clone(),
+        }
+    }
+
+    /// Takes over everything a SYN or SYN-ACK says.
+    fn take_peer_syn(&mut self, syn: &TcpRepr, now: Instant) {
+        let offered = syn.options.timestamps;
+        let asked = match self.origin {
+            Origin::Active => options::wants_timestamps(&self.cfg, None),
+            Origin::Passive => options::wants_timestamps(&self.cfg, Some(offered.is_some())),
+        };
+        self.neg = options::agree(&self.cfg, &syn.options, asked);
+        if let Some(timestamps) = offered.filter(|_| self.neg.timestamps) {
+            self.ts.on_syn(timestamps.tsval, now);
+        }
+        let rcv_nxt = syn.seq + 1;
+        self.rcv.irs = syn.seq;
+        self.rcv.assembler = Assembler::new(rcv_nxt);
+        self.rcv.window = ReceiveWindow::new(rcv_nxt, self.cfg.receive.window.initial(), self.neg.rcv_shift);
+        self.ts.on_ack_sent(rcv_nxt);
+        self.snd.wl1 = syn.seq;
+        // RFC 7323 §2.2: the window of a SYN is never scaled.
+        self.set_snd_wnd(u32::from(syn.window));
+        let peer_mss = syn.options.mss.unwrap_or_else(|| options::default_mss(self.tuple.local));
+        let ours = options::own_mss(&self.cfg, self.mtu, self.tuple.local);
+        let overhead = if self.neg.timestamps { TIMESTAMP_OCTETS } else { 0 };
+        // A peer may announce a size below any usable one; 48 octets keep the options and some data apart.
+        self.snd.smss = u32::from(peer_mss.min(ours)).max(48 + overhead) - overhead;
+        self.rcv.rmss = u32::from(ours).saturating_sub(overhead).max(1);
+        self.cc = cc::build(&self.cfg.cc, self.snd.smss, self.snd.iss);
+        if !self.neg.sack {
+            // RFC 8985 §4 needs SACK; without it, duplicate ACKs are all there is.
+            self.rec.detector = recovery::build_detector_without_sack(&self.cfg.recovery.detector);
+        }
+    }
+
+    pub(super) fn set_snd_wnd(&mut self, wnd: u32) {
+        self.snd.wnd = wnd;
+        self.snd.max_wnd = self.snd.max_wnd.max(wnd);
+    }
+
+    /// SYN-SENT (RFC 9293 §3.10.7.3).
+    pub(super) fn in_syn_sent<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
+        let repr = &seg.repr;
+        let acks_our_syn = repr.ack.map(|ack| ack == self.snd.iss + 1);
+        if acks_our_syn == Some(false) {
+            // The stack answers an unacceptable ACK with a reset.
+            return Disposition::Dropped(DropReason::BadAck);
+        }
+        if repr.flags.contains(Flags::RST) {
+            if acks_our_syn.is_none() {
+                return Disposition::Dropped(DropReason::NoAck);
+            }
+            self.finish(cx, CloseReason::Refused);
+            return Disposition::Accepted;
+        }
+        if !repr.flags.contains(Flags::SYN) {
+            return Disposition::Dropped(DropReason::NoAck);
+        }
+        self.take_peer_syn(repr, cx.now);
+        if acks_our_syn.is_none() {
+            // Both sides opened at once (§3.5, figure 7).
+            self.set_state(cx, State::SynReceived);
+            self.syn_due = true;
+            self.timers.stop(TimerKind::Retransmit);
+            return Disposition::Accepted;
+        }
+        self.establish(cx, repr);
+        self.rcv.ack_due = true;
+        self.take_data(cx, seg);
+        Disposition::Accepted
+    }
+
+    /// The peer acknowledged our SYN.
+    pub(super) fn establish<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr) {
+        self.snd.una = self.snd.iss + 1;
+        self.snd.nxt = self.snd.nxt.max(self.snd.una);
+        self.timers.stop(TimerKind::Retransmit);
+        if self.rec.retries == 0 {
+            // Karn: only a SYN that was sent once gives a sample.
+            let rtt = cx.now.since(self.rec.rto_base);
+            self.rec.rtt.on_sample(cx.now, rtt);
+            self.rec.rto.on_rtt(&self.rec.rtt);
+        } else if self.rec.retries > 1 {
+            // RFC 6928 §2: more than one lost SYN speaks of a congested path.
+            self.cc.on_congestion(&cc::CongestionEvent::Timeout { flight_size: 0, first: true }, cx.now);
+        }
+        self.rec.retries = 0;
+        self.rec.rto.reset_backoff();
+        if self.state == State::SynReceived || self.origin == Origin::Passive {
+            let shift = if repr.flags.contains(Flags::SYN) { 0 } else { self.neg.snd_shift };
+            self.set_snd_wnd(u32::from(repr.window) << shift);
+        }
+        self.set_state(cx, State::Established);
+        self.pending.connected = true;
+        if self.snd.side == SendSide::FinQueued {
+            self.set_state(cx, State::FinWait1);
+        }
+    }
+
+    /// SYN-RECEIVED, from the ACK check on (RFC 9293 §3.10.7.4, fifth).
+    ///
+    /// Returns whether processing goes on as in ESTABLISHED.
+    pub(super) fn in_syn_received<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr) -> bool {
+        match repr.ack {
+            Some(ack) if ack == self.snd.iss + 1 || (ack.after(self.snd.una) && ack.at_or_before(self.snd.nxt)) => {
+                self.establish(cx, repr);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The header fields and options of our SYN or SYN-ACK.
+    pub(super) fn syn_repr(&self, now: Instant) -> TcpRepr {
+        let mss = options::own_mss(&self.cfg, self.mtu, self.tuple.local);
+        let mut opts = options::offer(&self.cfg, mss);
+        let answering = self.state == State::SynReceived;
+        let timestamps =
+            if answering { self.neg.timestamps } else { options::wants_timestamps(&self.cfg, None) };
+        if answering {
+            // An option is answered only if the peer offered it.
+            opts.sack_permitted = self.neg.sack && self.cfg.options.sack == SackConfig::Offer;
+            opts.window_scale = if self.neg.scaling { Some(self.neg.rcv_shift) } else { None };
+        }
+        if timestamps {
+            opts.timestamps = Some(wire::Timestamps { tsval: self.ts.tsval(now), tsecr: self.ts.tsecr() });
+        }
+        TcpRepr {
+            src_port: self.tuple.local_port,
+            dst_port: self.tuple.remote_port,
+            seq: self.snd.iss,
+            ack: answering.then(|| self.rcv.assembler.rcv_nxt()),
+            flags: Flags::SYN,
+            window: self.rcv.window.syn_window(),
+            urgent: 0,
+            options: opts,
+        }
+    }
+}

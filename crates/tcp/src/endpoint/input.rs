@@ -1,0 +1,148 @@
+//! Arriving segments, in the order RFC 9293 §3.10.7.4 prescribes, with the checks of RFC 5961 and RFC 7323.
+
+use super::{Endpoint, Origin, Segment, State};
+use crate::cx::Cx;
+use crate::event::{CloseReason, Disposition, DropReason};
+use base::SeqRange;
+use trace::{Event, Observer};
+use wire::Flags;
+
+impl Endpoint {
+    /// The world hands us a segment that arrived at `cx.now`.
+    pub fn handle_segment<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
+        self.counters.segments_received += 1;
+        cx.emit(|| Event::SegmentReceived {
+            seq: seg.repr.seq,
+            len: seg.payload.len(),
+            flags: flag_letters(seg.repr.flags, seg.repr.ack.is_some()),
+            ack: seg.repr.ack,
+            window: u32::from(seg.repr.window) << self.neg.snd_shift,
+            blocks: seg.repr.options.sack.as_slice().len() as u8,
+        });
+        let disposition = match self.state {
+            State::Closed => Disposition::Dropped(DropReason::Closed),
+            State::SynSent => self.in_syn_sent(cx, seg),
+            _ => self.in_synchronized(cx, seg),
+        };
+        if let Disposition::Challenge(reason) | Disposition::Dropped(reason) = disposition {
+            self.counters.dropped[reason as usize] += 1;
+            cx.emit(|| Event::Dropped { reason: reason.name(), seq: seg.repr.seq, len: seg.payload.len() });
+            if matches!(disposition, Disposition::Challenge(_)) {
+                self.rcv.ack_due = true;
+            }
+        }
+        disposition
+    }
+
+    fn in_synchronized<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
+        if let Some(refusal) = self.check_segment(cx, seg) {
+            return refusal;
+        }
+        let repr = &seg.repr;
+        let Some(ack) = repr.ack else {
+            return Disposition::Dropped(DropReason::NoAck);
+        };
+        if self.state == State::SynReceived && !self.in_syn_received(cx, repr) {
+            return Disposition::Dropped(DropReason::BadAck);
+        }
+        let disposition = self.process_ack(cx, seg, ack);
+        if disposition != Disposition::Accepted || self.state == State::Closed {
+            return disposition;
+        }
+        self.take_data(cx, seg);
+        Disposition::Accepted
+    }
+
+    /// Timestamp, sequence number, RST and SYN: the checks that come before the acknowledgement.
+    fn check_segment<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Option<Disposition> {
+        let repr = &seg.repr;
+        let is_rst = repr.flags.contains(Flags::RST);
+        let range = SeqRange::new(repr.seq, repr.seq + seg.seq_len());
+        if self.neg.timestamps && !is_rst {
+            match repr.options.timestamps {
+                // RFC 7323 §5.3: PAWS comes before the window, and a duplicate is still reported.
+                Some(ts) if self.ts.is_old(ts.tsval, cx.now) => {
+                    self.note_duplicate(range);
+                    return Some(Disposition::Challenge(DropReason::OldTimestamp));
+                }
+                Some(_) => {}
+                // RFC 7323 §3.2: a segment that lost its option on the way is not trusted.
+                None if self.state != State::SynReceived => {
+                    return Some(Disposition::Dropped(DropReason::OldTimestamp));
+                }
+                None => {}
+            }
+        }
+        let rcv_nxt = self.rcv.assembler.rcv_nxt();
+        let again = self.state == State::SynReceived && repr.flags.contains(Flags::SYN) && repr.seq == self.rcv.irs;
+        if again && repr.ack.is_some() && !is_rst {
+            // The SYN-ACK of a simultaneous open: its SYN is known already, its ACK is what counts (§3.5, figure 7).
+            return None;
+        }
+        if !self.rcv.window.accepts(range, rcv_nxt) {
+            if is_rst {
+                return Some(Disposition::Dropped(DropReason::OutOfWindow));
+            }
+            if again {
+                // Our SYN-ACK was lost: the peer's repeated SYN asks for it again.
+                self.syn_due = true;
+                return Some(Disposition::Dropped(DropReason::OutOfWindow));
+            }
+            if self.state == State::TimeWait && repr.flags.contains(Flags::FIN) {
+                self.restart_time_wait(cx);
+            }
+            self.note_duplicate(range);
+            return Some(Disposition::Challenge(DropReason::OutOfWindow));
+        }
+        if let Some(ts) = repr.options.timestamps.filter(|_| self.neg.timestamps && !is_rst) {
+            self.ts.on_segment(ts.tsval, repr.seq, cx.now);
+        }
+        if is_rst {
+            return Some(self.on_reset(cx, repr.seq == rcv_nxt));
+        }
+        // RFC 5961 §4.2: whatever its sequence number, a SYN only asks for proof.
+        repr.flags.contains(Flags::SYN).then_some(Disposition::Challenge(DropReason::UnexpectedSyn))
+    }
+
+    /// A reset inside the window (RFC 5961 §3.2).
+    fn on_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, exact: bool) -> Disposition {
+        if !exact {
+            return Disposition::Challenge(DropReason::InexactReset);
+        }
+        match self.state {
+            // RFC 1337: a reset does not cut TIME-WAIT short.
+            State::TimeWait => return Disposition::Dropped(DropReason::Closed),
+            State::SynReceived if self.origin == Origin::Active => self.finish(cx, CloseReason::Refused),
+            _ => self.finish(cx, CloseReason::Reset),
+        }
+        Disposition::Accepted
+    }
+
+    /// Remembers a duplicate for the next ACK (RFC 2883 §4), if it lies below what has been received.
+    fn note_duplicate(&mut self, range: SeqRange) {
+        let rcv_nxt = self.rcv.assembler.rcv_nxt();
+        let below = SeqRange::new(range.start, range.end.min(rcv_nxt));
+        // A range from before the connection began would be nonsense on the wire.
+        if !below.is_empty() && self.neg.sack && below.start.after(self.rcv.irs) {
+            self.rcv.dsack = Some(below);
+        }
+    }
+}
+
+/// Control bits as letters in the usual order.
+pub(super) fn flag_letters(flags: Flags, ack: bool) -> &'static str {
+    let bit = |flag| flags.contains(flag);
+    match (bit(Flags::SYN), bit(Flags::FIN), bit(Flags::RST), bit(Flags::PSH), ack) {
+        (true, _, _, _, false) => "S",
+        (true, _, _, _, true) => "SA",
+        (_, _, true, _, false) => "R",
+        (_, _, true, _, true) => "RA",
+        (_, true, _, false, true) => "FA",
+        (_, true, _, true, true) => "FPA",
+        (_, true, _, _, false) => "F",
+        (_, _, _, true, true) => "PA",
+        (_, _, _, true, false) => "P",
+        (_, _, _, false, true) => "A",
+        (_, _, _, false, false) => "-",
+    }
+}

@@ -1,0 +1,294 @@
+//! One connection: RFC 9293's transmission control block with everything it owns.
+//!
+//! The file that may touch a quantity is named for it: `input` takes segments in the order of RFC 9293 §3.10.7.4, `ack`
+//! holds the ten steps of ACK processing, `data` the receive side, `output` what leaves, `timeout` every deadline,
+//! `handshake` and `close` the two ends of life, `app` the application's calls.
+
+mod ack;
+mod app;
+mod audit;
+mod close;
+mod data;
+mod handshake;
+mod input;
+mod output;
+mod state;
+#[cfg(test)]
+mod tests;
+mod timeout;
+
+pub(crate) use handshake::SynInfo;
+pub use output::{Transmit, TxBuf};
+pub use state::State;
+
+use crate::config::ValidConfig;
+use crate::cx::Cx;
+use crate::event::{CloseReason, ConnEvent};
+use crate::info::{Counters, TcpInfo};
+use crate::options::Negotiated;
+use crate::pattern::Payload;
+use crate::recv::{AckPolicy, Assembler, AutoTune, ReceiveBuffer, ReceiveWindow};
+use crate::send::{CwndUsage, Pacer, SendBuffer};
+use crate::timers::TimerTable;
+use crate::timestamps::TimestampState;
+use base::{Bytes, Instant, SeqNum, SeqRange};
+use cc::CongestionControl;
+use core::net::IpAddr;
+use recovery::rate_sample::RateSampler;
+use recovery::rto::RtoState;
+use recovery::rtt::RttEstimator;
+use recovery::{Delivered, Episode, LossDetector, Reduction, Scoreboard};
+use trace::{Event, Observer};
+use wire::TcpRepr;
+
+/// A connection's addresses and ports. Ports come first: they differ most, so lookups decide early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FourTuple {
+    /// Port of the other side.
+    pub remote_port: u16,
+    /// Our port.
+    pub local_port: u16,
+    /// Address of the other side.
+    pub remote: IpAddr,
+    /// Our address.
+    pub local: IpAddr,
+}
+
+/// A segment addressed to an endpoint.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment<'a> {
+    /// The header's meaning.
+    pub repr: TcpRepr,
+    /// Its octets, or their description.
+    pub payload: Payload<'a>,
+}
+
+impl Segment<'_> {
+    /// Sequence numbers the segment occupies: payload, SYN and FIN.
+    pub fn seq_len(&self) -> u32 {
+        let flags = self.repr.flags;
+        self.payload.len()
+            + u32::from(flags.contains(wire::Flags::SYN))
+            + u32::from(flags.contains(wire::Flags::FIN))
+    }
+}
+
+/// Which side opened the connection (RFC 9293 MUST-11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    Active,
+    Passive,
+}
+
+/// How far our direction is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SendSide {
+    /// The application may write.
+    Open,
+    /// The application closed; a FIN follows the last octet.
+    FinQueued,
+    /// The FIN has a sequence number and is on the scoreboard.
+    FinSent,
+}
+
+/// Send sequence space and what limits it (RFC 9293 §3.3.1).
+#[derive(Clone, Debug)]
+struct SendSpace {
+    iss: SeqNum,
+    una: SeqNum,
+    nxt: SeqNum,
+    wnd: Bytes,
+    wl1: SeqNum,
+    wl2: SeqNum,
+    max_wnd: Bytes,
+    /// Effective send MSS: options that every segment carries are deducted.
+    smss: Bytes,
+    side: SendSide,
+    /// End of the last segment sent that was smaller than `smss` (Minshall's rule).
+    small_end: SeqNum,
+}
+
+/// What recovery has to remember between ACKs.
+#[derive(Clone, Debug)]
+struct RecoverySide {
+    board: Scoreboard,
+    detector: Box<dyn LossDetector>,
+    reduction: Box<dyn Reduction>,
+    sampler: RateSampler,
+    rtt: RttEstimator,
+    rto: RtoState,
+    episode: Episode,
+    delivered: Delivered,
+    /// When the retransmission timer was last restarted (RFC 6298 §5).
+    rto_base: Instant,
+    /// The detector's open deadline.
+    recheck_at: Option<Instant>,
+    /// One retransmission may leave whatever the window says: the fast retransmit, or the one a timeout sends.
+    forced: bool,
+    /// A loss of something sent before this moment has been answered by the controller already.
+    answered_at: Instant,
+    /// Consecutive timeouts, or SYN retransmissions, without progress.
+    retries: u32,
+    /// The latest timeout outside of which no progress was made: repeated ones leave `ssthresh` alone.
+    probe: Probing,
+}
+
+/// Zero-window probing (RFC 9293 §3.8.6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Probing {
+    /// The window is open, or nothing waits.
+    Idle,
+    /// The persist timer runs; this many probes were sent.
+    Waiting(u32),
+    /// The persist timer fired: one probe is due.
+    Due(u32),
+}
+
+/// The receive half.
+#[derive(Clone, Debug)]
+struct ReceiveSide {
+    irs: SeqNum,
+    assembler: Assembler,
+    buffer: ReceiveBuffer,
+    window: ReceiveWindow,
+    policy: AckPolicy,
+    autotune: AutoTune,
+    /// An ACK must leave with the next opportunity.
+    ack_due: bool,
+    /// Duplicate range to be reported by the next ACK, once.
+    dsack: Option<SeqRange>,
+    /// Sequence number of the peer's FIN, once seen inside the window.
+    fin: Option<SeqNum>,
+    /// Largest segment seen from the peer, at least 536: what "full-sized" means to the ACK policy.
+    rmss: Bytes,
+}
+
+/// Readiness not yet polled.
+#[derive(Clone, Copy, Debug, Default)]
+struct PendingEvents {
+    connected: bool,
+    readable: bool,
+    writable: bool,
+    closed: bool,
+}
+
+/// One TCP connection, sans I/O.
+///
+/// Call order: any number of `handle_*` and application calls, then `poll_transmit` until `None`, then `poll_event` until
+/// `None`, then `next_deadline`. Calls at one instant may interleave; `now` never goes back.
+#[derive(Clone, Debug)]
+pub struct Endpoint {
+    cfg: ValidConfig,
+    tuple: FourTuple,
+    mtu: u16,
+    state: State,
+    origin: Origin,
+    timers: TimerTable,
+    neg: Negotiated,
+    ts: TimestampState,
+    snd: SendSpace,
+    snd_buf: SendBuffer,
+    rec: RecoverySide,
+    cc: Box<dyn CongestionControl>,
+    usage: CwndUsage,
+    pacer: Pacer,
+    rcv: ReceiveSide,
+    /// A SYN or SYN-ACK is due.
+    syn_due: bool,
+    /// A reset with this sequence number is due.
+    rst_due: bool,
+    write_blocked: bool,
+    /// The application has let go; nothing will be read.
+    released: bool,
+    pending: PendingEvents,
+    closed: Option<CloseReason>,
+    last_snapshot: (Bytes, Bytes, Bytes),
+    counters: Counters,
+}
+
+impl Endpoint {
+    /// The RFC 9293 state.
+    pub fn state(&self) -> State {
+        self.state
+    }
+    /// The connection's addresses and ports.
+    pub fn tuple(&self) -> FourTuple {
+        self.tuple
+    }
+    /// The earliest armed timer.
+    #[inline]
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.timers.next()
+    }
+    /// Readiness for the application; call until `None`.
+    #[inline]
+    pub fn poll_event(&mut self) -> Option<ConnEvent> {
+        let p = &mut self.pending;
+        if core::mem::take(&mut p.connected) {
+            return Some(ConnEvent::Connected);
+        }
+        if core::mem::take(&mut p.readable) {
+            return Some(ConnEvent::Readable);
+        }
+        if core::mem::take(&mut p.writable) {
+            return Some(ConnEvent::Writable);
+        }
+        if core::mem::take(&mut p.closed) {
+            return self.closed.map(ConnEvent::Closed);
+        }
+        None
+    }
+    /// Whether `poll_event` has something.
+    #[inline]
+    pub(crate) fn has_events(&self) -> bool {
+        let p = &self.pending;
+        p.connected || p.readable || p.writable || p.closed
+    }
+    /// How the connection ended.
+    pub fn closed(&self) -> Option<CloseReason> {
+        self.closed
+    }
+    /// Octets sent and not cumulatively acknowledged.
+    #[inline]
+    fn flight_size(&self) -> Bytes {
+        self.snd.nxt.distance_from(self.snd.una)
+    }
+    /// Totals since the connection began.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+    /// A snapshot for people and checkers.
+    pub fn info(&self) -> TcpInfo {
+        let window = self.cc.window();
+        TcpInfo {
+            state: self.state,
+            closed: self.closed,
+            smss: self.snd.smss,
+            cwnd: window.cwnd(),
+            ssthresh: window.ssthresh(),
+            pipe: self.rec.board.pipe(),
+            flight_size: self.flight_size(),
+            snd_wnd: self.snd.wnd,
+            rcv_wnd: self.rcv.window.offered(self.rcv.assembler.rcv_nxt()),
+            srtt: self.rec.rtt.srtt(),
+            rttvar: self.rec.rtt.rttvar(),
+            min_rtt: self.rec.rtt.min_rtt(),
+            rto: self.rec.rto.current().duration(),
+            episode: self.rec.episode.name(),
+            readable: self.rcv.buffer.readable(),
+            mismatches: self.rcv.buffer.mismatches(),
+            negotiated: (self.neg.sack, self.neg.timestamps, self.neg.scaling),
+            counters: self.counters,
+        }
+    }
+    fn set_state<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: State) {
+        let from = self.state;
+        self.state = to;
+        cx.emit(|| Event::StateChanged { from: from.name(), to: to.name() });
+    }
+    fn set_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: Episode, cause: &'static str) {
+        let from = self.rec.episode;
+        self.rec.episode = to;
+        cx.emit(|| Event::EpisodeChanged { from: from.name(), to: to.name(), cause, point: to.point() });
+    }
+}

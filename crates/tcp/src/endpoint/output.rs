@@ -1,0 +1,440 @@
+//! What leaves, in order of need: reset, handshake, retransmission, new data, unmarked holes, window probe, bare ACK.
+
+use super::input::flag_letters;
+use super::{Endpoint, Probing, SendSide, State};
+use crate::cx::Cx;
+use crate::pattern::Payload;
+use crate::recv::sack_blocks;
+use crate::send::SendSlice;
+use crate::send::nagle::{Outstanding, SmallSegment, Takes};
+use crate::timers::TimerKind;
+use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
+use cc::SentSample;
+use recovery::{Episode, SegmentId, SentSegment};
+use trace::{Event, Observer};
+use wire::{Ecn, Flags, IpRepr, MAX_HEADER, Options, TcpRepr, Timestamps};
+
+/// Where `poll_transmit` writes a header. One per stack.
+#[derive(Clone, Debug)]
+pub struct TxBuf {
+    /// The header's octets; the first `Transmit::header_len` count.
+    pub header: [u8; MAX_HEADER],
+    /// Most payload octets of one frame when the device cuts super-segments; zero when it does not.
+    pub tso_max_bytes: u32,
+}
+
+impl TxBuf {
+    /// An empty buffer for a device that takes frames of up to `tso_max_bytes` payload octets (zero: one segment).
+    pub fn new(tso_max_bytes: u32) -> Self {
+        Self { header: [0; MAX_HEADER], tso_max_bytes }
+    }
+}
+
+/// A frame that is to leave.
+#[derive(Clone, Copy, Debug)]
+pub struct Transmit {
+    /// Octets of header in the [`TxBuf`]; its TCP checksum is not filled.
+    pub header_len: usize,
+    /// Offset of the payload from the front of the send buffer.
+    offset: Bytes,
+    /// Payload octets.
+    pub len: Bytes,
+    /// Segment size, when `len` is more than one segment.
+    pub gso_size: Option<u16>,
+}
+
+/// A data segment about to be built.
+#[derive(Clone, Copy, Debug)]
+struct Outgoing {
+    range: SeqRange,
+    retransmits: u8,
+}
+
+impl Endpoint {
+    /// The next frame; call until `None`. Its payload is had from [`Self::payload`] before the next call.
+    pub fn poll_transmit<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
+        if self.rst_due {
+            self.rst_due = false;
+            return Some(self.send_reset(cx, out));
+        }
+        if self.syn_due {
+            self.syn_due = false;
+            return Some(self.send_syn(cx, out));
+        }
+        if self.state.may_send() {
+            if let Some(sent) = self.send_data(cx, out) {
+                return Some(sent);
+            }
+            if matches!(self.rec.probe, Probing::Due(_)) {
+                return self.send_probe(cx, out);
+            }
+        }
+        if self.rcv.ack_due && self.state != State::SynSent {
+            let nxt = self.snd.nxt;
+            return Some(self.send_segment(cx, out, SeqRange::new(nxt, nxt), Flags::NONE, 0));
+        }
+        None
+    }
+
+    /// The payload of a frame that was just polled.
+    pub fn payload<'a>(&'a self, transmit: &Transmit, scratch: &'a mut Vec<u8>) -> Payload<'a> {
+        if transmit.len == 0 {
+            return Payload::Bytes(&[]);
+        }
+        match self.snd_buf.slice(transmit.offset, transmit.len) {
+            SendSlice::Contiguous(octets) => Payload::Bytes(octets),
+            SendSlice::Pattern { offset, len } => Payload::Pattern { offset, len },
+            SendSlice::Wrapped(front, back) => {
+                scratch.clear();
+                scratch.extend_from_slice(front);
+                scratch.extend_from_slice(back);
+                Payload::Bytes(scratch)
+            }
+        }
+    }
+
+    /// Whether `poll_transmit` is worth calling: something is due, or data waits (perhaps for a window).
+    #[inline]
+    pub(crate) fn wants_to_send(&self) -> bool {
+        let waiting = self.snd.side == SendSide::FinQueued || self.data_end() != self.snd.nxt;
+        self.rst_due || self.syn_due || self.rcv.ack_due || (self.state.may_send() && waiting)
+    }
+
+    /// One past the last octet the application has written.
+    #[inline]
+    fn data_end(&self) -> SeqNum {
+        self.snd.una + self.snd_buf.len()
+    }
+
+    /// Octets that may leave now as far as congestion control goes.
+    #[inline]
+    fn allowance(&self) -> Bytes {
+        match self.rec.episode {
+            Episode::Recovery { .. } => self.rec.reduction.quota(),
+            Episode::Open | Episode::Loss { .. } => {
+                self.cc.window().cwnd().saturating_sub(self.rec.board.pipe())
+            }
+        }
+    }
+
+    fn send_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
+        let retransmission = self.rec.board.next_lost();
+        if retransmission.is_none() && self.snd.side == SendSide::FinSent && !self.has_unmarked() {
+            return None;
+        }
+        if retransmission.is_none() && self.data_end() == self.snd.nxt && self.snd.side == SendSide::Open {
+            self.rec.sampler.on_app_limited(self.rec.board.pipe());
+            if !self.has_unmarked() {
+                return None;
+            }
+        }
+        if let Some(until) = self.pacer.blocked_until(self.cc.pacing(), cx.now) {
+            if self.timers.deadline(TimerKind::Pace) != Some(until) {
+                self.timers.arm(TimerKind::Pace, until);
+            }
+            return None;
+        }
+        if let Some(segment) = retransmission {
+            return self.retransmit(cx, out, &segment);
+        }
+        if let Some(sent) = self.send_new(cx, out) {
+            return Some(sent);
+        }
+        self.retransmit_unmarked(cx, out)
+    }
+
+    /// Sends a lost segment again, if the allowance permits or a forced one is due.
+    fn retransmit<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        out: &mut TxBuf,
+        segment: &SentSegment,
+    ) -> Option<Transmit> {
+        let len = segment.xmit.end.distance_from(segment.start);
+        if !self.rec.forced && len > self.allowance() {
+            self.usage.on_blocked(self.snd.nxt);
+            return None;
+        }
+        self.rec.forced = false;
+        let range = SeqRange::new(segment.start, segment.xmit.end);
+        Some(self.resend(cx, out, segment.id, Outgoing { range, retransmits: segment.retransmits.saturating_add(1) }))
+    }
+
+    fn resend<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        out: &mut TxBuf,
+        id: SegmentId,
+        outgoing: Outgoing,
+    ) -> Transmit {
+        let stamp = self.rec.sampler.stamp(cx.now, self.rec.board.pipe());
+        let tsval = self.ts.tsval(cx.now);
+        self.rec.board.on_retransmitted(id, tsval, stamp, cx.now);
+        if let Some(segment) = self.rec.board.get(id) {
+            self.rec.detector.on_sent(&segment);
+        }
+        self.emit_data(cx, out, outgoing)
+    }
+
+    /// New data, or the FIN behind it.
+    fn send_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
+        if self.snd.side == SendSide::FinSent {
+            return None;
+        }
+        let unsent = self.data_end().distance_from(self.snd.nxt);
+        let fin_waits = self.snd.side == SendSide::FinQueued;
+        if unsent == 0 {
+            return if fin_waits { Some(self.emit_new(cx, out, 0, true)) } else { None };
+        }
+        let edge = self.snd.una + self.snd.wnd;
+        let usable = if edge.after(self.snd.nxt) { edge.distance_from(self.snd.nxt) } else { 0 };
+        let mut len = unsent.min(usable).min(self.burst(out));
+        if len > self.snd.smss {
+            // Whole segments only; what remains is judged by itself next time.
+            len -= len % self.snd.smss;
+        }
+        let allowance = self.allowance();
+        if len > allowance {
+            len = if allowance >= self.snd.smss { allowance - allowance % self.snd.smss } else { len };
+            if len > allowance {
+                self.usage.on_blocked(self.snd.nxt);
+                return None;
+            }
+        }
+        if len < self.snd.smss && !self.small_may_leave(len, unsent, fin_waits) {
+            self.wait_for_window(cx, usable < unsent.min(self.snd.smss));
+            return None;
+        }
+        Some(self.emit_new(cx, out, len, fin_waits && len == unsent))
+    }
+
+    /// Most octets of one frame.
+    fn burst(&self, out: &TxBuf) -> Bytes {
+        out.tso_max_bytes.max(self.snd.smss)
+    }
+
+    fn small_may_leave(&self, len: Bytes, unsent: Bytes, fin_waits: bool) -> bool {
+        let takes_all = match (len == unsent, fin_waits) {
+            (true, true) => Takes::AllAndFin,
+            (true, false) => Takes::All,
+            (false, _) => Takes::Part,
+        };
+        let outstanding = if self.snd.una == self.snd.nxt {
+            Outstanding::Nothing
+        } else if self.snd.small_end.after(self.snd.una) {
+            Outstanding::Small
+        } else {
+            Outstanding::Full
+        };
+        SmallSegment { len, takes_all, outstanding, max_wnd: self.snd.max_wnd }.may_leave(self.cfg.send.nagle)
+    }
+
+    /// Nothing is in flight that could bring news of the window: the persist timer has to.
+    fn wait_for_window<O: Observer>(&mut self, cx: &mut Cx<'_, O>, by_window: bool) {
+        if by_window && self.rec.board.is_empty() && self.rec.probe == Probing::Idle {
+            self.rec.probe = Probing::Waiting(0);
+            self.arm_loss_timer(cx);
+        }
+    }
+
+    fn emit_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, len: Bytes, fin: bool) -> Transmit {
+        let start = self.snd.nxt;
+        let range = SeqRange::new(start, start + len + u32::from(fin));
+        if self.rec.board.is_empty() {
+            let idle = cx.now.since(self.rec.rto_base);
+            if idle > self.rec.rto.current().duration() {
+                self.cc.on_idle_restart(idle);
+            }
+            self.rec.rto_base = cx.now;
+        }
+        self.snd.nxt = range.end;
+        if fin {
+            self.snd.side = SendSide::FinSent;
+        }
+        if len < self.snd.smss {
+            self.snd.small_end = range.end;
+        }
+        let tsval = self.ts.tsval(cx.now);
+        let mut at = start;
+        // One record per segment, also inside a super-segment.
+        loop {
+            let rest = range.end.distance_from(at);
+            let part = if rest > self.snd.smss + u32::from(fin) { self.snd.smss } else { rest };
+            let stamp = self.rec.sampler.stamp(cx.now, self.rec.board.pipe());
+            let id = self.rec.board.on_sent(SeqRange::new(at, at + part), tsval, stamp, cx.now);
+            if let Some(segment) = self.rec.board.get(id) {
+                self.rec.detector.on_sent(&segment);
+            }
+            at += part;
+            if at == range.end {
+                break;
+            }
+        }
+        self.emit_data(cx, out, Outgoing { range, retransmits: 0 })
+    }
+
+    /// RFC 6675 NextSeg rules 3 and 4, for detectors that ask for them: holes not known to be lost.
+    fn has_unmarked(&self) -> bool {
+        matches!(self.rec.episode, Episode::Recovery { .. }) && self.rec.detector.fills_unmarked_holes()
+    }
+
+    fn retransmit_unmarked<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
+        if !self.has_unmarked() || self.allowance() < self.snd.smss {
+            return None;
+        }
+        let segment = self.rec.board.next_unmarked_hole().or_else(|| self.rec.board.take_rescue())?;
+        let range = SeqRange::new(segment.start, segment.xmit.end);
+        Some(self.resend(cx, out, segment.id, Outgoing { range, retransmits: segment.retransmits.saturating_add(1) }))
+    }
+
+    /// RFC 9293 §3.8.6.1: one octet beyond the closed window, or, when the silly-window rules held something back, as much
+    /// as the window takes.
+    fn send_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
+        let Probing::Due(sent) = self.rec.probe else { return None };
+        self.rec.probe = Probing::Waiting(sent.saturating_add(1));
+        let unsent = self.data_end().distance_from(self.snd.nxt);
+        if unsent == 0 || self.snd.side == SendSide::FinSent {
+            return None;
+        }
+        let len = self.snd.wnd.min(unsent).clamp(1, self.snd.smss);
+        let transmit = self.emit_new(cx, out, len, false);
+        self.arm_loss_timer(cx);
+        Some(transmit)
+    }
+
+    /// Books a data segment with everyone who counts, and builds it.
+    fn emit_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, outgoing: Outgoing) -> Transmit {
+        let range = outgoing.range;
+        let data_end = self.data_end();
+        let payload = range.end.min(data_end).distance_from(range.start.min(data_end));
+        let mut flags = Flags::NONE;
+        if range.end.after(data_end) {
+            flags = flags.with(Flags::FIN);
+        }
+        if range.end.at_or_after(data_end) && payload > 0 {
+            flags = flags.with(Flags::PSH);
+        }
+        self.counters.bytes_sent += u64::from(payload);
+        if outgoing.retransmits > 0 {
+            self.counters.bytes_retransmitted += u64::from(payload);
+        }
+        let pipe = self.rec.board.pipe();
+        self.usage.on_sent(pipe);
+        if matches!(self.rec.episode, Episode::Recovery { .. }) {
+            self.rec.reduction.on_sent(range.len());
+        }
+        self.pacer.on_sent(self.cc.pacing(), payload, cx.now);
+        self.cc.on_sent(&SentSample { now: cx.now, bytes: range.len(), pipe, snd_nxt: self.snd.nxt });
+        let transmit = self.send_segment(cx, out, range, flags, outgoing.retransmits);
+        self.arm_loss_timer_after_send(cx);
+        transmit
+    }
+
+    /// Builds a segment with the present ACK, window and options; whatever acknowledgement was due is on its way with it.
+    fn send_segment<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        out: &mut TxBuf,
+        range: SeqRange,
+        flags: Flags,
+        retransmit: u8,
+    ) -> Transmit {
+        let rcv_nxt = self.rcv.assembler.rcv_nxt();
+        let mut options = Options::default();
+        if self.neg.timestamps {
+            options.timestamps = Some(Timestamps { tsval: self.ts.tsval(cx.now), tsecr: self.ts.tsecr() });
+        }
+        if self.neg.sack && (self.rcv.dsack.is_some() || self.rcv.assembler.block_count() > 0) {
+            let most = if self.neg.timestamps { 3 } else { 4 };
+            let dsack = self.rcv.dsack.take();
+            self.counters.dsacks_sent += u64::from(dsack.is_some());
+            options.sack = sack_blocks(&self.rcv.assembler, dsack, most);
+        }
+        let len = range.len() - u32::from(flags.contains(Flags::FIN));
+        let window = self.rcv.window.advertise(rcv_nxt, self.rcv.buffer.used(), self.rcv.rmss);
+        let repr = TcpRepr {
+            src_port: self.tuple.local_port,
+            dst_port: self.tuple.remote_port,
+            seq: range.start,
+            ack: Some(rcv_nxt),
+            flags,
+            window,
+            urgent: 0,
+            options,
+        };
+        self.rcv.ack_due = false;
+        self.rcv.policy.on_ack_sent();
+        self.timers.stop(TimerKind::DelayedAck);
+        self.ts.on_ack_sent(rcv_nxt);
+        let gso_size = (len > self.snd.smss).then_some(self.snd.smss as u16);
+        let offset = range.start.distance_from(self.snd.una);
+        self.put(cx, out, &repr, Transmit { header_len: 0, offset, len, gso_size }, retransmit)
+    }
+
+    fn put<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        out: &mut TxBuf,
+        repr: &TcpRepr,
+        mut transmit: Transmit,
+        retransmit: u8,
+    ) -> Transmit {
+        let ip = IpRepr { src: self.tuple.local, dst: self.tuple.remote, ttl: 64, dscp: 0, ecn: Ecn::NotEct };
+        transmit.header_len = wire::emit(&ip, repr, transmit.len, &mut out.header);
+        self.counters.segments_sent += 1;
+        cx.emit(|| Event::SegmentSent {
+            seq: repr.seq,
+            len: transmit.len + u32::from(repr.flags.contains(Flags::FIN)),
+            flags: flag_letters(repr.flags, repr.ack.is_some()),
+            ack: repr.ack,
+            window: self.rcv.window.offered(self.rcv.assembler.rcv_nxt()),
+            retransmit,
+            blocks: repr.options.sack.as_slice().len() as u8,
+        });
+        transmit
+    }
+
+    fn send_syn<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
+        if self.rec.retries == 0 {
+            self.rec.rto_base = cx.now;
+        }
+        self.snd.nxt = self.snd.nxt.max(self.snd.iss + 1);
+        let repr = self.syn_repr(cx.now);
+        let at = self.timers.arm(TimerKind::Retransmit, cx.now + self.rec.rto.current().duration());
+        cx.emit(|| Event::TimerArmed { kind: TimerKind::Retransmit.name(), at });
+        let bare = Transmit { header_len: 0, offset: 0, len: 0, gso_size: None };
+        self.put(cx, out, &repr, bare, self.rec.retries.min(255) as u8)
+    }
+
+    fn send_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
+        let repr = TcpRepr {
+            src_port: self.tuple.local_port,
+            dst_port: self.tuple.remote_port,
+            seq: self.snd.nxt,
+            ack: Some(self.rcv.assembler.rcv_nxt()),
+            flags: Flags::RST,
+            window: 0,
+            urgent: 0,
+            options: Options::default(),
+        };
+        self.put(cx, out, &repr, Transmit { header_len: 0, offset: 0, len: 0, gso_size: None }, 0)
+    }
+
+    /// How long the persist timer waits after this many probes.
+    pub(super) fn persist_interval(&self, probes: u32) -> Duration {
+        if self.snd.wnd > 0 {
+            return self.cfg.send.sws_override;
+        }
+        let doubled = self.rec.rto.current().duration().scale(1 << probes.min(16), 1);
+        doubled.min(self.cfg.send.persist_max)
+    }
+
+    /// When the oldest outstanding segment was last sent, or the timer restarted, whichever is later.
+    pub(super) fn rto_origin(&self) -> Instant {
+        match self.rec.board.first() {
+            Some(first) if first.retransmits > 0 => self.rec.rto_base.max(first.xmit.at),
+            _ => self.rec.rto_base,
+        }
+    }
+}
+

@@ -1,0 +1,87 @@
+//! What is acknowledged when, and what the ACK says.
+
+use crate::config::{AckConfig, Config};
+use crate::testing::{MSS, Script, quick};
+use base::Duration;
+use wire::Flags;
+
+fn delayed(ms: u64) -> Config {
+    let mut cfg = quick();
+    cfg.ack = AckConfig { delay: Duration::from_millis(ms), every_segments: 2, quick_segments: 0 };
+    cfg
+}
+
+fn data(script: &mut Script, seq: u32, len: u32) {
+    let repr = script.segment(Flags::NONE, seq, Some(1));
+    script.deliver(repr, len);
+}
+
+#[test]
+fn every_second_full_segment_is_acknowledged_at_once() {
+    let mut script = Script::established(delayed(40));
+    data(&mut script, 1, MSS);
+    assert!(script.sent().is_empty());
+    data(&mut script, 1 + MSS, MSS);
+    assert_eq!(script.sent()[0].ack, Some(1 + 2 * MSS));
+}
+
+#[test]
+fn a_single_segment_is_acknowledged_when_the_delay_is_over() {
+    let mut script = Script::established(delayed(40));
+    data(&mut script, 1, MSS);
+    script.pass(Duration::from_millis(39));
+    assert!(script.sent().is_empty());
+    script.pass(Duration::from_millis(1));
+    assert_eq!(script.sent()[0].ack, Some(1 + MSS));
+}
+
+#[test]
+fn an_acknowledgement_rides_on_data_when_there_is_some() {
+    let mut script = Script::established(delayed(40));
+    data(&mut script, 1, MSS);
+    script.write(10);
+    assert_eq!(script.sent()[0].ack, Some(1 + MSS));
+    script.pass(Duration::from_millis(100));
+    assert!(script.sent().iter().all(|out| out.len > 0), "no second ACK");
+}
+
+#[test]
+fn a_hole_is_reported_at_once_newest_block_first_and_its_filling_too() {
+    let mut script = Script::established(delayed(40));
+    data(&mut script, 1001, 100);
+    data(&mut script, 2001, 100);
+    let sent = script.sent();
+    let rel = |out: &crate::testing::Out| -> Vec<u32> {
+        let base = crate::testing::PEER_ISS;
+        out.options.sack.as_slice().iter().map(|block| block.start.distance_from(base)).collect()
+    };
+    assert_eq!(sent.iter().map(rel).collect::<Vec<_>>(), [vec![1001], vec![2001, 1001]]);
+    data(&mut script, 1, 1000);
+    assert_eq!(script.sent()[0].ack, Some(1101));
+}
+
+#[test]
+fn a_duplicate_is_reported_once_as_d_sack() {
+    let mut script = Script::established(delayed(40));
+    data(&mut script, 1, MSS);
+    data(&mut script, 1 + MSS, MSS);
+    script.out.clear();
+    data(&mut script, 1, MSS);
+    let block = script.sent()[0].options.sack.as_slice()[0];
+    assert_eq!((block.start, block.len()), (crate::testing::PEER_ISS + 1, MSS));
+    data(&mut script, 1 + 2 * MSS, MSS);
+    data(&mut script, 1 + 3 * MSS, MSS);
+    assert!(script.sent()[0].options.sack.is_empty());
+    assert_eq!(script.info().counters.dsacks_sent, 1);
+}
+
+#[test]
+fn overlapping_segments_deliver_every_octet_once_and_in_order() {
+    let mut script = Script::established(delayed(40));
+    for (seq, len) in [(501, 800), (101, 500), (1, 300), (1200, 400), (1, 1700)] {
+        data(&mut script, seq, len);
+    }
+    assert_eq!(script.read(10_000), Ok(crate::Read::Data(1700)));
+    assert_eq!(script.info().mismatches, 0);
+    assert_eq!(script.info().counters.bytes_received, 1700);
+}

@@ -1,0 +1,60 @@
+//! What an endpoint costs: memory when idle, work per ACK with a large window.
+
+use crate::Endpoint;
+use crate::config::{ReceiveWindowConfig, WindowScaleConfig};
+use crate::testing::{MSS, Script, peer_options, quick};
+use ::recovery::DetectorConfig;
+use test_case::test_case;
+use wire::Options;
+
+#[test_case(DetectorConfig::DupThresh(Default::default()); "dup_thresh")]
+#[test_case(DetectorConfig::Rack(Default::default()); "rack")]
+fn an_idle_endpoint_with_its_boxes_fits_into_one_kibibyte(detector: DetectorConfig) {
+    let mut cfg = quick();
+    cfg.recovery.detector = detector;
+    let script = Script::established(cfg);
+    let size = script.stack.endpoint(script.conn).map(Endpoint::state_size).expect("exists");
+    println!("an idle endpoint: {} octets, with its boxes: {size}", size_of::<Endpoint>());
+    assert!(size <= 1024, "{size} octets");
+}
+
+/// A window of 200,000 segments with a hole at its start: one ACK that selectively acknowledges one more segment, and one
+/// that proves one lost, must not walk the window.
+#[test_case(DetectorConfig::DupThresh(Default::default()); "dup_thresh")]
+#[test_case(DetectorConfig::Rack(Default::default()); "rack")]
+fn an_ack_visits_only_what_it_newly_acknowledges_or_proves_lost(detector: DetectorConfig) {
+    const SEGMENTS: u32 = 200_000;
+    let mut cfg = quick();
+    cfg.recovery.detector = detector;
+    cfg.send.buffer = 1 << 30;
+    cfg.cc.initial_window = cc::InitialWindow::plain(SEGMENTS);
+    cfg.options.window_scale = WindowScaleConfig::Shift(14);
+    cfg.receive.window = ReceiveWindowConfig::Fixed { bytes: 1 << 20 };
+    let mut script = Script::connecting(cfg);
+    script.pass(base::Duration::from_millis(100));
+    script.finish_handshake(Options { window_scale: Some(14), ..peer_options() });
+    script.ack(1);
+    script.write(u64::from(SEGMENTS) * u64::from(MSS));
+    assert_eq!(script.data().len(), SEGMENTS as usize);
+    script.pass(base::Duration::from_millis(100));
+    let visited = |script: &Script| script.stack.endpoint(script.conn).map(Endpoint::records_visited).expect("exists");
+    let at = |n: u32| 1 + n * MSS;
+    // Everything but each hundredth segment arrives: a long list of holes, one more segment a time.
+    let (mut worst, mut lost_before) = (0, 0);
+    for n in 1..2_000 {
+        if n % 100 == 0 {
+            continue;
+        }
+        let before = visited(&script);
+        let newest = n - n % 100;
+        script.sack_unaudited(1, &[(at(newest.max(1).max(if newest == 0 { 1 } else { newest + 1 })), at(n + 1))]);
+        let lost = script.info().counters.bytes_lost / u64::from(MSS);
+        let sent = script.data().len() as u64;
+        let work = visited(&script) - before;
+        let useful = 1 + (lost - lost_before) + sent;
+        lost_before = lost;
+        worst = worst.max(work.saturating_sub(8 * useful));
+        assert!(work <= 16 + 8 * useful, "segment {n}: {work} records visited for {useful}");
+    }
+    println!("records visited beyond eight for each useful one, worst ACK: {worst}");
+}

@@ -1,0 +1,141 @@
+//! Opening a connection (RFC 9293 §3.5).
+
+use crate::ConnEvent;
+use crate::config::{Config, TimestampConfig, WindowScaleConfig};
+use crate::event::CloseReason;
+use crate::testing::{Script, peer_options, quick};
+use base::Duration;
+use wire::{Flags, Options, Timestamps};
+
+#[test]
+fn a_syn_offers_what_the_configuration_says_and_nothing_else() {
+    let mut cfg = Config::default();
+    cfg.options.timestamps = TimestampConfig::Offer;
+    cfg.options.window_scale = WindowScaleConfig::Shift(7);
+    let mut script = Script::connecting(cfg);
+    let syn = script.sent()[0];
+    assert_eq!((syn.flags, syn.ack, syn.len), (Flags::SYN, None, 0));
+    assert_eq!((syn.options.mss, syn.options.window_scale), (Some(1460), Some(7)));
+    assert!(syn.options.sack_permitted && syn.options.timestamps.is_some());
+    let mut script = Script::connecting(quick());
+    let syn = script.sent()[0];
+    assert_eq!((syn.options.window_scale, syn.options.timestamps), (None, None));
+}
+
+#[test]
+fn the_handshake_completes_and_is_acknowledged() {
+    let mut script = Script::connecting(quick());
+    script.out.clear();
+    let mut syn_ack = script.segment(Flags::SYN, 0, Some(1));
+    syn_ack.options = peer_options();
+    script.deliver(syn_ack, 0);
+    let sent = script.sent();
+    assert_eq!((sent.len(), sent[0].seq, sent[0].ack), (1, 1, Some(1)));
+    assert!(script.saw(ConnEvent::Connected));
+    assert_eq!(script.state(), "ESTABLISHED");
+    assert_eq!(script.info().smss, 1460);
+}
+
+#[test]
+fn a_passive_open_answers_only_what_was_offered() {
+    let mut script = Script::accepted(Config::default());
+    assert_eq!(script.state(), "ESTABLISHED");
+    assert_eq!(script.info().negotiated, (true, false, false));
+    assert!(script.sent().is_empty());
+}
+
+#[test]
+fn a_peer_without_the_mss_option_gets_536_octets() {
+    let mut script = Script::established_with(quick(), Options::default());
+    script.write(5000);
+    assert_eq!(script.data()[0], (1, 536));
+}
+
+#[test]
+fn timestamps_shrink_the_segment_but_not_the_announced_size() {
+    let mut cfg = quick();
+    cfg.options.timestamps = TimestampConfig::Offer;
+    let options = Options { timestamps: Some(Timestamps { tsval: 9, tsecr: 0 }), ..peer_options() };
+    let mut script = Script::established_with(cfg, options);
+    assert_eq!(script.info().smss, 1448);
+    script.write(5000);
+    let first = script.sent()[0];
+    assert_eq!((first.len, first.options.timestamps.map(|ts| ts.tsecr)), (1448, Some(9)));
+}
+
+#[test]
+fn a_syn_is_repeated_with_doubling_intervals_and_then_given_up() {
+    let mut cfg = quick();
+    cfg.retries.syn = 2;
+    let initial = cfg.rto.initial;
+    let mut script = Script::connecting(cfg);
+    script.out.clear();
+    script.pass(initial + Duration::from_millis(1));
+    assert_eq!(script.sent().len(), 1);
+    script.pass(initial + Duration::from_millis(1));
+    assert_eq!(script.sent().len(), 0);
+    script.pass(initial);
+    assert_eq!(script.sent().len(), 1);
+    script.pass(initial * 4);
+    assert!(script.saw(ConnEvent::Closed(CloseReason::TimedOut)));
+}
+
+#[test]
+fn a_reset_refuses_the_attempt_only_if_it_acknowledges_the_syn() {
+    let mut script = Script::connecting(quick());
+    let stray = script.segment(Flags::RST, 0, None);
+    script.deliver(stray, 0);
+    assert_eq!(script.state(), "SYN-SENT");
+    let refusal = script.segment(Flags::RST, 0, Some(1));
+    script.deliver(refusal, 0);
+    assert!(script.saw(ConnEvent::Closed(CloseReason::Refused)));
+}
+
+#[test]
+fn an_acknowledgement_of_nothing_sent_is_answered_with_a_reset() {
+    let mut script = Script::connecting(quick());
+    script.out.clear();
+    let wrong = script.segment(Flags::SYN, 0, Some(77));
+    script.deliver(wrong, 0);
+    let sent = script.sent();
+    assert_eq!((sent[0].flags, sent[0].seq), (Flags::RST, 77));
+    assert_eq!(script.state(), "SYN-SENT");
+}
+
+#[test]
+fn two_syns_that_cross_make_one_connection() {
+    let mut script = Script::connecting(quick());
+    script.out.clear();
+    let mut syn = script.segment(Flags::SYN, 0, None);
+    syn.options = peer_options();
+    script.deliver(syn, 0);
+    let sent = script.sent();
+    assert_eq!((sent[0].flags, sent[0].seq, sent[0].ack), (Flags::SYN, 0, Some(1)));
+    let mut syn_ack = script.segment(Flags::SYN, 0, Some(1));
+    syn_ack.options = peer_options();
+    script.deliver(syn_ack, 0);
+    assert_eq!(script.state(), "ESTABLISHED");
+    script.write(10);
+    assert_eq!(script.data(), [(1, 10)]);
+}
+
+#[test]
+fn a_lost_syn_ack_is_repeated_when_the_peers_syn_comes_again() {
+    let mut script = Script::accepted_after(quick(), 2);
+    let synacks: Vec<_> = script.sent().into_iter().filter(|out| out.flags.contains(Flags::SYN)).collect();
+    assert_eq!(synacks.len(), 2);
+    assert_eq!(script.state(), "ESTABLISHED");
+}
+
+#[test]
+fn a_segment_for_a_closed_port_is_refused_and_a_reset_is_not() {
+    let mut script = Script::connecting(quick());
+    script.out.clear();
+    let mut stray = script.segment(Flags::NONE, 5, Some(9));
+    stray.dst_port = 9;
+    script.deliver(stray, 3);
+    assert_eq!(script.sent()[0].flags, Flags::RST);
+    stray.flags = Flags::RST;
+    script.deliver(stray, 0);
+    assert!(script.sent().is_empty());
+}

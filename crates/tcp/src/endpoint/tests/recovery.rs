@@ -1,0 +1,137 @@
+//! Loss recovery as a peer sees it.
+
+use crate::testing::{MSS, Script, quick};
+use ::recovery::{DetectorConfig, RecoveryConfig};
+use base::Duration;
+use test_case::test_case;
+
+const RTT: Duration = Duration::from_millis(100);
+
+/// Ten segments in flight, sent one RTT after the handshake.
+fn ten_in_flight(detector: DetectorConfig) -> Script {
+    let mut cfg = quick();
+    cfg.recovery = RecoveryConfig { detector, ..RecoveryConfig::default() };
+    let mut script = Script::connecting(cfg);
+    script.pass(RTT);
+    script.finish_handshake(crate::testing::peer_options());
+    script.write(1_000_000);
+    assert_eq!(script.data().len(), 10);
+    script.pass(RTT);
+    script
+}
+
+fn at(n: u32) -> u32 {
+    1 + n * MSS
+}
+
+#[test_case(DetectorConfig::DupThresh(Default::default()); "dup_thresh")]
+#[test_case(DetectorConfig::Rack(Default::default()); "rack")]
+#[test_case(DetectorConfig::RackRing(Default::default()); "rack_ring")]
+fn a_lost_segment_is_sent_again_after_three_segments_behind_it_arrived(detector: DetectorConfig) {
+    let mut script = ten_in_flight(detector);
+    script.sack(at(0), &[(at(1), at(2))]);
+    script.sack(at(0), &[(at(1), at(3))]);
+    assert!(!script.data().contains(&(at(0), MSS)), "two are not enough");
+    script.sack(at(0), &[(at(1), at(4))]);
+    assert!(script.data().contains(&(at(0), MSS)));
+    let info = script.info();
+    assert_eq!((info.episode, info.counters.fast_retransmits, info.counters.timeouts), ("recovery", 1, 0));
+    script.ack(at(12));
+    assert_eq!(script.info().counters.episodes_without_timeout, 0, "the recovery point is not reached");
+    let nxt = script.info().flight_size;
+    script.ack(at(12) + nxt);
+    assert_eq!(script.info().episode, "open");
+    assert_eq!(script.info().counters.episodes_without_timeout, 1);
+}
+
+#[test]
+fn rack_recovers_a_lost_retransmission_without_a_timeout_and_dup_thresh_cannot() {
+    for (detector, timeouts) in
+        [(DetectorConfig::Rack(Default::default()), 0), (DetectorConfig::DupThresh(Default::default()), 1)]
+    {
+        let mut script = ten_in_flight(detector);
+        script.sack(at(0), &[(at(1), at(4))]);
+        script.out.clear();
+        // The retransmission is lost; everything sent after it arrives one RTT later.
+        script.pass(Duration::from_millis(1));
+        script.sack(at(0), &[(at(1), at(10))]);
+        let sent_later = script.data();
+        assert!(!sent_later.is_empty(), "new data is sent during recovery");
+        script.pass(RTT);
+        let end = sent_later.iter().map(|(seq, len)| seq + len).max().expect("some");
+        script.sack(at(0), &[(at(1), end)]);
+        script.pass(Duration::from_secs(3));
+        assert_eq!(script.info().counters.timeouts.min(1), timeouts, "{:?}", script.info().counters);
+    }
+}
+
+#[test]
+fn a_timeout_sends_the_first_segment_and_slow_starts_over_the_rest() {
+    let mut script = ten_in_flight(DetectorConfig::Rack(Default::default()));
+    script.pass(Duration::from_secs(2));
+    let sent = script.data();
+    assert!(!sent.is_empty() && sent.iter().all(|&s| s == (at(0), MSS)), "{sent:?}");
+    let info = script.info();
+    assert_eq!((info.episode, info.cwnd), ("loss", MSS));
+    assert_eq!(info.counters.episodes, 1);
+    script.ack(at(1));
+    assert_eq!(script.data().len(), 2, "one acknowledged opens the window to two");
+}
+
+#[test]
+fn a_second_timeout_doubles_the_interval_and_leaves_ssthresh_alone() {
+    let mut script = ten_in_flight(DetectorConfig::Rack(Default::default()));
+    while script.info().counters.timeouts == 0 {
+        script.pass(Duration::from_millis(1));
+    }
+    let (ssthresh, first) = (script.info().ssthresh, script.info().rto);
+    let start = script.now;
+    while script.info().counters.timeouts == 1 {
+        script.pass(Duration::from_millis(1));
+    }
+    assert!(script.now.since(start) + Duration::from_millis(2) >= first);
+    assert_eq!(script.info().ssthresh, ssthresh);
+    assert_eq!(script.info().rto, first * 2);
+}
+
+#[test]
+fn without_sack_three_duplicate_acks_bring_the_first_segment_back() {
+    let options = wire::Options { mss: Some(MSS as u16), ..Default::default() };
+    let mut script = Script::connecting(quick());
+    script.pass(RTT);
+    script.finish_handshake(options);
+    script.write(1_000_000);
+    script.pass(RTT);
+    script.out.clear();
+    script.ack(at(0));
+    script.ack(at(0));
+    assert!(!script.data().contains(&(at(0), MSS)));
+    script.ack(at(0));
+    assert!(script.data().contains(&(at(0), MSS)));
+    // A partial ACK names the next hole (RFC 6582).
+    script.ack(at(2));
+    assert!(script.data().contains(&(at(2), MSS)));
+}
+
+#[test]
+fn a_window_update_is_not_a_duplicate_ack() {
+    let options = wire::Options { mss: Some(MSS as u16), ..Default::default() };
+    let mut script = Script::established_with(quick(), options);
+    script.write(100_000);
+    script.out.clear();
+    for window in [60_000, 61_000, 62_000, 63_000] {
+        script.peer_window = window;
+        script.ack(at(0));
+    }
+    assert_eq!(script.info().episode, "open");
+}
+
+#[test]
+fn dsack_is_counted_and_changes_no_mark() {
+    let mut script = ten_in_flight(DetectorConfig::Rack(Default::default()));
+    script.ack(at(4));
+    let pipe = script.info().pipe;
+    script.sack(at(4), &[(at(2), at(3))]);
+    assert_eq!(script.info().counters.dsacks_received, 1);
+    assert_eq!(script.info().pipe, pipe + script.data().iter().map(|d| d.1).sum::<u32>());
+}

@@ -1,0 +1,150 @@
+//! Every deadline of an endpoint: who arms it, and what happens when it comes.
+
+use super::{Endpoint, Probing};
+use crate::cx::Cx;
+use crate::event::CloseReason;
+use crate::timers::TimerKind;
+use base::Instant;
+use cc::CongestionEvent;
+use recovery::{Episode, Mark};
+use trace::{Event, Observer};
+
+impl Endpoint {
+    /// A deadline came, or perhaps none did: spurious calls are harmless.
+    pub fn handle_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        while let Some(kind) = self.timers.take_due(cx.now) {
+            cx.emit(|| Event::TimerFired { kind: kind.name() });
+            match kind {
+                TimerKind::Retransmit if !self.state.is_synchronized() => self.on_syn_timeout(cx),
+                TimerKind::Retransmit => self.on_retransmission_timeout(cx),
+                TimerKind::Reorder => self.on_reorder_timeout(cx),
+                TimerKind::Persist => self.on_persist_timeout(cx),
+                TimerKind::DelayedAck => {
+                    if self.rcv.policy.on_timer() {
+                        self.rcv.ack_due = true;
+                    }
+                }
+                TimerKind::FinWait2 | TimerKind::TimeWait => self.finish(cx, CloseReason::Normal),
+                // The pacer's release time has come; `poll_transmit` looks again.
+                TimerKind::Pace => {}
+            }
+        }
+    }
+
+    /// Step 9: the one slot for everything that watches over the flight (RFC 8985 §8).
+    pub(super) fn arm_loss_timer<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        let (kind, at) = if let Probing::Waiting(probes) = self.rec.probe {
+            (TimerKind::Persist, cx.now + self.persist_interval(probes))
+        } else if self.rec.board.is_empty() {
+            self.timers.stop(TimerKind::Retransmit);
+            return;
+        } else {
+            let rto_at = (self.rto_origin() + self.rec.rto.current().duration()).max(cx.now);
+            match self.rec.recheck_at {
+                Some(at) if at < rto_at => (TimerKind::Reorder, at.max(cx.now)),
+                _ => (TimerKind::Retransmit, rto_at),
+            }
+        };
+        self.arm_if_changed(cx, kind, at);
+    }
+
+    /// After a transmission the slot changes only if nothing ran, or if the head itself went out again.
+    #[inline]
+    pub(super) fn arm_loss_timer_after_send<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        let runs_for_flight = self.timers.deadline(TimerKind::Retransmit).is_some()
+            || self.timers.deadline(TimerKind::Reorder).is_some()
+            || self.timers.deadline(TimerKind::Persist).is_some();
+        if !runs_for_flight || self.rec.episode != Episode::Open {
+            self.arm_loss_timer(cx);
+        }
+    }
+
+    #[inline]
+    fn arm_if_changed<O: Observer>(&mut self, cx: &mut Cx<'_, O>, kind: TimerKind, at: Instant) {
+        if self.timers.deadline(kind) != Some(at) {
+            let at = self.timers.arm(kind, at);
+            cx.emit(|| Event::TimerArmed { kind: kind.name(), at });
+        }
+    }
+
+    /// A SYN or SYN-ACK was not answered (RFC 6298 §5, RFC 9293 MUST-23).
+    fn on_syn_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        self.rec.retries += 1;
+        if self.rec.retries > self.cfg.retries.syn {
+            self.finish(cx, CloseReason::TimedOut);
+            return;
+        }
+        self.rec.rto.back_off();
+        self.syn_due = true;
+    }
+
+    /// The oldest data was not acknowledged in time (RFC 6298 §5.4 to §5.6, RFC 5681 §3.1).
+    fn on_retransmission_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if self.rec.board.is_empty() {
+            return;
+        }
+        self.rec.retries += 1;
+        if self.rec.retries > self.cfg.retries.data {
+            self.rst_due = true;
+            self.finish(cx, CloseReason::TimedOut);
+            return;
+        }
+        self.counters.timeouts += 1;
+        if self.rec.episode == Episode::Open {
+            self.counters.episodes += 1;
+        }
+        self.forget_reneged();
+        let event = CongestionEvent::Timeout { flight_size: self.flight_size(), first: self.rec.retries == 1 };
+        let dcx = self.detect_cx(cx.now, None);
+        let verdict = self.rec.detector.on_timeout(&mut self.rec.board, &dcx);
+        self.take_verdict(cx, verdict);
+        self.rec.board.clear_lost_log();
+        self.cc.on_congestion(&event, cx.now);
+        self.rec.answered_at = cx.now;
+        self.set_episode(cx, Episode::Loss { point: self.snd.nxt }, "timeout");
+        self.rec.rto.back_off();
+        self.rec.rto_base = cx.now;
+        // The oldest segment goes out again even when what stays in flight fills the window of one segment.
+        self.rec.forced = true;
+        self.arm_loss_timer(cx);
+        self.emit_snapshot(cx);
+    }
+
+    /// RFC 2018 §8: a receiver may take back what it only selectively acknowledged. A first segment that is marked so
+    /// after a timeout is the sign of it; otherwise the marks are kept (RFC 6675 §5.1).
+    fn forget_reneged(&mut self) {
+        if self.rec.board.first().is_some_and(|first| first.mark == Mark::Sacked) {
+            self.rec.board.clear_sacked();
+        }
+    }
+
+    /// A segment became overdue (RFC 8985 §6.2, step 5).
+    fn on_reorder_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        let dcx = self.detect_cx(cx.now, None);
+        let verdict = self.rec.detector.detect(&mut self.rec.board, &dcx);
+        let newly_lost = self.take_verdict(cx, verdict);
+        let sacked = self.rec.board.sacked_bytes();
+        self.enter_recovery_if_lost(cx, newly_lost, sacked, 0);
+        if matches!(self.rec.episode, Episode::Recovery { .. }) {
+            self.inform_reduction(0, 0, newly_lost);
+        }
+        self.arm_loss_timer(cx);
+        self.emit_snapshot(cx);
+    }
+
+    /// The peer's window stayed closed (RFC 9293 §3.8.6.1): probe again, ever more slowly, for as long as it takes.
+    fn on_persist_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        let Probing::Waiting(probes) = self.rec.probe else { return };
+        match self.rec.board.oldest_sent() {
+            // The last probe was not accepted: the same octet goes out again.
+            Some(probe) => {
+                self.rec.board.mark_lost(probe.id);
+                self.rec.board.clear_lost_log();
+                self.rec.forced = true;
+                self.rec.probe = Probing::Waiting(probes.saturating_add(1));
+                self.arm_loss_timer(cx);
+            }
+            None => self.rec.probe = Probing::Due(probes),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What the two SYNs agreed on (RFC 9293 §3.7.1, RFC 2018 §2, RFC 7323 §2 and §3).
+
+use crate::config::{Config, SackConfig, TimestampConfig, WindowScaleConfig};
+use crate::recv::{ReceiveWindow, ReceiveWindowConfig};
+use base::Bytes;
+use core::net::IpAddr;
+use wire::Options;
+
+/// Octets a timestamps option takes in every segment, padding included.
+pub(crate) const TIMESTAMP_OCTETS: u32 = 12;
+
+/// What is in use on a connection.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Negotiated {
+    pub sack: bool,
+    pub timestamps: bool,
+    pub scaling: bool,
+    /// Shift of the windows the peer sends.
+    pub snd_shift: u8,
+    /// Shift of the windows we send.
+    pub rcv_shift: u8,
+}
+
+/// The largest segment our side can take: what the MSS option says (RFC 6691: options are not deducted).
+pub(crate) fn own_mss(cfg: &Config, mtu: u16, local: IpAddr) -> u16 {
+    let headers = if local.is_ipv4() { 40 } else { 60 };
+    let mss = mtu.saturating_sub(headers).max(1);
+    cfg.options.mss_max.map_or(mss, |limit| mss.min(limit))
+}
+
+/// What a peer without the MSS option can take (RFC 9293 MUST-15).
+pub(crate) fn default_mss(local: IpAddr) -> u16 {
+    if local.is_ipv4() { 536 } else { 1220 }
+}
+
+/// The largest buffer the configuration can come to, which the window shift must be able to express.
+pub(crate) fn largest_window(cfg: &Config) -> Bytes {
+    match cfg.receive.window {
+        ReceiveWindowConfig::Fixed { bytes } => bytes,
+        ReceiveWindowConfig::AutoTuned(drs) => drs.max,
+    }
+}
+
+/// The shift we would like to use, if any.
+fn own_shift(cfg: &Config) -> Option<u8> {
+    match cfg.options.window_scale {
+        WindowScaleConfig::FromBuffer => Some(ReceiveWindow::shift_for(largest_window(cfg))),
+        WindowScaleConfig::Shift(shift) => Some(shift),
+        WindowScaleConfig::Off => None,
+    }
+}
+
+/// The options of our SYN, without timestamps.
+pub(crate) fn offer(cfg: &Config, mss: u16) -> Options {
+    Options {
+        mss: Some(mss),
+        window_scale: own_shift(cfg),
+        sack_permitted: cfg.options.sack == SackConfig::Offer,
+        ..Options::default()
+    }
+}
+
+/// Whether our SYN offers timestamps, or our SYN-ACK answers an offer.
+pub(crate) fn wants_timestamps(cfg: &Config, peer_offered: Option<bool>) -> bool {
+    match (cfg.options.timestamps, peer_offered) {
+        (TimestampConfig::Offer, None) => true,
+        (TimestampConfig::Offer | TimestampConfig::Answer, Some(offered)) => offered,
+        (TimestampConfig::Answer, None) | (TimestampConfig::Off, _) => false,
+    }
+}
+
+/// What follows from the peer's SYN.
+pub(crate) fn agree(cfg: &Config, peer: &Options, timestamps_possible: bool) -> Negotiated {
+    let shifts = own_shift(cfg).zip(peer.window_scale);
+    Negotiated {
+        sack: cfg.options.sack == SackConfig::Offer && peer.sack_permitted,
+        timestamps: timestamps_possible && peer.timestamps.is_some(),
+        scaling: shifts.is_some(),
+        // RFC 7323 §2.3: a larger shift is taken as 14.
+        snd_shift: shifts.map_or(0, |(_, theirs)| theirs.min(14)),
+        rcv_shift: shifts.map_or(0, |(ours, _)| ours),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::net::{Ipv4Addr, Ipv6Addr};
+    use test_case::test_case;
+    use wire::Timestamps;
+
+    const V4: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    const V6: IpAddr = IpAddr::V6(Ipv6Addr::LOCALHOST);
+
+    #[test_case(V4, 1500, None => 1460)]
+    #[test_case(V6, 1500, None => 1440)]
+    #[test_case(V4, 1500, Some(1000) => 1000)]
+    #[test_case(V4, 9000, Some(u16::MAX) => 8960)]
+    fn mss_of(local: IpAddr, mtu: u16, limit: Option<u16>) -> u16 {
+        let mut cfg = Config::default();
+        cfg.options.mss_max = limit;
+        own_mss(&cfg, mtu, local)
+    }
+
+    #[test_case(Some(7), 7, true; "both sides")]
+    #[test_case(Some(200), 14, true; "an impossible shift is taken as fourteen")]
+    #[test_case(None, 0, false; "only ours")]
+    fn scaling_needs_both_sides(theirs: Option<u8>, shift: u8, scaling: bool) {
+        let peer = Options { window_scale: theirs, ..Options::default() };
+        let agreed = agree(&Config::default(), &peer, false);
+        assert_eq!((agreed.snd_shift, agreed.scaling), (shift, scaling));
+        assert_eq!(agreed.rcv_shift == 0, !scaling);
+    }
+
+    #[test]
+    fn timestamps_are_answered_but_not_offered_when_told_so() {
+        let mut cfg = Config::default();
+        cfg.options.timestamps = TimestampConfig::Answer;
+        assert!(!wants_timestamps(&cfg, None));
+        assert!(wants_timestamps(&cfg, Some(true)));
+        cfg.options.timestamps = TimestampConfig::Off;
+        assert!(!wants_timestamps(&cfg, Some(true)));
+        let peer = Options { timestamps: Some(Timestamps::default()), ..Options::default() };
+        assert!(!agree(&cfg, &peer, false).timestamps);
+        assert!(agree(&cfg, &peer, true).timestamps);
+    }
+}

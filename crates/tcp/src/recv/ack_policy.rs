@@ -1,0 +1,207 @@
+//! When to acknowledge (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
+//!
+//! Owns how much data no ACK has covered yet. Owns no deadline: it returns one and the endpoint arms it; several
+//! segments of one instant that each ask for an ACK are covered by the one that leaves at the end of the turn (MUST-58).
+//!
+//! Every second full-sized segment is acknowledged by counting octets, so that one large frame made of several segments
+//! counts as several. What is full-sized is learnt from the peer: the largest segment it has sent, between 536 octets and
+//! `rmss`. A peer whose path allows less than our MSS would otherwise be acknowledged less often than every second segment.
+
+use super::Arrival;
+use base::{Bytes, Duration, Instant};
+
+/// A smaller segment is not taken for the largest the peer can send (RFC 9293 MUST-15: the default MSS).
+const SMALLEST_FULL_SIZE: Bytes = 536;
+
+/// The ACK policy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AckConfig {
+    /// Longest time data stays unacknowledged, counted from its first segment. RFC 9293 MUST-40: below 500 ms.
+    pub delay: Duration,
+    /// Full-sized segments that make an ACK due at once. RFC 5681 §4.2: at most 2; 1 turns delaying off.
+    pub every_segments: u32,
+    /// That many segments at the start of a connection are acknowledged one by one, so that the peer's slow start is not
+    /// held back. Zero turns it off.
+    pub quick_segments: u32,
+}
+
+impl Default for AckConfig {
+    fn default() -> Self {
+        Self { delay: Duration::from_millis(40), every_segments: 2, quick_segments: 16 }
+    }
+}
+
+/// What to do about a segment that brought data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AckDecision {
+    /// An ACK leaves with this turn.
+    Now,
+    /// An ACK leaves at this moment at the latest: arm the timer.
+    After(Instant),
+    /// The timer that was armed before covers this segment as well.
+    Pending,
+}
+
+/// Whether a delayed ACK is being waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Waiting {
+    Nothing,
+    ForTimer,
+}
+
+/// Decides when received data is acknowledged.
+#[derive(Clone, Debug)]
+pub(crate) struct AckPolicy {
+    config: AckConfig,
+    waiting: Waiting,
+    /// Octets received since the last ACK.
+    unacknowledged: Bytes,
+    /// Largest segment seen.
+    largest: Bytes,
+    quick_left: u32,
+}
+
+impl AckPolicy {
+    /// A policy for a new connection.
+    pub fn new(config: AckConfig) -> Self {
+        Self {
+            config,
+            waiting: Waiting::Nothing,
+            unacknowledged: 0,
+            largest: 0,
+            quick_left: config.quick_segments,
+        }
+    }
+
+    /// A segment with `len` octets arrived. `rmss` is the largest segment the peer may send; `holes` says whether data
+    /// waits out of order now that this segment is in place.
+    #[inline]
+    pub fn on_data(&mut self, now: Instant, len: Bytes, rmss: Bytes, kind: Arrival, holes: bool) -> AckDecision {
+        self.unacknowledged = self.unacknowledged.saturating_add(len);
+        self.largest = self.largest.max(len.min(rmss));
+        let quick = self.quick_left > 0;
+        self.quick_left = self.quick_left.saturating_sub(1);
+        if quick || holes || kind != Arrival::InOrder || self.unacknowledged >= self.enough(rmss) {
+            return AckDecision::Now;
+        }
+        match self.waiting {
+            Waiting::ForTimer => AckDecision::Pending,
+            Waiting::Nothing => {
+                self.waiting = Waiting::ForTimer;
+                AckDecision::After(now + self.config.delay)
+            }
+        }
+    }
+
+    /// Octets that make an ACK due.
+    #[inline]
+    fn enough(&self, rmss: Bytes) -> Bytes {
+        match self.config.every_segments {
+            // Every segment, however small.
+            0 | 1 => 0,
+            every => self.largest.max(SMALLEST_FULL_SIZE).min(rmss).saturating_mul(every),
+        }
+    }
+
+    /// A segment left that acknowledges everything received so far.
+    #[inline]
+    pub fn on_ack_sent(&mut self) {
+        self.unacknowledged = 0;
+        self.waiting = Waiting::Nothing;
+    }
+
+    /// The delayed-ACK timer fired; returns whether there is anything to acknowledge.
+    pub fn on_timer(&mut self) -> bool {
+        core::mem::replace(&mut self.waiting, Waiting::Nothing) == Waiting::ForTimer
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_case::{test_case, test_matrix};
+
+    const RMSS: Bytes = 1448;
+    const START: Instant = Instant::from_nanos(7_000_000_000);
+
+    fn at_ms(ms: u64) -> Instant {
+        START + Duration::from_millis(ms)
+    }
+
+    fn policy(delay_ms: u64, every_segments: u32, quick_segments: u32) -> AckPolicy {
+        AckPolicy::new(AckConfig { delay: Duration::from_millis(delay_ms), every_segments, quick_segments })
+    }
+
+    fn in_order(policy: &mut AckPolicy, ms: u64, len: Bytes) -> AckDecision {
+        policy.on_data(at_ms(ms), len, RMSS, Arrival::InOrder, false)
+    }
+
+    #[test_matrix([40, 50, 200])]
+    fn the_delay_counts_from_the_first_unacknowledged_segment(delay_ms: u64) {
+        let mut policy = policy(delay_ms, 2, 0);
+        assert_eq!(in_order(&mut policy, 0, 100), AckDecision::After(at_ms(delay_ms)));
+        assert_eq!(in_order(&mut policy, 30, 100), AckDecision::Pending);
+        assert!(policy.on_timer());
+        policy.on_ack_sent();
+        assert!(!policy.on_timer());
+        assert_eq!(in_order(&mut policy, 300, 100), AckDecision::After(at_ms(300 + delay_ms)));
+    }
+
+    #[test_matrix([40, 50, 200])]
+    fn every_second_full_sized_segment_is_acknowledged(delay_ms: u64) {
+        let mut policy = policy(delay_ms, 2, 0);
+        for round in 0..5 {
+            assert_eq!(in_order(&mut policy, round, RMSS), AckDecision::After(at_ms(round + delay_ms)));
+            assert_eq!(in_order(&mut policy, round, RMSS), AckDecision::Now);
+            policy.on_ack_sent();
+        }
+    }
+
+    #[test_case(1448, 1448 => 2)]
+    #[test_case(1000, 1448 => 2; "the path of the peer allows less than we do")]
+    #[test_case(536, 1448 => 2)]
+    #[test_case(268, 1448 => 4; "small segments are not full-sized")]
+    #[test_case(200, 200 => 2; "our own limit is below the default")]
+    #[test_case(4344, 1448 => 1; "three segments in one frame")]
+    fn segments_until_an_ack(len: Bytes, rmss: Bytes) -> usize {
+        let mut policy = policy(40, 2, 0);
+        (1..=10).find(|_| policy.on_data(START, len, rmss, Arrival::InOrder, false) == AckDecision::Now).unwrap()
+    }
+
+    #[test_case(Arrival::OutOfOrder, true; "out of order")]
+    #[test_case(Arrival::FillsGap, false; "the last gap is filled")]
+    #[test_case(Arrival::FillsGap, true; "part of a gap is filled")]
+    #[test_case(Arrival::Duplicate, false; "a duplicate")]
+    #[test_case(Arrival::InOrder, true; "while blocks wait")]
+    fn what_a_sender_needs_to_know_is_said_at_once(kind: Arrival, holes: bool) {
+        assert_eq!(policy(200, 2, 0).on_data(START, 10, RMSS, kind, holes), AckDecision::Now);
+    }
+
+    #[test]
+    fn an_ack_that_leaves_with_data_makes_the_timer_pointless() {
+        let mut policy = policy(40, 2, 0);
+        in_order(&mut policy, 0, 10);
+        policy.on_ack_sent();
+        assert!(!policy.on_timer());
+        assert_eq!(in_order(&mut policy, 5, RMSS), AckDecision::After(at_ms(45)));
+    }
+
+    #[test]
+    fn the_first_segments_are_acknowledged_one_by_one() {
+        let mut policy = policy(40, 2, 3);
+        let decisions: Vec<AckDecision> = (0..4)
+            .map(|_| {
+                let decision = in_order(&mut policy, 0, 100);
+                policy.on_ack_sent();
+                decision
+            })
+            .collect();
+        assert_eq!(decisions, [AckDecision::Now, AckDecision::Now, AckDecision::Now, AckDecision::After(at_ms(40))]);
+    }
+
+    #[test]
+    fn delaying_can_be_turned_off() {
+        let mut policy = policy(0, 1, 0);
+        assert_eq!(in_order(&mut policy, 0, 1), AckDecision::Now);
+    }
+}

@@ -1,0 +1,146 @@
+//! The assembler against a map of single sequence numbers, and its bounds.
+
+use super::*;
+use proptest::prelude::*;
+
+/// Numbers in the model's space; the origin lies so that the 32-bit circle wraps in the middle of it.
+const SPACE: u32 = 400;
+const ORIGIN: SeqNum = SeqNum(u32::MAX - SPACE / 2);
+
+fn range(start: u32, end: u32) -> SeqRange {
+    SeqRange::new(ORIGIN + start, ORIGIN + end)
+}
+
+/// One mark per sequence number, and the blocks in the order of their last touch.
+struct Model {
+    have: Vec<Option<u8>>,
+    touched: Vec<(u32, u32)>,
+}
+
+impl Model {
+    fn new() -> Self {
+        Self { have: vec![None; SPACE as usize], touched: Vec::new() }
+    }
+    fn run_from(&self, start: u32) -> u32 {
+        self.have[start as usize..].iter().take_while(|octet| octet.is_some()).count() as u32
+    }
+    fn nxt(&self) -> u32 {
+        self.run_from(0)
+    }
+    fn blocks(&self) -> Vec<(u32, u32)> {
+        let mut blocks = Vec::new();
+        let mut at = self.nxt();
+        while at < SPACE {
+            let len = self.run_from(at);
+            if len > 0 {
+                blocks.push((at, at + len));
+            }
+            at += len.max(1);
+        }
+        blocks
+    }
+    fn insert(&mut self, start: u32, end: u32) -> Insertion {
+        let (before, waiting) = (self.nxt(), !self.blocks().is_empty());
+        let new = (start..end).filter(|&at| self.have[at as usize].is_none()).count();
+        let duplicate = (start..end).find(|&at| self.have[at as usize].is_some()).map(|from| {
+            let to = (from + self.run_from(from)).min(end);
+            range(from, to)
+        });
+        self.have[start as usize..end as usize].fill(Some(0));
+        let advanced = self.nxt() - before;
+        let blocks = self.blocks();
+        self.touched.retain(|block| blocks.contains(block));
+        if let Some(&block) = blocks.iter().find(|block| block.0 <= start && end <= block.1) {
+            self.touched.retain(|&other| other != block);
+            self.touched.insert(0, block);
+        }
+        let kind = match (new, advanced, waiting) {
+            (0, _, _) => Arrival::Duplicate,
+            (_, 0, _) => Arrival::OutOfOrder,
+            (_, _, true) => Arrival::FillsGap,
+            (_, _, false) => Arrival::InOrder,
+        };
+        Insertion { advanced, duplicate, kind }
+    }
+}
+
+fn check(assembler: &Assembler, model: &Model) -> Result<(), TestCaseError> {
+    let ranges = |list: &[(u32, u32)]| -> Vec<SeqRange> { list.iter().map(|&(start, end)| range(start, end)).collect() };
+    prop_assert_eq!(assembler.rcv_nxt(), ORIGIN + model.nxt());
+    let blocks = ranges(&model.blocks());
+    prop_assert_eq!(assembler.blocks.iter().map(|block| block.range).collect::<Vec<_>>(), blocks.clone());
+    prop_assert_eq!(assembler.block_count(), blocks.len());
+    prop_assert_eq!(assembler.out_of_order, blocks.iter().map(|block| block.len()).sum::<u32>());
+    let touched = ranges(&model.touched);
+    prop_assert!(touched.starts_with(assembler.recent()), "{:?} of {:?}", assembler.recent(), touched);
+    prop_assert!(assembler.recent().len() >= RECENT_LOW.min(blocks.len()));
+    for &(start, end) in &model.blocks() {
+        prop_assert_eq!(assembler.block_holding(range(start, start + 1)), Some(range(start, end)));
+        prop_assert_eq!(assembler.block_holding(range(end - 1, end)), Some(range(start, end)));
+        prop_assert_eq!(assembler.block_holding(range(start - 1, end)), None);
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn agrees_with_a_map_of_single_numbers(segments in proptest::collection::vec((0..SPACE, 1u32..40), 1..120)) {
+        let (mut assembler, mut model) = (Assembler::new(ORIGIN), Model::new());
+        for (start, len) in segments {
+            let end = (start + len).min(SPACE);
+            prop_assert_eq!(assembler.insert(range(start, end)), model.insert(start, end));
+            check(&assembler, &model)?;
+        }
+    }
+
+    /// Single numbers make many blocks, so that the list of recent ones has to be refilled.
+    #[test]
+    fn agrees_with_the_map_when_blocks_abound(order in Just((0..SPACE).collect::<Vec<_>>()).prop_shuffle()) {
+        let (mut assembler, mut model) = (Assembler::new(ORIGIN), Model::new());
+        for start in order {
+            prop_assert_eq!(assembler.insert(range(start, start + 1)), model.insert(start, start + 1));
+            check(&assembler, &model)?;
+        }
+        prop_assert_eq!(assembler.rcv_nxt(), ORIGIN + SPACE);
+    }
+}
+
+#[test]
+fn a_fin_takes_part_as_one_number() {
+    let mut assembler = Assembler::new(SeqNum(100));
+    let fin = SeqRange::new(SeqNum(200), SeqNum(201));
+    assert_eq!(assembler.insert(fin).kind, Arrival::OutOfOrder);
+    let data = SeqRange::new(SeqNum(100), SeqNum(200));
+    assert_eq!(assembler.insert(data), Insertion { advanced: 101, duplicate: None, kind: Arrival::FillsGap });
+}
+
+#[test]
+fn an_empty_range_changes_nothing() {
+    let mut assembler = Assembler::new(SeqNum(100));
+    let nothing = SeqRange::new(SeqNum(100), SeqNum(100));
+    assert_eq!(assembler.insert(nothing), Insertion { advanced: 0, duplicate: None, kind: Arrival::Duplicate });
+    assert_eq!((assembler.rcv_nxt(), assembler.block_count()), (SeqNum(100), 0));
+}
+
+#[test]
+fn every_second_segment_of_a_large_flight_is_held_and_then_closed_up() {
+    let mut assembler = Assembler::new(ORIGIN);
+    for nth in (1..4_000).step_by(2) {
+        assembler.insert(range(nth * 1_448, (nth + 1) * 1_448));
+    }
+    assert_eq!((assembler.block_count(), assembler.out_of_order), (2_000, 2_000 * 1_448));
+    for nth in (0..4_000).step_by(2) {
+        let insertion = assembler.insert(range(nth * 1_448, (nth + 1) * 1_448));
+        assert_eq!((insertion.advanced, insertion.kind), (2 * 1_448, Arrival::FillsGap));
+    }
+    assert_eq!((assembler.rcv_nxt(), assembler.block_count()), (ORIGIN + 4_000 * 1_448, 0));
+}
+
+#[test]
+fn nothing_is_allocated_while_segments_come_in_order() {
+    let mut assembler = Assembler::new(ORIGIN);
+    for nth in 0..1_000 {
+        assembler.insert(range(nth * 10, (nth + 1) * 10));
+    }
+    assert_eq!(assembler.blocks.capacity(), 0);
+}

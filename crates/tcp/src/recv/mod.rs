@@ -1,0 +1,21 @@
+//! The receive side's parts: what has arrived, where it is kept, how much more may come, and what is said about it.
+//!
+//! Each part owns one quantity and none owns a deadline: [`AckPolicy`] and [`AutoTune`] are handed the time and answer with
+//! a decision. The endpoint composes them in `endpoint/data.rs`.
+
+mod ack_policy;
+mod assembler;
+mod autotune;
+mod buffer;
+mod sack_gen;
+mod window;
+
+pub use ack_policy::AckConfig;
+pub use autotune::{DrsConfig, ReceiveWindowConfig};
+
+pub(crate) use ack_policy::{AckDecision, AckPolicy};
+pub(crate) use assembler::{Arrival, Assembler};
+pub(crate) use autotune::AutoTune;
+pub(crate) use buffer::ReceiveBuffer;
+pub(crate) use sack_gen::sack_blocks;
+pub(crate) use window::ReceiveWindow;

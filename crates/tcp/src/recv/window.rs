@@ -1,0 +1,116 @@
+//! The window we offer (RFC 9293 §3.8.6.2.2, RFC 7323 §2).
+//!
+//! Owns the right edge. The largest edge ever promised never moves left and is honoured for ever; what an ACK shows
+//! can lie up to one unit of the window scale left of it, because the field is rounded down (RFC 7323 §2.4). The edge
+//! moves in steps worth a segment or half the buffer, so that a reader of single octets does not cause single-octet segments.
+
+use base::{Bytes, SeqNum, SeqRange};
+
+/// Largest value of the header field.
+const FIELD_MAX: Bytes = 65_535;
+/// Largest shift (RFC 7323 §2.3).
+const SHIFT_MAX: u8 = 14;
+
+/// The receive window.
+#[derive(Clone, Debug)]
+pub(crate) struct ReceiveWindow {
+    /// The right edge the peer was last shown.
+    shown: SeqNum,
+    /// The largest right edge ever promised: what is honoured.
+    promised: SeqNum,
+    /// Size of the buffer.
+    limit: Bytes,
+    shift: u8,
+}
+
+impl ReceiveWindow {
+    /// A window for a buffer of `limit` octets, as the SYN has shown it: unscaled, from `rcv_nxt` on. Later ones are scaled
+    /// by `shift`, which must not exceed 14.
+    pub fn new(rcv_nxt: SeqNum, limit: Bytes, shift: u8) -> Self {
+        assert!(shift <= SHIFT_MAX, "window shift {shift} (RFC 7323 §2.3: at most 14)");
+        let edge = rcv_nxt + limit.min(FIELD_MAX);
+        Self { shown: edge, promised: edge, limit, shift }
+    }
+    /// The smallest shift with which the field can express `largest` octets (RFC 7323 §2.2).
+    pub fn shift_for(largest: Bytes) -> u8 {
+        (0..SHIFT_MAX).find(|&shift| FIELD_MAX << shift >= largest).unwrap_or(SHIFT_MAX)
+    }
+    /// Size of the buffer, in octets.
+    #[inline]
+    pub fn limit(&self) -> Bytes {
+        self.limit
+    }
+    /// The buffer has grown; it never shrinks, because what was promised is kept.
+    pub fn set_limit(&mut self, limit: Bytes) {
+        self.limit = self.limit.max(limit);
+    }
+    /// The right edge up to which octets are taken: the largest one ever promised.
+    #[inline]
+    pub fn right_edge(&self) -> SeqNum {
+        self.promised
+    }
+    /// The window as the peer last saw it, less what has arrived since; in octets.
+    #[inline]
+    pub fn offered(&self, rcv_nxt: SeqNum) -> Bytes {
+        SeqRange::new(rcv_nxt, self.shown).len()
+    }
+    /// The field of a SYN or SYN-ACK, which is never scaled (RFC 7323 §2.2).
+    pub fn syn_window(&self) -> u16 {
+        self.limit.min(FIELD_MAX) as u16
+    }
+
+    /// The field of a segment that acknowledges `rcv_nxt` while `used` octets in order wait to be read. Moves the edge
+    /// if that is worth it.
+    #[inline]
+    pub fn advertise(&mut self, rcv_nxt: SeqNum, used: Bytes, rmss: Bytes) -> u16 {
+        if let Some(window) = self.reopening(rcv_nxt, used, rmss) {
+            self.promised = rcv_nxt + window;
+        }
+        let held = SeqRange::new(rcv_nxt, self.promised).len();
+        // It was the field's value when it was promised, and has only shrunk since.
+        let field = (held >> self.shift) as u16;
+        self.shown = rcv_nxt + (u32::from(field) << self.shift);
+        field
+    }
+
+    /// Whether the application's reading has opened the window so far that the peer should be told without waiting for an
+    /// ACK to carry it: the window at least doubles, by two segments or half the buffer, or the peer sees too little for
+    /// a full segment.
+    #[inline]
+    pub fn update_due(&self, rcv_nxt: SeqNum, used: Bytes, rmss: Bytes) -> bool {
+        self.reopening(rcv_nxt, used, rmss).is_some_and(|window| {
+            let seen = self.offered(rcv_nxt);
+            let worth_it = (self.limit / 2).min(rmss.saturating_mul(2));
+            seen < rmss || (window / 2 >= seen && window - seen >= worth_it)
+        })
+    }
+
+    /// The window that could be offered, if it is so much larger than what is still promised that the edge may move.
+    #[inline]
+    fn reopening(&self, rcv_nxt: SeqNum, used: Bytes, rmss: Bytes) -> Option<Bytes> {
+        let room = self.limit.saturating_sub(used).min(FIELD_MAX << self.shift);
+        let room = room >> self.shift << self.shift;
+        let held = SeqRange::new(rcv_nxt, self.promised).len();
+        let step = (self.limit / 2).min(rmss).max(1);
+        (room >= held.saturating_add(step)).then_some(room)
+    }
+
+    /// Whether a segment that occupies `range` is acceptable (RFC 9293 §3.10.7.4, table 6), judged by the edge that
+    /// is honoured.
+    ///
+    /// Deviation: a segment that begins before the window and ends behind it is accepted too, although neither its first
+    /// nor its last octet lies inside; what it brings is just what is missing, and a sender that has cut its data so would
+    /// never get through.
+    #[inline]
+    pub fn accepts(&self, range: SeqRange, rcv_nxt: SeqNum) -> bool {
+        let window = SeqRange::new(rcv_nxt, self.promised);
+        if range.start == range.end {
+            range.start == rcv_nxt || window.contains(range.start)
+        } else {
+            !window.is_empty() && range.start.before(window.end) && range.end.after(window.start)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! The send buffer: what the application has written and the peer has not yet acknowledged (RFC 9293 §3.9.1.2).
+//!
+//! Owns the octets and the totals of the stream. A direction carries either octets or the position-coded pattern
+//! ([`crate::pattern`]); the first write decides, and mixing the two is a mistake in the program. What is in flight and
+//! what is not is the scoreboard's knowledge, not the buffer's.
+
+use base::Bytes;
+use core::fmt;
+use std::collections::VecDeque;
+
+/// Octets waiting to be sent or acknowledged.
+#[derive(Clone, Debug)]
+pub(crate) struct SendBuffer {
+    content: Content,
+    capacity: Bytes,
+    /// Octets acknowledged since the stream began.
+    acked: u64,
+}
+
+#[derive(Clone)]
+enum Content {
+    /// Nothing was written yet.
+    Unset,
+    /// The octets, oldest first.
+    Octets(VecDeque<u8>),
+    /// That many octets of the pattern.
+    Pattern(Bytes),
+}
+
+impl fmt::Debug for Content {
+    /// Prints how much there is, not megabytes of it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unset => f.write_str("Unset"),
+            Self::Octets(octets) => write!(f, "Octets({})", octets.len()),
+            Self::Pattern(len) => write!(f, "Pattern({len})"),
+        }
+    }
+}
+
+/// A part of the buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SendSlice<'a> {
+    /// Octets in one piece.
+    Contiguous(&'a [u8]),
+    /// Octets that lie across the end of the ring: first and second part, neither empty.
+    Wrapped(&'a [u8], &'a [u8]),
+    /// `len` octets of the pattern from stream offset `offset`.
+    Pattern {
+        /// Octets of the stream before the first one.
+        offset: u64,
+        /// Number of octets.
+        len: u32,
+    },
+}
+
+impl SendBuffer {
+    /// An empty buffer for up to `capacity` octets; memory is taken as it fills.
+    pub fn new(capacity: Bytes) -> Self {
+        Self { content: Content::Unset, capacity, acked: 0 }
+    }
+    /// Takes as many octets of `data` as there is room for and returns how many.
+    ///
+    /// # Panics
+    /// When this stream was begun with [`Self::write_pattern`].
+    pub fn write(&mut self, data: &[u8]) -> usize {
+        let taken = data.len().min(self.free() as usize);
+        if let Content::Unset = self.content {
+            self.content = Content::Octets(VecDeque::new());
+        }
+        match &mut self.content {
+            Content::Octets(octets) => octets.extend(&data[..taken]),
+            _ => panic!("octets written to a stream that carries the pattern"),
+        }
+        taken
+    }
+    /// Takes up to `len` octets of the pattern, as many as there is room for, and returns how many.
+    ///
+    /// # Panics
+    /// When this stream was begun with [`Self::write`].
+    pub fn write_pattern(&mut self, len: u64) -> u64 {
+        let taken = Bytes::try_from(len).unwrap_or(Bytes::MAX).min(self.free());
+        match &mut self.content {
+            Content::Unset => self.content = Content::Pattern(taken),
+            Content::Pattern(held) => *held += taken,
+            Content::Octets(_) => panic!("pattern written to a stream that carries octets"),
+        }
+        u64::from(taken)
+    }
+    /// Octets that can still be written.
+    #[inline]
+    pub fn free(&self) -> Bytes {
+        self.capacity - self.len()
+    }
+    /// Octets that are not acknowledged, sent or not.
+    #[inline]
+    pub fn len(&self) -> Bytes {
+        match &self.content {
+            Content::Unset => 0,
+            // The capacity is a `Bytes`, so this cannot truncate.
+            Content::Octets(octets) => octets.len() as Bytes,
+            Content::Pattern(len) => *len,
+        }
+    }
+    /// Stream offset of the first octet held: how many were acknowledged.
+    #[inline]
+    pub fn start_offset(&self) -> u64 {
+        self.acked
+    }
+    /// The peer has acknowledged the first `n` octets.
+    ///
+    /// # Panics
+    /// When fewer are held.
+    #[inline]
+    pub fn ack(&mut self, n: Bytes) {
+        assert!(n <= self.len(), "{n} octets acknowledged, {} held", self.len());
+        match &mut self.content {
+            Content::Unset => {}
+            Content::Octets(octets) => drop(octets.drain(..n as usize)),
+            Content::Pattern(len) => *len -= n,
+        }
+        self.acked += u64::from(n);
+    }
+    /// The `len` octets that begin `offset` octets behind the oldest one held.
+    ///
+    /// # Panics
+    /// When they are not all held.
+    #[inline]
+    pub fn slice(&self, offset: Bytes, len: Bytes) -> SendSlice<'_> {
+        let end = u64::from(offset) + u64::from(len);
+        assert!(end <= u64::from(self.len()), "octets {offset}..{end} of {} held", self.len());
+        match &self.content {
+            Content::Unset => SendSlice::Contiguous(&[]),
+            Content::Octets(octets) => slice_of(octets, offset as usize, len as usize),
+            Content::Pattern(_) => SendSlice::Pattern { offset: self.start_offset() + u64::from(offset), len },
+        }
+    }
+}
+
+fn slice_of(octets: &VecDeque<u8>, offset: usize, len: usize) -> SendSlice<'_> {
+    let (front, back) = octets.as_slices();
+    if offset >= front.len() {
+        SendSlice::Contiguous(&back[offset - front.len()..][..len])
+    } else if offset + len <= front.len() {
+        SendSlice::Contiguous(&front[offset..][..len])
+    } else {
+        let first = &front[offset..];
+        SendSlice::Wrapped(first, &back[..len - first.len()])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn octets_of(slice: SendSlice<'_>) -> Vec<u8> {
+        match slice {
+            SendSlice::Contiguous(all) => all.to_vec(),
+            SendSlice::Wrapped(first, second) => {
+                assert!(!first.is_empty() && !second.is_empty());
+                [first, second].concat()
+            }
+            SendSlice::Pattern { offset, len } => {
+                let mut out = vec![0; len as usize];
+                crate::pattern::fill_pattern(offset, &mut out);
+                out
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_buffer_takes_nothing_until_something_is_acknowledged() {
+        let mut buffer = SendBuffer::new(10);
+        assert_eq!(buffer.write(&[1; 8]), 8);
+        assert_eq!(buffer.write(&[2; 8]), 2);
+        assert_eq!((buffer.write(&[3]), buffer.free()), (0, 0));
+        buffer.ack(4);
+        assert_eq!((buffer.write(&[3; 8]), buffer.len(), buffer.start_offset()), (4, 10, 4));
+    }
+
+    #[test]
+    fn a_pattern_is_counted_and_keeps_its_position() {
+        let mut buffer = SendBuffer::new(1_000);
+        assert_eq!(buffer.write_pattern(u64::MAX), 1_000);
+        buffer.ack(300);
+        assert_eq!(buffer.write_pattern(200), 200);
+        assert_eq!(buffer.slice(100, 50), SendSlice::Pattern { offset: 400, len: 50 });
+        assert_eq!(buffer.len(), 900);
+    }
+
+    #[test]
+    #[should_panic(expected = "carries octets")]
+    fn a_pattern_does_not_follow_octets() {
+        let mut buffer = SendBuffer::new(10);
+        buffer.write(b"a");
+        buffer.write_pattern(1);
+    }
+
+    #[test]
+    #[should_panic(expected = "carries the pattern")]
+    fn octets_do_not_follow_a_pattern() {
+        let mut buffer = SendBuffer::new(10);
+        buffer.write_pattern(1);
+        buffer.write(b"a");
+    }
+
+    #[test]
+    #[should_panic(expected = "3 octets acknowledged, 2 held")]
+    fn more_than_was_written_cannot_be_acknowledged() {
+        let mut buffer = SendBuffer::new(10);
+        buffer.write(b"ab");
+        buffer.ack(3);
+    }
+
+    proptest! {
+        /// Both modes against a plain vector; written octets are the pattern's, so that one model serves both.
+        #[test]
+        fn agrees_with_a_vector(steps in proptest::collection::vec((0u32..80, 0u32..80, 0u32..80, 0u32..80), 1..60)) {
+            let (mut octets, mut pattern) = (SendBuffer::new(100), SendBuffer::new(100));
+            let (mut model, mut acked): (Vec<u8>, usize) = (Vec::new(), 0);
+            for (write, ack, offset, len) in steps {
+                let mut data = vec![0; write as usize];
+                crate::pattern::fill_pattern(model.len() as u64, &mut data);
+                let taken = octets.write(&data);
+                prop_assert_eq!(pattern.write_pattern(write.into()), taken as u64);
+                prop_assert_eq!(taken, data.len().min(100 - (model.len() - acked)));
+                model.extend(&data[..taken]);
+                let held = (model.len() - acked) as u32;
+                let offset = offset.min(held);
+                let len = len.min(held - offset);
+                let expected = &model[acked + offset as usize..][..len as usize];
+                for buffer in [&mut octets, &mut pattern] {
+                    prop_assert_eq!(octets_of(buffer.slice(offset, len)), expected);
+                    buffer.ack(ack.min(held));
+                    prop_assert_eq!(buffer.free(), 100 - (held - ack.min(held)));
+                }
+                acked += ack.min(held) as usize;
+                prop_assert_eq!((octets.start_offset(), pattern.start_offset()), (acked as u64, acked as u64));
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! The application's side of a stack.
+
+use super::{Conn, ConnectError, EPHEMERAL_COUNT, EPHEMERAL_FIRST, ListenError, Listener, Stack, StackCounters};
+use super::{StackEvent, slots::Slot};
+use crate::config::ValidConfig;
+use crate::cx::{Cx, StackCx};
+use crate::endpoint::{Endpoint, FourTuple};
+use crate::event::{Read, ReadError, WriteError};
+use crate::info::TcpInfo;
+use base::Instant;
+use core::net::{IpAddr, SocketAddr};
+use trace::{ConnId, Observer};
+
+impl Stack {
+    /// Accepts connections on `port`, at every address, configured by `cfg`.
+    ///
+    /// # Errors
+    /// Port zero, or a port that is listened on already.
+    pub fn listen(&mut self, port: u16, cfg: &ValidConfig) -> Result<(), ListenError> {
+        if port == 0 {
+            return Err(ListenError::ZeroPort);
+        }
+        if self.listeners.contains_key(&port) {
+            return Err(ListenError::InUse);
+        }
+        self.listeners.insert(port, Listener { cfg: cfg.clone(), embryonic: 0 });
+        Ok(())
+    }
+
+    /// Opens a connection; its SYN leaves with the next turn, and `Connected` or `Closed` follows.
+    ///
+    /// # Errors
+    /// No usable local address or port, or a remote that cannot be connected to.
+    pub fn connect<O: Observer>(
+        &mut self,
+        cx: &mut StackCx<'_, O>,
+        cfg: &ValidConfig,
+        remote: SocketAddr,
+    ) -> Result<Conn, ConnectError> {
+        let ip = remote.ip();
+        if remote.port() == 0 || !is_unicast(ip) {
+            return Err(ConnectError::InvalidRemote);
+        }
+        let local = self.addresses.iter().copied().find(|own| own.is_ipv4() == ip.is_ipv4());
+        let local = local.ok_or(ConnectError::NoLocalAddress)?;
+        let tuple = self.free_tuple(local, remote)?;
+        let iss = self.isn.isn(&tuple, cx.now);
+        let (id, mut rng) = self.next_stream();
+        let endpoint = {
+            let mut ecx = Cx::new(cx.now, &mut rng, id, cx.obs);
+            Endpoint::connect(cfg, tuple, iss, self.device.mtu, &mut ecx)
+        };
+        let conn = self.slots.insert(endpoint, rng, id, None);
+        self.mark_ready(conn.slot);
+        Ok(conn)
+    }
+
+    pub(super) fn next_stream(&mut self) -> (ConnId, base::Rng) {
+        let id = self.slots.next_id();
+        (id, self.rng.fork(&format!("connection/{}", id.0)))
+    }
+
+    fn free_tuple(&mut self, local: IpAddr, remote: SocketAddr) -> Result<FourTuple, ConnectError> {
+        for _ in 0..EPHEMERAL_COUNT {
+            let local_port = self.next_port;
+            let step = (local_port - EPHEMERAL_FIRST + 1) % EPHEMERAL_COUNT;
+            self.next_port = EPHEMERAL_FIRST + step;
+            let tuple = FourTuple { remote_port: remote.port(), local_port, remote: remote.ip(), local };
+            if !self.slots.contains(&tuple) && !self.listeners.contains_key(&local_port) {
+                return Ok(tuple);
+            }
+        }
+        Err(ConnectError::PortsExhausted)
+    }
+
+    /// Takes as much of `data` as there is room for; `Writable` follows a short count.
+    ///
+    /// # Errors
+    /// After `shutdown`, on a connection that is over or unknown.
+    pub fn write<O: Observer>(
+        &mut self,
+        cx: &mut StackCx<'_, O>,
+        conn: Conn,
+        data: &[u8],
+    ) -> Result<usize, WriteError> {
+        self.with(cx, conn, |endpoint, ecx| endpoint.write(ecx, data)).unwrap_or(Err(WriteError::NoConnection))
+    }
+
+    /// Like [`Self::write`], for `len` octets of the position-coded pattern.
+    ///
+    /// # Errors
+    /// As for `write`.
+    pub fn write_pattern<O: Observer>(
+        &mut self,
+        cx: &mut StackCx<'_, O>,
+        conn: Conn,
+        len: u64,
+    ) -> Result<u64, WriteError> {
+        self.with(cx, conn, |endpoint, ecx| endpoint.write_pattern(ecx, len)).unwrap_or(Err(WriteError::NoConnection))
+    }
+
+    /// Moves received octets into `buf`.
+    ///
+    /// # Errors
+    /// On a connection that ended abnormally, or is unknown.
+    pub fn read<O: Observer>(
+        &mut self,
+        cx: &mut StackCx<'_, O>,
+        conn: Conn,
+        buf: &mut [u8],
+    ) -> Result<Read, ReadError> {
+        self.with(cx, conn, |endpoint, ecx| endpoint.read(ecx, buf)).unwrap_or(Err(ReadError::NoConnection))
+    }
+
+    /// Like [`Self::read`], for up to `max` octets that are checked against the pattern instead of being moved.
+    ///
+    /// # Errors
+    /// As for `read`.
+    pub fn read_pattern<O: Observer>(
+        &mut self,
+        cx: &mut StackCx<'_, O>,
+        conn: Conn,
+        max: u64,
+    ) -> Result<Read, ReadError> {
+        self.with(cx, conn, |endpoint, ecx| endpoint.read_pattern(ecx, max)).unwrap_or(Err(ReadError::NoConnection))
+    }
+
+    /// The application will write no more; reading goes on.
+    pub fn shutdown<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
+        self.with(cx, conn, |endpoint, ecx| endpoint.shutdown(ecx));
+    }
+
+    /// Resets the connection.
+    pub fn abort<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
+        self.with(cx, conn, |endpoint, ecx| endpoint.abort(ecx));
+    }
+
+    /// The application lets go of the connection: it is closed if it still is open, reports nothing more, and is freed
+    /// once it is over.
+    pub fn release<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
+        self.with(cx, conn, |endpoint, ecx| endpoint.release(ecx));
+        if let Some(slot) = self.slots.get_mut(conn) {
+            slot.released = true;
+            self.free_if_over(conn.slot);
+        }
+    }
+
+    /// Runs `call` on a connection's endpoint, then looks what became ready.
+    fn with<O: Observer, T>(
+        &mut self,
+        cx: &mut StackCx<'_, O>,
+        conn: Conn,
+        call: impl FnOnce(&mut Endpoint, &mut Cx<'_, O>) -> T,
+    ) -> Option<T> {
+        let slot: &mut Slot = self.slots.get_mut(conn)?;
+        let mut ecx = Cx::new(cx.now, &mut slot.rng, slot.conn.id, cx.obs);
+        let result = call(&mut slot.endpoint, &mut ecx);
+        let wants = slot.endpoint.wants_to_send();
+        if wants {
+            self.mark_ready(conn.slot);
+        }
+        self.after_call(conn.slot);
+        Some(result)
+    }
+
+    /// Something for the application; call until `None` after each turn.
+    #[inline]
+    pub fn poll_event(&mut self) -> Option<StackEvent> {
+        while let Some(&index) = self.eventful.front() {
+            let Some(slot) = self.slots.at(index) else {
+                self.eventful.pop_front();
+                continue;
+            };
+            let conn = slot.conn;
+            if slot.released {
+                while slot.endpoint.poll_event().is_some() {}
+            } else if let Some(event) = slot.endpoint.poll_event() {
+                if let (crate::ConnEvent::Connected, Some(port)) = (event, slot.accepted_on.take()) {
+                    if let Some(listener) = self.listeners.get_mut(&port) {
+                        listener.embryonic = listener.embryonic.saturating_sub(1);
+                    }
+                    return Some(StackEvent::Accepted { conn, port });
+                }
+                return Some(StackEvent::Conn { conn, event });
+            }
+            slot.has_events = false;
+            self.eventful.pop_front();
+            self.free_if_over(index);
+        }
+        None
+    }
+
+    /// Whether a turn would find something to transmit.
+    #[inline]
+    pub fn has_ready(&self) -> bool {
+        !self.ready.is_empty() || !self.resets.is_empty() || self.held.is_some()
+    }
+
+    /// When the next timer is due. May be early, never late.
+    #[inline]
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.deadlines.peek().map(|(at, _)| at)
+    }
+
+    /// A snapshot of a connection.
+    pub fn info(&self, conn: Conn) -> Option<TcpInfo> {
+        self.slots.get(conn).map(|slot| slot.endpoint.info())
+    }
+
+    /// A connection's endpoint, for checkers.
+    #[inline]
+    pub fn endpoint(&self, conn: Conn) -> Option<&Endpoint> {
+        self.slots.get(conn).map(|slot| &slot.endpoint)
+    }
+
+    /// Totals of the stack.
+    pub fn counters(&self) -> &StackCounters {
+        &self.counters
+    }
+
+    /// How many connections exist, in whatever state.
+    pub fn connections(&self) -> usize {
+        self.slots.len()
+    }
+}
+
+/// Whether a segment may come from, or go to, this address (RFC 9293 MUST-46, MUST-57).
+pub(super) fn is_unicast(ip: IpAddr) -> bool {
+    match ip {
+        IpAddr::V4(v4) => !v4.is_multicast() && !v4.is_broadcast() && !v4.is_unspecified(),
+        IpAddr::V6(v6) => !v6.is_multicast() && !v6.is_unspecified(),
+    }
+}

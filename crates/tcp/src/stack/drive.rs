@@ -1,0 +1,331 @@
+//! The driver's side of a stack: frames in, timers, frames out. Only [`crate::turn`] calls it.
+
+use super::api::is_unicast;
+use super::{BACKLOG, Held, HeldPayload, Stack, TxChecksum, reset};
+use crate::cx::{Cx, StackCx};
+use crate::endpoint::{Endpoint, FourTuple, Segment, State, SynInfo};
+use crate::event::{Disposition, DropReason};
+use crate::pattern::Payload;
+use crate::turn::{Budget, ChecksumState, RxFrame, Sent, TxFrame};
+use base::Instant;
+use trace::Observer;
+use wire::{Flags, IpRepr, TcpRepr, checksum};
+
+impl Stack {
+    /// Takes one frame in.
+    pub(crate) fn handle_frame<O: Observer>(&mut self, frame: &RxFrame<'_>, obs: &mut O) {
+        self.counters.frames_received += 1;
+        let payload_len = frame.payload.len();
+        let (ip, tcp) = match wire::parse(frame.header, payload_len) {
+            Ok(parsed) => parsed,
+            Err(reason) => {
+                self.counters.malformed += 1;
+                self.counters.last_malformed = Some(reason);
+                return;
+            }
+        };
+        if !self.addresses.contains(&ip.dst) || !is_unicast(ip.src) {
+            self.counters.not_ours += 1;
+            return;
+        }
+        if frame.checksum == ChecksumState::InHeader && !checksum_holds(frame) {
+            self.counters.bad_checksum += 1;
+            return;
+        }
+        let tuple = FourTuple { remote_port: tcp.src_port, local_port: tcp.dst_port, remote: ip.src, local: ip.dst };
+        let segment = Segment { repr: tcp, payload: frame.payload };
+        match self.slots.find(&tuple) {
+            Some(index) => self.handle_segment(index, frame.at, &ip, &segment, obs),
+            None => self.handle_stranger(tuple, frame.at, &ip, &segment, obs),
+        }
+    }
+
+    #[inline]
+    fn handle_segment<O: Observer>(
+        &mut self,
+        index: u32,
+        at: Instant,
+        ip: &IpRepr,
+        segment: &Segment<'_>,
+        obs: &mut O,
+    ) {
+        let Some(slot) = self.slots.at(index) else { return };
+        let mut cx = Cx::new(at, &mut slot.rng, slot.conn.id, obs);
+        let embryonic = matches!(slot.endpoint.state(), State::SynSent | State::SynReceived);
+        let disposition = slot.endpoint.handle_segment(&mut cx, segment);
+        if disposition == Disposition::Dropped(DropReason::Closed) && slot.endpoint.state() == State::Closed {
+            // It is over but not yet forgotten: the segment belongs to no connection any more.
+            let tuple = slot.endpoint.tuple();
+            if slot.released {
+                self.drop_slot(index);
+                return self.handle_stranger(tuple, at, ip, segment, obs);
+            }
+            return self.refuse(ip, &segment.repr, segment.payload.len());
+        }
+        if embryonic && disposition == Disposition::Dropped(DropReason::BadAck) {
+            // RFC 9293 §3.10.7.3 and §3.10.7.4, fifth: an acknowledgement of what was never sent.
+            self.refuse(ip, &segment.repr, segment.payload.len());
+        }
+        self.mark_ready(index);
+        self.after_call(index);
+    }
+
+    /// A segment without a connection: a SYN for a listener, or refused.
+    #[cold]
+    fn handle_stranger<O: Observer>(
+        &mut self,
+        tuple: FourTuple,
+        at: Instant,
+        ip: &IpRepr,
+        segment: &Segment<'_>,
+        obs: &mut O,
+    ) {
+        let repr = &segment.repr;
+        let is_syn = repr.flags.contains(Flags::SYN) && !repr.flags.contains(Flags::RST) && repr.ack.is_none();
+        let Some(listener) = self.listeners.get_mut(&tuple.local_port).filter(|_| is_syn) else {
+            self.counters.no_connection += 1;
+            return self.refuse(ip, repr, segment.payload.len());
+        };
+        if listener.embryonic >= BACKLOG {
+            self.counters.backlog_full += 1;
+            return;
+        }
+        listener.embryonic += 1;
+        let cfg = listener.cfg.clone();
+        let iss = self.isn.isn(&tuple, at);
+        let (id, mut rng) = self.next_stream();
+        let syn = SynInfo { tuple, iss, mtu: self.device.mtu, repr: *repr };
+        let endpoint = Endpoint::accept(&cfg, &syn, &mut Cx::new(at, &mut rng, id, obs));
+        let conn = self.slots.insert(endpoint, rng, id, Some(tuple.local_port));
+        self.mark_ready(conn.slot);
+    }
+
+    fn refuse(&mut self, ip: &IpRepr, repr: &TcpRepr, payload_len: u32) {
+        self.resets.extend(reset::answer(ip, repr, payload_len));
+    }
+
+    /// Serves timers that are due strictly before `at`, each at its own instant.
+    pub(crate) fn serve_timers_before<O: Observer>(&mut self, at: Instant, obs: &mut O) {
+        while let Some((due, index)) = self.deadlines.peek().filter(|(due, _)| *due < at) {
+            self.serve_timer(due, index, obs);
+        }
+    }
+
+    /// Serves timers that are due at or before `now`, each at its own instant.
+    pub(crate) fn serve_timers_until<O: Observer>(&mut self, now: Instant, obs: &mut O) {
+        while let Some((due, index)) = self.deadlines.peek().filter(|(due, _)| *due <= now) {
+            self.serve_timer(due, index, obs);
+        }
+    }
+
+    fn serve_timer<O: Observer>(&mut self, due: Instant, index: u32, obs: &mut O) {
+        self.deadlines.pop();
+        let Some(slot) = self.slots.at(index) else { return };
+        if slot.scheduled != due {
+            // A corpse: the deadline was moved forward and has its own entry.
+            return;
+        }
+        slot.scheduled = Instant::MAX;
+        if slot.endpoint.next_deadline().is_some_and(|real| real <= due) {
+            let mut cx = Cx::new(due, &mut slot.rng, slot.conn.id, obs);
+            slot.endpoint.handle_timeout(&mut cx);
+            self.mark_ready(index);
+        }
+        self.after_call(index);
+    }
+
+    /// Transmits one burst per ready endpoint in turn. Returns whether something is left.
+    pub(crate) fn transmit<O: Observer>(
+        &mut self,
+        cx: &mut StackCx<'_, O>,
+        tx: &mut impl FnMut(TxFrame<'_>) -> Sent,
+        budget: Budget,
+    ) -> bool {
+        let mut left = budget.frames;
+        if !self.transmit_held(tx) {
+            return true;
+        }
+        while let Some((ip, repr)) = self.resets.pop_front() {
+            let header_len = wire::emit(&ip, &repr, 0, &mut self.tx.header);
+            if !self.hand_over(header_len, Payload::Bytes(&[]), None, tx) {
+                return true;
+            }
+        }
+        while let Some(&index) = self.ready.front() {
+            if left == 0 {
+                return true;
+            }
+            let burst = left.min(BURST);
+            let (sent, more) = self.transmit_from(index, cx, tx, burst);
+            left -= sent;
+            self.ready.pop_front();
+            if more {
+                self.ready.push_back(index);
+            } else if let Some(slot) = self.slots.at(index) {
+                slot.ready = false;
+            }
+            self.after_call(index);
+            if self.held.is_some() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Up to `burst` frames of one endpoint; how many, and whether more wait.
+    #[inline]
+    fn transmit_from<O: Observer>(
+        &mut self,
+        index: u32,
+        cx: &mut StackCx<'_, O>,
+        tx: &mut impl FnMut(TxFrame<'_>) -> Sent,
+        burst: usize,
+    ) -> (usize, bool) {
+        for sent in 0..burst {
+            let Some(slot) = self.slots.at(index) else { return (sent, false) };
+            let mut ecx = Cx::new(cx.now, &mut slot.rng, slot.conn.id, cx.obs);
+            let Some(transmit) = slot.endpoint.poll_transmit(&mut ecx, &mut self.tx) else { return (sent, false) };
+            let payload = slot.endpoint.payload(&transmit, &mut self.scratch);
+            let header = &mut self.tx.header[..transmit.header_len];
+            let checksum = fill_checksum(self.device.checksum, header, payload);
+            let frame = TxFrame { header, payload, gso_size: transmit.gso_size, checksum, not_before: None };
+            if tx(frame) == Sent::Full {
+                self.held = Some(hold(&frame));
+                return (sent, true);
+            }
+            self.counters.frames_sent += 1;
+        }
+        (burst, true)
+    }
+
+    /// Offers the frame in `self.tx` to the device; keeps it when there is no room.
+    fn hand_over(
+        &mut self,
+        header_len: usize,
+        payload: Payload<'_>,
+        gso_size: Option<u16>,
+        tx: &mut impl FnMut(TxFrame<'_>) -> Sent,
+    ) -> bool {
+        let header = &mut self.tx.header[..header_len];
+        let checksum = fill_checksum(self.device.checksum, header, payload);
+        let frame = TxFrame { header, payload, gso_size, checksum, not_before: None };
+        if tx(frame) == Sent::Full {
+            self.held = Some(hold(&frame));
+            return false;
+        }
+        self.counters.frames_sent += 1;
+        true
+    }
+
+    /// Offers a held frame again; `false` when there is still no room.
+    fn transmit_held(&mut self, tx: &mut impl FnMut(TxFrame<'_>) -> Sent) -> bool {
+        let Some(held) = self.held.take() else { return true };
+        let payload = match &held.payload {
+            HeldPayload::Bytes(octets) => Payload::Bytes(octets),
+            HeldPayload::Pattern { offset, len } => Payload::Pattern { offset: *offset, len: *len },
+        };
+        let header = &held.header[..held.header_len];
+        let checksum = checksum_state(self.device.checksum);
+        let frame = TxFrame { header, payload, gso_size: held.gso_size, checksum, not_before: None };
+        if tx(frame) == Sent::Full {
+            self.held = Some(held);
+            return false;
+        }
+        self.counters.frames_sent += 1;
+        true
+    }
+
+    /// Puts an endpoint on the ready list.
+    #[inline]
+    pub(super) fn mark_ready(&mut self, index: u32) {
+        if let Some(slot) = self.slots.at(index)
+            && !slot.ready
+        {
+            slot.ready = true;
+            self.ready.push_back(index);
+        }
+    }
+
+    /// After anything happened to an endpoint: its events and its deadline.
+    #[inline]
+    pub(super) fn after_call(&mut self, index: u32) {
+        let Some(slot) = self.slots.at(index) else { return };
+        if !slot.has_events && slot.endpoint.has_events() {
+            slot.has_events = true;
+            self.eventful.push_back(index);
+        }
+        if let Some(at) = slot.endpoint.next_deadline()
+            && at < slot.scheduled
+        {
+            slot.scheduled = at;
+            self.deadlines.push(at, index);
+        }
+        if slot.endpoint.state() == State::Closed {
+            self.free_if_over(index);
+        }
+    }
+
+    /// Frees an endpoint that is over and that nobody wants to hear of any more.
+    pub(super) fn free_if_over(&mut self, index: u32) {
+        let Some(slot) = self.slots.at(index) else { return };
+        let silent = slot.endpoint.state() == State::Closed && !slot.ready && !slot.endpoint.wants_to_send();
+        // A passive connection that never came to be has no application to let it go.
+        let unwanted = slot.released || slot.accepted_on.is_some();
+        if silent && unwanted {
+            self.drop_slot(index);
+        }
+    }
+
+    fn drop_slot(&mut self, index: u32) {
+        if let Some(port) = self.slots.at(index).and_then(|slot| slot.accepted_on)
+            && let Some(listener) = self.listeners.get_mut(&port)
+        {
+            listener.embryonic = listener.embryonic.saturating_sub(1);
+        }
+        self.slots.remove(index);
+    }
+}
+
+/// Frames one endpoint may send before the next one's turn.
+const BURST: usize = 64;
+
+fn checksum_holds(frame: &RxFrame<'_>) -> bool {
+    match frame.payload {
+        Payload::Bytes(octets) => checksum::verify(frame.header, octets),
+        // A described payload has no octets that could have been corrupted.
+        Payload::Pattern { .. } => true,
+    }
+}
+
+fn checksum_state(policy: TxChecksum) -> ChecksumState {
+    match policy {
+        TxChecksum::Compute => ChecksumState::InHeader,
+        TxChecksum::Device => ChecksumState::Device,
+        TxChecksum::Unneeded => ChecksumState::Unneeded,
+    }
+}
+
+#[inline]
+fn fill_checksum(policy: TxChecksum, header: &mut [u8], payload: Payload<'_>) -> ChecksumState {
+    match (policy, payload) {
+        (TxChecksum::Compute, Payload::Bytes(octets)) => checksum::fill(header, octets),
+        (TxChecksum::Device, _) => checksum::fill_partial(header, payload.len()),
+        (TxChecksum::Compute, Payload::Pattern { offset, len }) => {
+            let mut octets = vec![0; len as usize];
+            crate::pattern::fill_pattern(offset, &mut octets);
+            checksum::fill(header, &octets);
+        }
+        (TxChecksum::Unneeded, _) => {}
+    }
+    checksum_state(policy)
+}
+
+fn hold(frame: &TxFrame<'_>) -> Held {
+    let mut header = [0; wire::MAX_HEADER];
+    header[..frame.header.len()].copy_from_slice(frame.header);
+    let payload = match frame.payload {
+        Payload::Bytes(octets) => HeldPayload::Bytes(octets.to_vec()),
+        Payload::Pattern { offset, len } => HeldPayload::Pattern { offset, len },
+    };
+    Held { header, header_len: frame.header.len(), payload, gso_size: frame.gso_size }
+}

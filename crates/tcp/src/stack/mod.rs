@@ -1,0 +1,232 @@
+//! One shard of a host: endpoints, listeners, demultiplexing, and what a driver calls through [`crate::turn`].
+//!
+//! A stack is owned by one driver and shares nothing. Several run side by side, flows spread by hash of their addresses.
+
+mod api;
+mod drive;
+mod isn;
+mod reset;
+mod slots;
+#[cfg(test)]
+mod tests;
+mod timers;
+
+pub use slots::Conn;
+
+use crate::config::ValidConfig;
+use crate::endpoint::TxBuf;
+use crate::event::ConnEvent;
+use base::Rng;
+use core::fmt;
+use core::net::IpAddr;
+use isn::IsnGenerator;
+use slots::Slots;
+use std::collections::{BTreeMap, VecDeque};
+use timers::DeadlineHeap;
+use wire::{IpRepr, MAX_HEADER, Malformed, TcpRepr};
+
+/// What a stack is made from.
+#[derive(Clone, Debug)]
+pub struct StackConfig {
+    /// Its own addresses, of either version.
+    pub addresses: Vec<IpAddr>,
+    /// What the device below can do.
+    pub device: DeviceCaps,
+    /// Key of the initial sequence numbers (RFC 6528); unpredictable on a real host.
+    pub isn_secret: [u64; 2],
+}
+
+/// What a device can do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DeviceCaps {
+    /// Largest IP packet, octets.
+    pub mtu: u16,
+    /// Who fills the TCP checksum.
+    pub checksum: TxChecksum,
+    /// Who cuts a large frame into segments.
+    pub segmentation: Segmentation,
+}
+
+/// Who fills the TCP checksum of what leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TxChecksum {
+    /// The stack.
+    Compute,
+    /// The device; the stack puts the pseudo-header sum into the field.
+    Device,
+    /// Nobody: octets cannot be corrupted, and nobody looks.
+    Unneeded,
+}
+
+/// Who cuts a large frame into segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Segmentation {
+    /// The stack: every frame is one segment.
+    Off,
+    /// The device, frames with up to this many payload octets.
+    Tso {
+        /// Most payload octets of one frame.
+        max_bytes: u32,
+    },
+}
+
+/// Something the application may want to act on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StackEvent {
+    /// A listener has a new, established connection; its own events follow.
+    Accepted {
+        /// The connection.
+        conn: Conn,
+        /// The listener's port.
+        port: u16,
+    },
+    /// An event of a connection.
+    Conn {
+        /// The connection.
+        conn: Conn,
+        /// What happened.
+        event: ConnEvent,
+    },
+}
+
+/// Why a port cannot be listened on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListenError {
+    /// Port zero.
+    ZeroPort,
+    /// Already listened on.
+    InUse,
+}
+
+impl fmt::Display for ListenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::ZeroPort => "port 0 cannot be listened on",
+            Self::InUse => "the port is already listened on",
+        })
+    }
+}
+impl core::error::Error for ListenError {}
+
+/// Why no connection can be opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectError {
+    /// The stack has no address of the remote address's version.
+    NoLocalAddress,
+    /// The remote port is zero, or the address is multicast, broadcast or unspecified (RFC 9293 MUST-46).
+    InvalidRemote,
+    /// Every local port towards this destination is taken.
+    PortsExhausted,
+}
+
+impl fmt::Display for ConnectError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoLocalAddress => "no local address of the remote address's IP version",
+            Self::InvalidRemote => "the remote address cannot be connected to",
+            Self::PortsExhausted => "all local ports towards this destination are in use",
+        })
+    }
+}
+impl core::error::Error for ConnectError {}
+
+/// What happened to frames that reached no connection, and other totals.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StackCounters {
+    /// Frames received.
+    pub frames_received: u64,
+    /// Frames handed to the device and accepted by it.
+    pub frames_sent: u64,
+    /// Frames that were no packets, the last reason kept for people.
+    pub malformed: u64,
+    /// The last reason.
+    pub last_malformed: Option<Malformed>,
+    /// Frames with a wrong TCP checksum (RFC 9293 MUST-3: silently dropped).
+    pub bad_checksum: u64,
+    /// Frames for other addresses, or from impossible ones.
+    pub not_ours: u64,
+    /// Segments for ports without a connection or listener; answered with a reset unless they are one.
+    pub no_connection: u64,
+    /// SYNs refused because a listener's backlog was full.
+    pub backlog_full: u64,
+}
+
+/// A frame the device had no room for, kept with its octets: what it refers to may be gone by the next turn.
+#[derive(Debug)]
+struct Held {
+    header: [u8; MAX_HEADER],
+    header_len: usize,
+    payload: HeldPayload,
+    gso_size: Option<u16>,
+}
+
+#[derive(Debug)]
+enum HeldPayload {
+    Bytes(Vec<u8>),
+    Pattern { offset: u64, len: u32 },
+}
+
+#[derive(Debug)]
+struct Listener {
+    cfg: ValidConfig,
+    /// Connections whose handshake is under way or which the application has not been told of.
+    embryonic: u32,
+}
+
+/// Connections that may be under way on one listener; beyond it SYNs are dropped, and the peer tries again.
+const BACKLOG: u32 = 1024;
+
+/// A host's TCP: a shard that one driver owns.
+#[derive(Debug)]
+pub struct Stack {
+    addresses: Vec<IpAddr>,
+    device: DeviceCaps,
+    isn: IsnGenerator,
+    rng: Rng,
+    slots: Slots,
+    listeners: BTreeMap<u16, Listener>,
+    deadlines: DeadlineHeap,
+    /// Endpoints that may have something to transmit, in order of arrival.
+    ready: VecDeque<u32>,
+    /// Endpoints with events, in order of arrival.
+    eventful: VecDeque<u32>,
+    /// Resets for segments without a connection.
+    resets: VecDeque<(IpRepr, TcpRepr)>,
+    held: Option<Held>,
+    tx: TxBuf,
+    scratch: Vec<u8>,
+    next_port: u16,
+    counters: StackCounters,
+}
+
+impl Stack {
+    /// A stack without connections. `rng` feeds port choice and every connection's own stream.
+    pub fn new(cfg: StackConfig, rng: Rng) -> Self {
+        let tso_max_bytes = match cfg.device.segmentation {
+            Segmentation::Off => 0,
+            Segmentation::Tso { max_bytes } => max_bytes,
+        };
+        let mut port_rng = rng.fork("ports");
+        Self {
+            addresses: cfg.addresses,
+            device: cfg.device,
+            isn: IsnGenerator::new(cfg.isn_secret),
+            next_port: EPHEMERAL_FIRST + port_rng.below(u64::from(EPHEMERAL_COUNT)) as u16,
+            rng,
+            slots: Slots::default(),
+            listeners: BTreeMap::new(),
+            deadlines: DeadlineHeap::default(),
+            ready: VecDeque::new(),
+            eventful: VecDeque::new(),
+            resets: VecDeque::new(),
+            held: None,
+            tx: TxBuf::new(tso_max_bytes),
+            scratch: Vec::new(),
+            counters: StackCounters::default(),
+        }
+    }
+}
+
+/// The dynamic port range (RFC 6335 §6).
+const EPHEMERAL_FIRST: u16 = 49_152;
+const EPHEMERAL_COUNT: u16 = 16_384;

@@ -1,0 +1,116 @@
+//! Where endpoints live: a slab addressed by index, and a lookup by addresses and ports.
+
+use crate::endpoint::{Endpoint, FourTuple};
+use base::{Instant, Rng};
+use std::collections::BTreeMap;
+use trace::ConnId;
+
+/// Names a connection of one stack; never reused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Conn {
+    pub(super) slot: u32,
+    pub(super) id: ConnId,
+}
+
+impl Conn {
+    #[cfg(test)]
+    pub(crate) fn for_tests(slot: u32) -> Self {
+        Self { slot, id: ConnId(slot) }
+    }
+    /// The connection's number in traces.
+    pub fn id(self) -> ConnId {
+        self.id
+    }
+}
+
+/// An endpoint with what the stack keeps for it.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub endpoint: Endpoint,
+    pub rng: Rng,
+    pub conn: Conn,
+    /// The port it was accepted on, until the application has been told.
+    pub accepted_on: Option<u16>,
+    /// It stands on the ready list.
+    pub ready: bool,
+    /// It stands on the event list.
+    pub has_events: bool,
+    /// The time of its entry in the timer heap; `Instant::MAX` without one.
+    pub scheduled: Instant,
+    /// The application has let it go.
+    pub released: bool,
+}
+
+/// All endpoints.
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    slots: Vec<Option<Box<Slot>>>,
+    free: Vec<u32>,
+    by_tuple: BTreeMap<FourTuple, u32>,
+    /// The last hit: consecutive segments mostly belong to one connection.
+    last: u32,
+    created: u32,
+}
+
+impl Slots {
+    pub fn insert(&mut self, endpoint: Endpoint, rng: Rng, id: ConnId, accepted_on: Option<u16>) -> Conn {
+        let index = self.free.pop().unwrap_or_else(|| {
+            self.slots.push(None);
+            // A stack holds fewer than 2^32 connections: each costs hundreds of octets.
+            (self.slots.len() - 1) as u32
+        });
+        let conn = Conn { slot: index, id };
+        self.by_tuple.insert(endpoint.tuple(), index);
+        self.slots[index as usize] = Some(Box::new(Slot {
+            endpoint,
+            rng,
+            conn,
+            accepted_on,
+            ready: false,
+            has_events: false,
+            scheduled: Instant::MAX,
+            released: false,
+        }));
+        conn
+    }
+    /// The number of the next connection.
+    pub fn next_id(&mut self) -> ConnId {
+        self.created += 1;
+        ConnId(self.created - 1)
+    }
+    #[inline]
+    pub fn find(&mut self, tuple: &FourTuple) -> Option<u32> {
+        if let Some(Some(slot)) = self.slots.get(self.last as usize)
+            && slot.endpoint.tuple() == *tuple
+        {
+            return Some(self.last);
+        }
+        let index = *self.by_tuple.get(tuple)?;
+        self.last = index;
+        Some(index)
+    }
+    pub fn contains(&self, tuple: &FourTuple) -> bool {
+        self.by_tuple.contains_key(tuple)
+    }
+    #[inline]
+    pub fn at(&mut self, index: u32) -> Option<&mut Slot> {
+        self.slots.get_mut(index as usize)?.as_deref_mut()
+    }
+    #[inline]
+    pub fn get(&self, conn: Conn) -> Option<&Slot> {
+        self.slots.get(conn.slot as usize)?.as_deref().filter(|slot| slot.conn == conn)
+    }
+    #[inline]
+    pub fn get_mut(&mut self, conn: Conn) -> Option<&mut Slot> {
+        self.at(conn.slot).filter(|slot| slot.conn == conn)
+    }
+    pub fn remove(&mut self, index: u32) {
+        if let Some(slot) = self.slots[index as usize].take() {
+            self.by_tuple.remove(&slot.endpoint.tuple());
+            self.free.push(index);
+        }
+    }
+    pub fn len(&self) -> usize {
+        self.by_tuple.len()
+    }
+}

@@ -1,0 +1,292 @@
+//! A scripted peer for tests: one stack, hand-made segments in, parsed segments out, time by hand.
+
+use crate::config::{Config, ValidConfig};
+use crate::cx::StackCx;
+use crate::event::ConnEvent;
+use crate::pattern::Payload;
+use crate::stack::{Conn, DeviceCaps, Segmentation, Stack, StackConfig, StackEvent, TxChecksum};
+use crate::turn::{Budget, ChecksumState, RxFrame, Sent, turn};
+use base::{Duration, Instant, Rng, SeqNum, SeqRange};
+use core::net::{IpAddr, Ipv4Addr, SocketAddr};
+use trace::Off;
+use wire::{Ecn, Flags, IpRepr, MAX_HEADER, Options, SackBlocks, TcpRepr};
+
+pub(crate) const US: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
+pub(crate) const PEER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
+/// The peer's initial sequence number, close to the wrap on purpose.
+pub(crate) const PEER_ISS: SeqNum = SeqNum(u32::MAX - 2000);
+pub(crate) const PEER_PORT: u16 = 7;
+pub(crate) const MSS: u32 = 1460;
+
+/// A segment that left, relative numbers: our first octet and the peer's first octet are number 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Out {
+    pub seq: u32,
+    pub len: u32,
+    pub ack: Option<u32>,
+    pub flags: Flags,
+    pub window: u16,
+    pub options: Options,
+}
+
+impl Out {
+    /// `(seq, len)` of a data segment.
+    pub fn data(&self) -> (u32, u32) {
+        (self.seq, self.len)
+    }
+}
+
+pub(crate) struct Script {
+    pub stack: Stack,
+    pub now: Instant,
+    pub conn: Conn,
+    pub iss: SeqNum,
+    pub local_port: u16,
+    pub events: Vec<StackEvent>,
+    pub out: Vec<Out>,
+    /// What the peer says in every segment.
+    pub peer_window: u16,
+    audit: bool,
+}
+
+pub(crate) fn valid(cfg: Config) -> ValidConfig {
+    cfg.validate().expect("a test's configuration is valid")
+}
+
+pub(crate) fn stack(device: DeviceCaps) -> Stack {
+    Stack::new(StackConfig { addresses: vec![US], device, isn_secret: [1, 2] }, Rng::new(1))
+}
+
+pub(crate) fn plain_device() -> DeviceCaps {
+    DeviceCaps { mtu: 1500, checksum: TxChecksum::Unneeded, segmentation: Segmentation::Off }
+}
+
+impl Script {
+    /// An active open whose SYN has left.
+    pub fn connecting(cfg: Config) -> Self {
+        Self::connecting_on(cfg, plain_device())
+    }
+
+    pub fn connecting_on(cfg: Config, device: DeviceCaps) -> Self {
+        let mut stack = stack(device);
+        let now = Instant::from_nanos(1_000_000_000);
+        let remote = SocketAddr::new(PEER, PEER_PORT);
+        let conn = stack.connect(&mut StackCx::new(now, &mut Off), &valid(cfg), remote).expect("connects");
+        let tuple = stack.endpoint(conn).expect("exists").tuple();
+        let mut script = Self {
+            stack,
+            now,
+            conn,
+            iss: SeqNum(0),
+            local_port: tuple.local_port,
+            events: Vec::new(),
+            out: Vec::new(),
+            peer_window: 65_535,
+            audit: true,
+        };
+        script.run(None);
+        script
+    }
+
+    /// An active open that the peer has answered with these options.
+    pub fn established_with(cfg: Config, options: Options) -> Self {
+        let mut script = Self::connecting(cfg);
+        script.finish_handshake(options);
+        script
+    }
+
+    pub fn finish_handshake(&mut self, options: Options) {
+        self.out.clear();
+        let mut syn_ack = self.segment(Flags::SYN, 0, Some(1));
+        syn_ack.options = options;
+        self.deliver(syn_ack, 0);
+        self.out.clear();
+    }
+
+    /// The usual peer: MSS 1460, SACK, no timestamps, no scaling.
+    pub fn established(cfg: Config) -> Self {
+        Self::established_with(cfg, peer_options())
+    }
+
+    /// A passive open that has completed.
+    pub fn accepted(cfg: Config) -> Self {
+        let mut script = Self::accepted_after(cfg, 1);
+        script.out.clear();
+        script
+    }
+
+    /// A passive open that completes after the peer has sent its SYN `syns` times.
+    pub fn accepted_after(cfg: Config, syns: u32) -> Self {
+        let mut stack = stack(plain_device());
+        stack.listen(PEER_PORT, &valid(cfg)).expect("listens");
+        let now = Instant::from_nanos(1_000_000_000);
+        let mut script = Self {
+            stack,
+            now,
+            conn: Conn::for_tests(0),
+            iss: SeqNum(0),
+            local_port: PEER_PORT,
+            events: Vec::new(),
+            out: Vec::new(),
+            peer_window: 65_535,
+            audit: true,
+        };
+        let mut syn = script.segment(Flags::SYN, 0, None);
+        syn.options = peer_options();
+        for _ in 0..syns {
+            script.deliver(syn, 0);
+        }
+        let ack = script.segment(Flags::NONE, 1, Some(1));
+        script.deliver(ack, 0);
+        script
+    }
+
+    /// A segment from the peer, relative numbers.
+    pub fn segment(&self, flags: Flags, seq: u32, ack: Option<u32>) -> TcpRepr {
+        TcpRepr {
+            src_port: if self.local_port == PEER_PORT { 40_000 } else { PEER_PORT },
+            dst_port: self.local_port,
+            seq: PEER_ISS + seq,
+            ack: ack.map(|ack| self.iss + ack),
+            flags,
+            window: self.peer_window,
+            urgent: 0,
+            options: Options::default(),
+        }
+    }
+
+    /// Delivers a segment that carries `len` octets of the pattern and runs one turn.
+    pub fn deliver(&mut self, repr: TcpRepr, len: u32) {
+        let offset = u64::from(repr.seq.distance_from(PEER_ISS + 1));
+        self.run(Some((repr, Payload::Pattern { offset, len })));
+    }
+
+    /// A bare ACK.
+    pub fn ack(&mut self, ack: u32) {
+        let repr = self.segment(Flags::NONE, 1, Some(ack));
+        self.deliver(repr, 0);
+    }
+
+    /// Like [`Self::sack`], for flights so large that adding them up after each ACK would take minutes.
+    pub fn sack_unaudited(&mut self, ack: u32, blocks: &[(u32, u32)]) {
+        self.audit = false;
+        self.sack(ack, blocks);
+        self.audit = true;
+    }
+
+    /// An ACK with SACK blocks.
+    pub fn sack(&mut self, ack: u32, blocks: &[(u32, u32)]) {
+        let mut repr = self.segment(Flags::NONE, 1, Some(ack));
+        for &(start, end) in blocks {
+            repr.options.sack.push(SeqRange::new(self.iss + start, self.iss + end));
+        }
+        self.deliver(repr, 0);
+    }
+
+    /// Lets time pass; every deadline on the way gets its own turn.
+    pub fn pass(&mut self, span: Duration) {
+        let end = self.now + span;
+        while let Some(at) = self.stack.next_deadline().filter(|at| *at <= end) {
+            self.now = at.max(self.now);
+            self.run(None);
+        }
+        self.now = end;
+        self.run(None);
+    }
+
+    pub fn write(&mut self, len: u64) {
+        self.stack.write_pattern(&mut StackCx::new(self.now, &mut Off), self.conn, len).expect("may write");
+        self.run(None);
+    }
+
+    pub fn read(&mut self, max: u64) -> Result<crate::Read, crate::ReadError> {
+        let result = self.stack.read_pattern(&mut StackCx::new(self.now, &mut Off), self.conn, max);
+        self.run(None);
+        result
+    }
+
+    pub fn shutdown(&mut self) {
+        self.stack.shutdown(&mut StackCx::new(self.now, &mut Off), self.conn);
+        self.run(None);
+    }
+
+    /// What left since the last call.
+    pub fn sent(&mut self) -> Vec<Out> {
+        core::mem::take(&mut self.out)
+    }
+
+    /// `(seq, len)` of the data segments that left since the last call.
+    pub fn data(&mut self) -> Vec<(u32, u32)> {
+        self.sent().iter().filter(|out| out.len > 0).map(Out::data).collect()
+    }
+
+    pub fn state(&self) -> &'static str {
+        self.stack.endpoint(self.conn).map_or("gone", |endpoint| endpoint.state().name())
+    }
+
+    pub fn info(&self) -> crate::TcpInfo {
+        self.stack.info(self.conn).expect("the connection exists")
+    }
+
+    pub fn saw(&self, event: ConnEvent) -> bool {
+        self.events.iter().any(|seen| matches!(seen, StackEvent::Conn { event: e, .. } if *e == event))
+    }
+
+    fn run(&mut self, segment: Option<(TcpRepr, Payload<'_>)>) {
+        let mut header = [0; MAX_HEADER];
+        let frame = segment.map(|(repr, payload)| {
+            let ip = IpRepr { src: PEER, dst: US, ttl: 64, dscp: 0, ecn: Ecn::NotEct };
+            let len = wire::emit(&ip, &repr, payload.len(), &mut header);
+            (len, payload)
+        });
+        let frame = frame.map(|(len, payload)| RxFrame {
+            at: self.now,
+            header: &header[..len],
+            payload,
+            gso_size: None,
+            checksum: ChecksumState::Unneeded,
+        });
+        let (mut out, mut iss) = (Vec::new(), self.iss);
+        let mut tx = |frame: crate::turn::TxFrame<'_>| {
+            let (_, repr) = wire::parse(frame.header, frame.payload.len()).expect("what leaves can be parsed");
+            if repr.flags.contains(Flags::SYN) {
+                iss = repr.seq;
+            }
+            out.push((repr, frame.payload.len()));
+            Sent::Accepted
+        };
+        turn(&mut self.stack, &mut StackCx::new(self.now, &mut Off), frame, &mut tx, Budget::UNLIMITED);
+        self.iss = iss;
+        for (repr, len) in out {
+            self.out.push(Out {
+                seq: repr.seq.distance_from(iss),
+                len,
+                ack: repr.ack.map(|ack| ack.distance_from(PEER_ISS)),
+                flags: repr.flags,
+                window: repr.window,
+                options: repr.options,
+            });
+        }
+        while let Some(event) = self.stack.poll_event() {
+            if let StackEvent::Accepted { conn, .. } = event {
+                self.conn = conn;
+            }
+            self.events.push(event);
+        }
+        if let Some(endpoint) = self.stack.endpoint(self.conn).filter(|_| self.audit) {
+            endpoint.audit().expect("the books balance");
+        }
+    }
+}
+
+pub(crate) fn peer_options() -> Options {
+    Options { mss: Some(MSS as u16), sack_permitted: true, sack: SackBlocks::NONE, ..Options::default() }
+}
+
+/// A configuration without delayed ACKs, Nagle or window scaling, so that scripts show one thing at a time.
+pub(crate) fn quick() -> Config {
+    let mut cfg = Config::default();
+    cfg.send.nagle = crate::config::NagleConfig::Off;
+    cfg.options.window_scale = crate::config::WindowScaleConfig::Off;
+    cfg
+}

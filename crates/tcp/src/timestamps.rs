@@ -1,0 +1,111 @@
+//! Timestamps and PAWS (RFC 7323 §3 to §5).
+//!
+//! Our clock ticks once a millisecond, from an offset per connection so that it tells nothing about the host.
+
+use base::{Instant, SeqNum};
+
+/// `TS.Recent` is trusted no longer than this (RFC 7323 §5.5).
+const STALE_AFTER_S: u64 = 24 * 24 * 3600;
+
+/// One connection's clock and what is known of the peer's.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct TimestampState {
+    offset: u32,
+    recent: Option<(u32, Instant)>,
+    last_ack_sent: SeqNum,
+}
+
+impl TimestampState {
+    /// A clock that starts from `offset`.
+    pub fn new(offset: u32) -> Self {
+        Self { offset, ..Self::default() }
+    }
+    /// The TSval of a segment that leaves now.
+    #[inline]
+    pub fn tsval(&self, now: Instant) -> u32 {
+        // Truncation is meant: the clock wraps (RFC 7323 §5.4).
+        self.offset.wrapping_add((now.as_nanos() / 1_000_000) as u32)
+    }
+    /// The TSecr to send: `TS.Recent`.
+    #[inline]
+    pub fn tsecr(&self) -> u32 {
+        self.recent.map_or(0, |(tsval, _)| tsval)
+    }
+    /// The peer's SYN carried this.
+    pub fn on_syn(&mut self, tsval: u32, now: Instant) {
+        self.recent = Some((tsval, now));
+    }
+    /// We acknowledged up to here (`Last.ACK.sent`).
+    #[inline]
+    pub fn on_ack_sent(&mut self, ack: SeqNum) {
+        self.last_ack_sent = ack;
+    }
+    /// PAWS (§5.3 R1): whether a segment with this TSval is too old.
+    #[inline]
+    pub fn is_old(&self, tsval: u32, now: Instant) -> bool {
+        match self.recent {
+            Some((recent, at)) => {
+                (tsval.wrapping_sub(recent) as i32) < 0 && now.since(at).as_millis() / 1000 < STALE_AFTER_S
+            }
+            None => false,
+        }
+    }
+    /// §4.3 (2): remembers the TSval of a segment that starts at or before what we last acknowledged, so that a delayed
+    /// ACK echoes the oldest segment it covers.
+    #[inline]
+    pub fn on_segment(&mut self, tsval: u32, seq: SeqNum, now: Instant) {
+        if seq.at_or_before(self.last_ack_sent) && !self.is_old(tsval, now) {
+            self.recent = Some((tsval, now));
+        }
+    }
+    /// Milliseconds between the sending of what `tsecr` echoes and now; `None` for an echo from the future.
+    #[inline]
+    pub fn echo_age_ms(&self, tsecr: u32, now: Instant) -> Option<u32> {
+        let age = self.tsval(now).wrapping_sub(tsecr);
+        (age < 1 << 31).then_some(age)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Duration;
+
+    const T0: Instant = Instant::from_nanos(5_000_000_000);
+
+    #[test]
+    fn a_delayed_ack_echoes_the_oldest_segment_it_covers() {
+        let mut ts = TimestampState::new(7);
+        ts.on_syn(100, T0);
+        ts.on_ack_sent(SeqNum(1000));
+        ts.on_segment(110, SeqNum(1000), T0);
+        ts.on_segment(120, SeqNum(2460), T0);
+        assert_eq!(ts.tsecr(), 110);
+        ts.on_ack_sent(SeqNum(3920));
+        ts.on_segment(130, SeqNum(3920), T0);
+        assert_eq!(ts.tsecr(), 130);
+    }
+
+    #[test]
+    fn an_older_timestamp_is_refused_until_24_days_have_passed() {
+        let mut ts = TimestampState::new(0);
+        ts.on_syn(100, T0);
+        assert!(ts.is_old(99, T0) && !ts.is_old(100, T0));
+        assert!(!ts.is_old(99, T0 + Duration::from_secs(STALE_AFTER_S)));
+    }
+
+    #[test]
+    fn comparison_wraps() {
+        let mut ts = TimestampState::new(0);
+        ts.on_syn(u32::MAX, T0);
+        assert!(!ts.is_old(3, T0) && ts.is_old(u32::MAX - 1, T0));
+    }
+
+    #[test]
+    fn the_clock_ticks_in_milliseconds_from_its_offset() {
+        let ts = TimestampState::new(u32::MAX);
+        assert_eq!(ts.tsval(Instant::from_nanos(1_999_999)), 0);
+        assert_eq!(ts.echo_age_ms(u32::MAX, Instant::from_nanos(2_000_000)), Some(2));
+        assert_eq!(ts.echo_age_ms(5, Instant::from_nanos(2_000_000)), None);
+    }
+}

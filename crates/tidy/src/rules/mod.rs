@@ -1,0 +1,9 @@
+//! The rules, one file per concern. Each takes sources and returns what is wrong with them.
+
+pub mod changelog;
+pub mod configs;
+pub mod layers;
+pub mod opening;
+pub mod size;
+pub mod variants;
+pub mod words;

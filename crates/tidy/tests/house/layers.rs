@@ -1,0 +1,35 @@
+//! Dependency directions and libraries, as `cargo metadata` tells them.
+
+use cargo_metadata::{DependencyKind, MetadataCommand};
+use tidy::rules::layers::{Edge, check, unexplained};
+use tidy::{report, repository_root};
+
+fn edges(wanted: impl Fn(DependencyKind) -> bool) -> Vec<Edge> {
+    let root = repository_root();
+    let metadata = MetadataCommand::new().current_dir(&root).no_deps().exec().expect("cargo describes this workspace");
+    let mut edges = Vec::new();
+    for package in &metadata.packages {
+        let directory = package.manifest_path.parent().expect("a manifest lies in a directory");
+        let Ok(from) = directory.strip_prefix(root.join("crates")) else { continue };
+        for dependency in package.dependencies.iter().filter(|dependency| wanted(dependency.kind)) {
+            let ours = dependency.path.as_ref().and_then(|path| path.file_name());
+            let to = ours.unwrap_or(&dependency.name).to_owned();
+            edges.push(Edge { from: from.to_string(), to, ours: ours.is_some() });
+        }
+    }
+    assert!(edges.len() > 20, "cargo metadata named only {} dependencies", edges.len());
+    edges
+}
+
+/// Only normal dependencies: tests may use what they like.
+#[test]
+fn crates_depend_only_downward() {
+    report(&check(&edges(|kind| kind == DependencyKind::Normal)));
+}
+
+#[test]
+fn every_library_is_explained() {
+    let page =
+        std::fs::read_to_string(repository_root().join("docs/DEPENDENCIES.md")).expect("DEPENDENCIES.md is readable");
+    report(&unexplained(&edges(|_| true), &page));
+}

@@ -1,0 +1,58 @@
+//! The house rules, applied to the repository as it stands.
+//!
+//! Each failure names file and line, what is wrong, and what would be right. The rules themselves are tested in the
+//! library beside this.
+
+mod layers;
+
+use tidy::rules::{changelog, configs, opening, size, variants, words};
+use tidy::{Problem, Source, report, rust_sources, text_files};
+
+fn each(rule: impl Fn(&Source) -> Vec<Problem>) -> Vec<Problem> {
+    let sources = rust_sources();
+    assert!(sources.len() > 20, "the walk found only {} Rust files", sources.len());
+    sources.iter().flat_map(rule).collect()
+}
+
+#[test]
+fn files_and_functions_are_small() {
+    report(&each(size::check));
+}
+
+#[test]
+fn files_open_with_their_charter_and_roots_with_their_prohibitions() {
+    report(&each(opening::check));
+}
+
+#[test]
+fn words_stay_where_they_belong() {
+    report(&each(words::check));
+}
+
+#[test]
+fn configurations_hold_no_bool() {
+    report(&each(configs::check));
+}
+
+#[test]
+fn every_variant_has_its_header_and_its_two_tests() {
+    let sources = rust_sources();
+    let problems = sources.iter().filter(|source| variants::is_variant(&source.path)).flat_map(|variant| {
+        let beside = variant.path.replace(".rs", "/");
+        let tests: Vec<&Source> = sources.iter().filter(|source| source.path.starts_with(&beside)).collect();
+        variants::check(variant, &tests)
+    });
+    report(&problems.collect::<Vec<_>>());
+}
+
+#[test]
+fn no_file_knows_a_machine() {
+    let problems = text_files().into_iter().flat_map(|(path, text)| words::machine_paths(&path, &text));
+    report(&problems.collect::<Vec<_>>());
+}
+
+#[test]
+fn the_changelog_has_room_for_the_next_entry() {
+    let text = std::fs::read_to_string(tidy::repository_root().join("CHANGELOG.md")).expect("CHANGELOG.md is readable");
+    report(&changelog::check("CHANGELOG.md", &text));
+}

@@ -1,0 +1,81 @@
+//! IPv4 headers (RFC 791 §3.1).
+//!
+//! Options are skipped (RFC 9293 MUST-50) and never written; reassembly is not done. What is written has DF set and
+//! identification zero, as RFC 6864 §4.1 allows for packets that cannot be fragmented.
+
+use crate::ip::{self, IpRepr, PROTOCOL_TCP};
+use crate::words::{self, FIXED};
+use crate::{Malformed, checksum};
+use core::net::{IpAddr, Ipv4Addr};
+
+/// Octets of a header without options.
+pub(crate) const HEADER: usize = FIXED;
+/// The second word of every header we write: identification zero, DF, offset zero.
+const DONT_FRAGMENT: u32 = 0x4000;
+/// The bits of the second word that make a fragment: MF and the offset.
+const FRAGMENT: u32 = 0x3fff;
+
+/// Where the TCP header begins.
+#[inline]
+pub(crate) fn tcp_offset(packet: &[u8]) -> Result<usize, Malformed> {
+    let fixed = packet.first_chunk().ok_or(Malformed::Truncated)?;
+    tcp_offset_from(&words::read(fixed), packet.len())
+}
+
+#[inline]
+fn tcp_offset_from(words: &[u32; 5], available: usize) -> Result<usize, Malformed> {
+    let offset = (words[0] >> 24 & 0x0f) as usize * 4;
+    if offset < HEADER || offset > available {
+        return Err(Malformed::IpHeaderLength);
+    }
+    if words[1] & FRAGMENT != 0 {
+        return Err(Malformed::Fragment);
+    }
+    if (words[2] >> 16) as u8 != PROTOCOL_TCP {
+        return Err(Malformed::NotTcp);
+    }
+    Ok(offset)
+}
+
+/// The octets that the header claims for the packet, header included.
+#[inline]
+pub(crate) fn claimed_len(raw: &[u8]) -> Result<usize, Malformed> {
+    let fixed = raw.first_chunk::<HEADER>().ok_or(Malformed::Truncated)?;
+    let claimed = ip::claimed(u16::from_be_bytes([fixed[2], fixed[3]]), raw.len());
+    if claimed < HEADER { Err(Malformed::IpLength) } else { Ok(claimed) }
+}
+
+/// Reads the IP part of `header` and returns the TCP part with it.
+#[inline]
+pub(crate) fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, &[u8]), Malformed> {
+    let fixed = header.first_chunk().ok_or(Malformed::Truncated)?;
+    let words = words::read(fixed);
+    let offset = tcp_offset_from(&words, header.len())?;
+    let options = &header[HEADER..offset];
+    let options_sum = if options.is_empty() { 0 } else { checksum::ones_complement_sum(options) };
+    if checksum::fold(sum(&words) + u64::from(options_sum)) != 0xffff {
+        return Err(Malformed::IpChecksum);
+    }
+    if words[0] as u16 != ip::length_field(payload_len.saturating_add(header.len() as u32)) {
+        return Err(Malformed::IpLength);
+    }
+    let address = |word: u32| IpAddr::V4(Ipv4Addr::from_bits(word));
+    let repr = IpRepr::new(address(words[3]), address(words[4]), (words[2] >> 24) as u8, (words[0] >> 16) as u8);
+    Ok((repr, &header[offset..]))
+}
+
+/// Writes the header of a packet of `total_len` octets from `src` to `dst`.
+#[inline]
+pub(crate) fn emit(ip: &IpRepr, src: Ipv4Addr, dst: Ipv4Addr, total_len: u32, out: &mut [u8; HEADER]) {
+    let version_and_length = 0x45 << 24 | u32::from(ip.traffic_class()) << 16 | u32::from(ip::length_field(total_len));
+    let ttl_and_protocol = u32::from(ip.ttl) << 24 | u32::from(PROTOCOL_TCP) << 16;
+    let mut words = [version_and_length, DONT_FRAGMENT, ttl_and_protocol, src.to_bits(), dst.to_bits()];
+    words[2] |= u32::from(!checksum::fold(sum(&words)));
+    words::write(words, out);
+}
+
+/// Not yet folded: 2^16 is 1 in ones'-complement arithmetic, so words of 32 bits may be added as they are.
+#[inline]
+fn sum(words: &[u32; 5]) -> u64 {
+    words.iter().map(|&word| u64::from(word)).sum()
+}

@@ -1,0 +1,86 @@
+//! IPv6 headers (RFC 8200 §3 and §4).
+//!
+//! Hop-by-hop options, routing headers and destination options are skipped, in any order and number: they are the
+//! routers' business, and their options do not concern a TCP. Deviation: any fragment header is refused, an atomic one
+//! (RFC 6946) too, because nothing here reassembles and no sender of TCP segments has cause to make one.
+
+use crate::Malformed;
+use crate::ip::{self, IpRepr, PROTOCOL_TCP};
+use core::net::{IpAddr, Ipv6Addr};
+
+/// Octets of a header without extension headers.
+pub(crate) const HEADER: usize = 40;
+
+const HOP_BY_HOP: u8 = 0;
+const ROUTING: u8 = 43;
+const FRAGMENT: u8 = 44;
+const DESTINATION_OPTIONS: u8 = 60;
+
+/// Where the TCP header begins.
+#[inline]
+pub(crate) fn tcp_offset(packet: &[u8]) -> Result<usize, Malformed> {
+    let fixed = packet.first_chunk::<HEADER>().ok_or(Malformed::Truncated)?;
+    if fixed[6] == PROTOCOL_TCP { Ok(HEADER) } else { skip_extensions(packet, fixed[6]) }
+}
+
+#[cold]
+fn skip_extensions(packet: &[u8], mut next: u8) -> Result<usize, Malformed> {
+    let mut offset = HEADER;
+    loop {
+        match next {
+            PROTOCOL_TCP => return Ok(offset),
+            FRAGMENT => return Err(Malformed::Fragment),
+            HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS => {}
+            _ => return Err(Malformed::NotTcp),
+        }
+        let (following, units) = match packet.get(offset..) {
+            Some([following, units, ..]) => (*following, usize::from(*units)),
+            _ => return Err(Malformed::Truncated),
+        };
+        next = following;
+        offset += (units + 1) * 8;
+        if offset > packet.len() {
+            return Err(Malformed::Truncated);
+        }
+    }
+}
+
+/// The octets that the header claims for the packet, header included.
+#[inline]
+pub(crate) fn claimed_len(raw: &[u8]) -> Result<usize, Malformed> {
+    let fixed = raw.first_chunk::<HEADER>().ok_or(Malformed::Truncated)?;
+    Ok(HEADER + ip::claimed(u16::from_be_bytes([fixed[4], fixed[5]]), raw.len() - HEADER))
+}
+
+/// Reads the IP part of `header` and returns the TCP part with it.
+#[inline]
+pub(crate) fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, &[u8]), Malformed> {
+    let offset = tcp_offset(header)?;
+    let (fixed, extensions) = header.split_first_chunk::<HEADER>().ok_or(Malformed::Truncated)?;
+    let carried = payload_len.saturating_add(extensions.len() as u32);
+    if u16::from_be_bytes([fixed[4], fixed[5]]) != ip::length_field(carried) {
+        return Err(Malformed::IpLength);
+    }
+    let traffic_class = fixed[0] << 4 | fixed[1] >> 4;
+    let repr = IpRepr::new(address(fixed, 8), address(fixed, 24), fixed[7], traffic_class);
+    Ok((repr, &header[offset..]))
+}
+
+#[inline]
+fn address(fixed: &[u8; HEADER], at: usize) -> IpAddr {
+    let mut octets = [0; 16];
+    octets.copy_from_slice(&fixed[at..at + 16]);
+    IpAddr::V6(Ipv6Addr::from(octets))
+}
+
+/// Writes the header of a packet that carries `carried` octets from `src` to `dst`; the flow label is zero.
+#[inline]
+pub(crate) fn emit(ip: &IpRepr, src: Ipv6Addr, dst: Ipv6Addr, carried: u32, out: &mut [u8; HEADER]) {
+    let class = u32::from(ip.traffic_class());
+    out[..4].copy_from_slice(&(6 << 28 | class << 20).to_be_bytes());
+    out[4..6].copy_from_slice(&ip::length_field(carried).to_be_bytes());
+    out[6] = PROTOCOL_TCP;
+    out[7] = ip.ttl;
+    out[8..24].copy_from_slice(&src.octets());
+    out[24..].copy_from_slice(&dst.octets());
+}

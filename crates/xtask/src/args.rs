@@ -1,0 +1,110 @@
+//! What was asked for. Four commands and three flags need no library.
+
+/// Printed by `cargo xtask` alone, and after a wrong argument.
+pub const HELP: &str = "\
+cargo xtask test [--ci] [--deny] [--keep-going]
+    Everything a change has to pass, cheapest first; `cargo test` comes last. As root it installs what the tests need
+    (apt); otherwise it names what is missing.
+      --deny        also install cargo-deny (two to three minutes, once) and check licences, bans and sources
+      --ci          what CI adds: --deny, and Cargo.lock must be up to date
+      --keep-going  run the remaining steps after a failure
+cargo xtask docs [--check]
+    Writes the generated pages under docs/; with --check only says which are out of date.
+cargo xtask snapshots
+    Runs the tests, accepts every changed snapshot and deletes those no test refers to. Then read `git diff`.
+";
+
+/// A parsed command line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command {
+    /// Say what there is.
+    Help,
+    /// Run all steps.
+    Test(TestOptions),
+    /// Write or check generated pages.
+    Docs(DocsMode),
+    /// Accept snapshots.
+    Snapshots,
+}
+
+/// How the steps are run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TestOptions {
+    /// What CI adds.
+    pub ci: bool,
+    /// Install cargo-deny if need be.
+    pub deny: bool,
+    /// Go on after a failure.
+    pub keep_going: bool,
+}
+
+/// What becomes of generated pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DocsMode {
+    /// Write them.
+    Write,
+    /// Fail when they are out of date.
+    Check,
+}
+
+/// Reads the arguments; the error is a sentence.
+pub fn parse(arguments: &[String]) -> Result<Command, String> {
+    let Some((command, flags)) = arguments.split_first() else { return Ok(Command::Help) };
+    match command.as_str() {
+        "help" | "--help" | "-h" => Ok(Command::Help),
+        "test" => test_options(flags).map(Command::Test),
+        "docs" => match flags {
+            [] => Ok(Command::Docs(DocsMode::Write)),
+            [flag] if flag == "--check" => Ok(Command::Docs(DocsMode::Check)),
+            _ => Err(format!("`docs` knows only --check, not `{}`", flags.join(" "))),
+        },
+        "snapshots" if flags.is_empty() => Ok(Command::Snapshots),
+        "snapshots" => Err(format!("`snapshots` takes no arguments, not `{}`", flags.join(" "))),
+        unknown => Err(format!("there is no command `{unknown}`; right would be test, docs or snapshots")),
+    }
+}
+
+fn test_options(flags: &[String]) -> Result<TestOptions, String> {
+    let mut options = TestOptions::default();
+    for flag in flags {
+        match flag.as_str() {
+            "--ci" => (options.ci, options.deny) = (true, true),
+            "--deny" => options.deny = true,
+            "--keep-going" => options.keep_going = true,
+            unknown => {
+                return Err(format!("`test` has no flag `{unknown}`; right would be --ci, --deny or --keep-going"));
+            }
+        }
+    }
+    Ok(options)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Result<Command, String> {
+        parse(&line.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn nothing_asks_for_help() {
+        assert_eq!(parsed(""), Ok(Command::Help));
+        assert_eq!(parsed("--help"), Ok(Command::Help));
+    }
+
+    #[test]
+    fn ci_implies_the_dependency_check() {
+        assert_eq!(parsed("test"), Ok(Command::Test(TestOptions::default())));
+        let ci = TestOptions { ci: true, deny: true, keep_going: true };
+        assert_eq!(parsed("test --keep-going --ci"), Ok(Command::Test(ci)));
+    }
+
+    #[test]
+    fn unknown_words_are_named_with_what_would_be_right() {
+        assert!(parsed("tset").unwrap_err().contains("`tset`; right would be test"));
+        assert!(parsed("test --fast").unwrap_err().contains("`--fast`"));
+        assert!(parsed("docs --write").unwrap_err().contains("`--write`"));
+        assert!(parsed("snapshots now").unwrap_err().contains("`now`"));
+    }
+}

@@ -1,0 +1,122 @@
+//! What the interoperability tests need from the machine: root, network namespaces, a TUN device, and two tools.
+//!
+//! As root, tools come from apt and the device node is made; without root everything missing is named at once.
+
+use crate::runner::{Failure, Outcome, run};
+use std::fs::OpenOptions;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// A program, the package that has it, and what for.
+const TOOLS: [(&str, &str, &str); 2] = [
+    ("ip", "iproute2", "to make namespaces and addresses"),
+    ("tshark", "tshark", "as an independent reader of our packets"),
+];
+
+const TUN: &str = "/dev/net/tun";
+
+/// Installs what is missing, or names it.
+pub fn provide() -> Outcome {
+    let tools = missing_tools(on_path);
+    if effective_user_is_root() {
+        install(&tools)?;
+        make_tun();
+    }
+    let missing = missing_now();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Missing(format!("this machine lacks\n  {}", missing.join("\n  "))))
+}
+
+fn missing_tools(present: impl Fn(&str) -> bool) -> Vec<(&'static str, &'static str, &'static str)> {
+    TOOLS.into_iter().filter(|(program, _, _)| !present(program)).collect()
+}
+
+fn install(tools: &[(&str, &str, &str)]) -> Outcome {
+    if tools.is_empty() {
+        return Ok(());
+    }
+    let apt = |arguments: &[&str]| {
+        let mut command = Command::new("apt-get");
+        command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null());
+        command
+    };
+    run(&mut apt(&["update", "-qq"]))?;
+    let packages = tools.iter().map(|(_, package, _)| *package);
+    run(apt(&["install", "-qq", "--yes", "--no-install-recommends"]).args(packages))
+}
+
+/// Containers often come without the node although the kernel has the driver. Whether it worked is checked by opening it.
+fn make_tun() {
+    if !Path::new(TUN).exists() {
+        let _ = std::fs::create_dir_all("/dev/net");
+        let _ = run(Command::new("mknod").args([TUN, "c", "10", "200"]));
+    }
+}
+
+fn missing_now() -> Vec<String> {
+    let tools = missing_tools(on_path);
+    let mut missing: Vec<String> =
+        tools.iter().map(|(program, package, why)| format!("`{program}` {why}: apt-get install {package}")).collect();
+    if !Path::new(TUN).exists() {
+        missing.push(format!("a TUN device: there is no {TUN}; load the kernel's `tun` driver, or pass the device in"));
+    }
+    if !effective_user_is_root() {
+        missing.push("root, to make network namespaces and TUN devices: run `cargo xtask test` as root".to_owned());
+        return missing; // Only root can say more.
+    }
+    if !namespaces_work() {
+        let right = "a container needs CAP_SYS_ADMIN and CAP_NET_ADMIN";
+        missing.push(format!("network namespaces: `unshare --net true` fails; {right}"));
+    }
+    if let Err(error) = OpenOptions::new().read(true).write(true).open(TUN) {
+        missing.push(format!("access to {TUN}: {error}; a container needs the device passed in"));
+    }
+    missing
+}
+
+fn on_path(program: &str) -> bool {
+    let Some(path) = std::env::var_os("PATH") else { return false };
+    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}
+
+/// The standard library has no `geteuid`; the kernel says it in a file (real, *effective*, saved, file system).
+fn effective_user_is_root() -> bool {
+    std::fs::read_to_string("/proc/self/status").is_ok_and(|status| effective_user(&status) == Some("0"))
+}
+
+fn effective_user(status: &str) -> Option<&str> {
+    status.lines().find_map(|line| line.strip_prefix("Uid:"))?.split_whitespace().nth(1)
+}
+
+fn namespaces_work() -> bool {
+    let status = Command::new("unshare").args(["--net", "true"]).stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_is_missing_is_named() {
+        assert_eq!(missing_tools(|_| true), []);
+        let names: Vec<&str> =
+            missing_tools(|program| program == "ip").iter().map(|(program, _, _)| *program).collect();
+        assert_eq!(names, ["tshark"]);
+    }
+
+    #[test]
+    fn the_effective_user_is_the_second_number() {
+        assert_eq!(effective_user("Name:\tx\nUid:\t1000\t0\t0\t0\n"), Some("0"));
+        assert_eq!(effective_user("Uid:\t0\t1000\t0\t0\n"), Some("1000"));
+        assert_eq!(effective_user("Name:\tx\n"), None);
+    }
+
+    #[test]
+    fn programs_are_looked_for_on_the_path() {
+        assert!(on_path("sh"));
+        assert!(!on_path("longhaul-no-such-program"));
+    }
+}

@@ -1,0 +1,26 @@
+//! The steps of `cargo xtask test`, cheapest first, and `cargo test` last.
+
+use crate::args::{DocsMode, TestOptions};
+use crate::runner::{AfterFailure, Outcome, Step, cargo, run, run_all};
+use crate::{deny, determinism, needs, quirks, snapshots};
+
+/// Runs everything a change has to pass.
+pub fn test(options: TestOptions) -> Outcome {
+    let locked: &[&str] = if options.ci { &["--locked"] } else { &[] };
+    let policy = if options.deny { deny::WhenAbsent::Install } else { deny::WhenAbsent::Skip };
+    let steps = vec![
+        Step::new("what the tests need", needs::provide),
+        Step::new("format", || run(&mut cargo(&["fmt", "--all", "--check"]))),
+        Step::new("lints", || {
+            run(cargo(&["clippy", "--workspace", "--all-targets"]).args(locked).args(["--", "-D", "warnings"]))
+        }),
+        Step::new("documentation", || {
+            run(cargo(&["doc", "--workspace", "--no-deps", "--quiet"]).args(locked).env("RUSTDOCFLAGS", "-D warnings"))
+        }),
+        Step::new("generated pages", || quirks::docs(DocsMode::Check)),
+        Step::new("dependencies", || deny::check(policy)),
+        Step::new("determinism", || determinism::prove(locked)),
+        Step::new("tests", || snapshots::test_with_references(locked)),
+    ];
+    run_all(steps, if options.keep_going { AfterFailure::KeepGoing } else { AfterFailure::Stop })
+}
