@@ -3,26 +3,26 @@
 
 use crate::device::{Frame, Received};
 use tcp::ChecksumState;
-use tun_rs::{
-    VIRTIO_NET_HDR_F_NEEDS_CSUM, VIRTIO_NET_HDR_GSO_ECN, VIRTIO_NET_HDR_GSO_TCPV4, VIRTIO_NET_HDR_GSO_TCPV6,
-    VIRTIO_NET_HDR_LEN, VirtioNetHdr,
-};
+use tun_rs::{VIRTIO_NET_HDR_GSO_TCPV4, VIRTIO_NET_HDR_GSO_TCPV6, VIRTIO_NET_HDR_LEN, VirtioNetHdr};
 
-/// The checksum was verified below (virtio 1.2 §5.1.6.4).
+/// Flags (virtio 1.2 §5.1.6): the checksum is still to be computed; it was verified below.
+const NEEDS_CSUM: u8 = 1;
 const DATA_VALID: u8 = 2;
+/// Beside a type of super-segment: its sender uses ECN.
+const GSO_ECN: u8 = 0x80;
 /// Where the checksum stands in a TCP header.
 const TCP_CHECKSUM_AT: u16 = 16;
 
 /// What the header in front of a packet of `len` octets says about it.
 pub(crate) fn received(header: &[u8; VIRTIO_NET_HDR_LEN], len: usize) -> Received {
     let header = VirtioNetHdr::decode(header).expect("the length is the header's");
-    let gso_size = match header.gso_type & !VIRTIO_NET_HDR_GSO_ECN {
+    let gso_size = match header.gso_type & !GSO_ECN {
         VIRTIO_NET_HDR_GSO_TCPV4 | VIRTIO_NET_HDR_GSO_TCPV6 => Some(header.gso_size),
         _ => None,
     };
     // A packet from this machine has no checksum yet; one that was forwarded may have been verified on entry. Of a
     // super-segment no checksum covers the whole, and the kernel makes none whose parts were not right.
-    let vouched_for = header.flags & (VIRTIO_NET_HDR_F_NEEDS_CSUM | DATA_VALID) != 0 || gso_size.is_some();
+    let vouched_for = header.flags & (NEEDS_CSUM | DATA_VALID) != 0 || gso_size.is_some();
     let checksum = if vouched_for { ChecksumState::Device } else { ChecksumState::InHeader };
     Received { len, gso_size, checksum }
 }
@@ -31,7 +31,7 @@ pub(crate) fn received(header: &[u8; VIRTIO_NET_HDR_LEN], len: usize) -> Receive
 pub(crate) fn virtio_header(frame: &Frame<'_>) -> [u8; VIRTIO_NET_HDR_LEN] {
     let mut header = VirtioNetHdr::default();
     if frame.checksum == ChecksumState::Device {
-        header.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM;
+        header.flags = NEEDS_CSUM;
         header.csum_start = ip_header_len(frame.header) as u16;
         header.csum_offset = TCP_CHECKSUM_AT;
     }

@@ -84,22 +84,33 @@ pub fn fill_pattern(offset: u64, out: &mut [u8]) {
     for (octet, at) in head.iter_mut().zip(offset..) {
         *octet = pattern_byte(at);
     }
-    for (chunk, index) in body.chunks_mut(WORD).zip(offset.div_ceil(WORD as u64)..) {
-        chunk.copy_from_slice(&word(index).to_le_bytes()[..chunk.len()]);
+    let (words, tail) = body.as_chunks_mut::<WORD>();
+    let mut index = offset.div_ceil(WORD as u64);
+    for chunk in words {
+        *chunk = word(index).to_le_bytes();
+        index += 1;
     }
+    tail.copy_from_slice(&word(index).to_le_bytes()[..tail.len()]);
 }
 
 /// How many of `octets` are not what the stream has from `offset` on; compares whole words as long as they agree.
 pub(crate) fn pattern_mismatches(offset: u64, octets: &[u8]) -> u64 {
     let (head, body) = octets.split_at(head_len(offset, octets.len()));
-    let mut wrong = head.iter().zip(offset..).filter(|&(&octet, at)| octet != pattern_byte(at)).count();
-    for (chunk, index) in body.chunks(WORD).zip(offset.div_ceil(WORD as u64)..) {
-        let expected = &word(index).to_le_bytes()[..chunk.len()];
-        if chunk != expected {
-            wrong += chunk.iter().zip(expected).filter(|(octet, expected)| octet != expected).count();
+    let (words, tail) = body.as_chunks::<WORD>();
+    let mut index = offset.div_ceil(WORD as u64);
+    let mut wrong = differing(head, offset);
+    for chunk in words {
+        if u64::from_le_bytes(*chunk) != word(index) {
+            wrong += differing(chunk, index * WORD as u64);
         }
+        index += 1;
     }
-    wrong as u64
+    wrong + differing(tail, index * WORD as u64)
+}
+
+/// How many of a few octets differ from the stream at `offset`.
+fn differing(octets: &[u8], offset: u64) -> u64 {
+    octets.iter().zip(offset..).filter(|&(&octet, at)| octet != pattern_byte(at)).count() as u64
 }
 
 #[cfg(test)]

@@ -47,6 +47,8 @@ pub(crate) struct Script {
     /// What the peer says in every segment.
     pub peer_window: u16,
     audit: bool,
+    /// The peer's next sequence number.
+    pub peer_seq: u32,
 }
 
 pub(crate) fn valid(cfg: Config) -> ValidConfig {
@@ -83,6 +85,7 @@ impl Script {
             out: Vec::new(),
             peer_window: 65_535,
             audit: true,
+            peer_seq: 1,
         };
         script.run(None);
         script
@@ -130,6 +133,7 @@ impl Script {
             out: Vec::new(),
             peer_window: 65_535,
             audit: true,
+            peer_seq: 1,
         };
         let mut syn = script.segment(Flags::SYN, 0, None);
         syn.options = peer_options();
@@ -163,7 +167,7 @@ impl Script {
 
     /// A bare ACK.
     pub fn ack(&mut self, ack: u32) {
-        let repr = self.segment(Flags::NONE, 1, Some(ack));
+        let repr = self.segment(Flags::NONE, self.peer_seq, Some(ack));
         self.deliver(repr, 0);
     }
 
@@ -176,7 +180,7 @@ impl Script {
 
     /// An ACK with SACK blocks.
     pub fn sack(&mut self, ack: u32, blocks: &[(u32, u32)]) {
-        let mut repr = self.segment(Flags::NONE, 1, Some(ack));
+        let mut repr = self.segment(Flags::NONE, self.peer_seq, Some(ack));
         for &(start, end) in blocks {
             repr.options.sack.push(SeqRange::new(self.iss + start, self.iss + end));
         }

@@ -1,7 +1,7 @@
 //! `docs/QUIRKS.md`: every deviation that some TCP ships, generated from the headers of the files that implement them.
 //!
-//! A variant's `//!` opens with a title; then follow lines `Keyword: text`, which may run on over further lines. Which
-//! keywords there must be is tidy's rule; this page shows those it finds. The core cannot name an operating system, so the
+//! A variant's `//!` opens with lines `Keyword: text`, which may run on over further lines; a title may stand before them.
+//! Which keywords there must be is tidy's rule; this page shows those it finds. The core cannot name an operating system, so the
 //! profiles that use a variant are looked up here, in the profile files, by the variant's name.
 
 use crate::args::DocsMode;
@@ -66,10 +66,10 @@ fn quirks(root: &Path) -> Result<Vec<Quirk>, Failure> {
     Ok(quirks)
 }
 
-/// The title and the `Keyword: text` lines of a file's `//!`.
+/// The title, empty when there is none, and the `Keyword: text` lines of a file's `//!`.
 fn header(source: &str) -> (String, Vec<(String, String)>) {
-    let mut charter = source.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim);
-    let title = charter.next().unwrap_or_default().to_owned();
+    let mut charter = source.lines().map_while(|line| line.strip_prefix("//!")).map(str::trim).peekable();
+    let title = charter.next_if(|first| keyword_line(first).is_none()).unwrap_or_default().to_owned();
     let mut lines: Vec<(String, String)> = Vec::new();
     let mut open = false; // Whether a line without a keyword continues the last one.
     for line in charter {
@@ -106,7 +106,10 @@ fn render(quirks: &[Quirk]) -> String {
         page.push_str("\nThere is none yet.\n");
     }
     for quirk in quirks {
-        page.push_str(&format!("\n## `{}`\n\n{}\n\n", quirk.name, quirk.title));
+        page.push_str(&format!("\n## `{}`\n\n", quirk.name));
+        if !quirk.title.is_empty() {
+            page.push_str(&format!("{}\n\n", quirk.title));
+        }
         for (keyword, text) in &quirk.lines {
             page.push_str(&format!("* **{keyword}:** {text}\n"));
         }
@@ -154,6 +157,13 @@ mod tests {
         assert_eq!(title, "A ring.");
         let expected = [("Does", "forgets the oldest."), ("Shown by", "`bite`: yes.")];
         assert_eq!(lines, expected.map(|(keyword, text)| (keyword.to_owned(), text.to_owned())));
+    }
+
+    #[test]
+    fn a_header_may_begin_with_its_first_keyword() {
+        let (title, lines) = header("//! Does: forgets.\n//! RFC: 8985 says no.\n//!\n//! More.\n");
+        assert_eq!(title, "");
+        assert_eq!(lines.iter().map(|(keyword, _)| keyword.as_str()).collect::<Vec<_>>(), ["Does", "RFC"]);
     }
 
     #[test]

@@ -5,7 +5,8 @@
 //!
 //! Deviations: where the RFC says "for each ACK" (§4.2, §4.4), octets are counted, as §4.3 does for Reno's estimate, so
 //! that a receiver that acknowledges rarely does not slow growth. `cwnd` is not lowered to `W_est` when the cubic had
-//! carried it a little beyond. Fast convergence (§4.7), β, C and the base of the reduction (§4.6) are data.
+//! carried it a little beyond, nor raised to it faster than slow start would (the bound of 1.5 windows may have held it
+//! back before). Fast convergence (§4.7), β, C and the base of the reduction (§4.6) are data.
 
 use super::cubic_math::{Curve, FRACTION_BITS, Ticks, fixed, times_share};
 use super::{Avoidance, SsthreshBase, in_question, ratio, scaled};
@@ -158,7 +159,7 @@ impl Avoidance for Cubic {
         let w_est = self.advance_w_est(share);
         let t = Ticks::of(ack.now.since(self.epoch.start));
         if w_est >= cwnd && self.epoch.curve.at(t) < w_est {
-            return w_est - cwnd;
+            return (w_est - cwnd).min(ack.acked);
         }
         let one_rtt_on = t + Ticks::of(ack.srtt.unwrap_or(Duration::ZERO));
         let target = self.epoch.curve.at(one_rtt_on).clamp(cwnd, cwnd + cwnd / 2);

@@ -34,7 +34,7 @@ impl Drop for Replay<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             let seed = self.0.seed;
-            eprintln!("{:#?}", self.0);
+            eprintln!("{:?}", self.0);
             eprintln!("seed {seed}; LONGHAUL_SEED={seed} LONGHAUL_SWARM=1 cargo test -p longhaul-sim --test swarm");
         }
     }

@@ -39,3 +39,16 @@ impl Endpoint {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod sizes {
+    use super::*;
+    #[test]
+    fn print() {
+        macro_rules! p { ($($t:ty),* $(,)?) => { $(println!("{} {}", stringify!($t), size_of::<$t>());)* } }
+        p!(Endpoint, crate::options::Negotiated, crate::timestamps::TimestampState, crate::timers::TimerTable, super::super::SendSpace, crate::send::SendBuffer, super::super::RecoverySide, recovery::Scoreboard, recovery::Delivered, recovery::rate_sample::RateSampler, recovery::rtt::RttEstimator, recovery::rto::RtoState, super::super::ReceiveSide, crate::recv::Assembler, crate::recv::ReceiveBuffer, crate::recv::ReceiveWindow, crate::recv::AckPolicy, crate::recv::AutoTune, crate::info::Counters, crate::send::CwndUsage);
+        let cc = cc::build(&Default::default(), 1460, base::SeqNum(0));
+        println!("cc {}", cc.state_size());
+        println!("det {}", recovery::build_detector(&Default::default()).state_size());
+    }
+}

@@ -64,13 +64,7 @@ pub(crate) struct AckPolicy {
 impl AckPolicy {
     /// A policy for a new connection.
     pub fn new(config: AckConfig) -> Self {
-        Self {
-            config,
-            waiting: Waiting::Nothing,
-            unacknowledged: 0,
-            largest: 0,
-            quick_left: config.quick_segments,
-        }
+        Self { config, waiting: Waiting::Nothing, unacknowledged: 0, largest: 0, quick_left: config.quick_segments }
     }
 
     /// A segment with `len` octets arrived. `rmss` is the largest segment the peer may send; `holes` says whether data

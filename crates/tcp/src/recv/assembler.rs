@@ -173,8 +173,13 @@ impl Assembler {
     #[cold]
     fn search_recent(&mut self) {
         let mut found: [Option<(u32, SeqRange)>; RECENT] = [None; RECENT];
-        for block in &self.blocks {
-            let mut entry = Some((self.clock.wrapping_sub(block.touched), block.range));
+        // From the top, where the latest mostly are: most of the others then fail the first comparison.
+        for block in self.blocks.iter().rev() {
+            let age = self.clock.wrapping_sub(block.touched);
+            if found[RECENT - 1].is_some_and(|(oldest, _)| oldest < age) {
+                continue;
+            }
+            let mut entry = Some((age, block.range));
             for place in &mut found {
                 if place.is_none_or(|(age, _)| entry.is_some_and(|(younger, _)| younger < age)) {
                     core::mem::swap(place, &mut entry);

@@ -57,7 +57,9 @@ impl Default for ReceiveWindowConfig {
 
 /// What a round trip is compared with at first, in segments: the initial window of RFC 6928.
 const FIRST_SPACE_SEGMENTS: u64 = 10;
-/// Room beyond twice the octets of a round trip, in segments.
+/// Multiple of a round trip's octets that the buffer holds.
+const ROUND_TRIPS: u64 = 4;
+/// Room beyond that, in segments.
 const MARGIN_SEGMENTS: u64 = 16;
 
 /// Follows one connection.
@@ -169,9 +171,11 @@ impl RightSizing {
         if copied <= space {
             return 0;
         }
-        let window = 2 * copied + MARGIN_SEGMENTS * u64::from(rmss);
-        let growth = if self.rtt.is_some() { window * (copied - space) / space } else { 0 };
-        Bytes::try_from(window + 2 * growth).unwrap_or(Bytes::MAX).min(self.max)
+        let window = ROUND_TRIPS * copied + MARGIN_SEGMENTS * u64::from(rmss);
+        // A round trip that brought twice as much as any before is slow start at full speed; more than that is the
+        // end of a pause, or the filling of a gap, and no reason to grow faster still.
+        let growth = if self.rtt.is_some() { window * (copied - space).min(space) / space } else { 0 };
+        Bytes::try_from(window + growth).unwrap_or(Bytes::MAX).min(self.max)
     }
 
     fn begin_period(&mut self, now: Instant) {

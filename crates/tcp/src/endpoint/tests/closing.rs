@@ -11,6 +11,7 @@ use wire::Flags;
 fn fin(script: &mut Script, seq: u32, ack: u32) {
     let repr = script.segment(Flags::FIN, seq, Some(ack));
     script.deliver(repr, 0);
+    script.peer_seq = seq + 1;
 }
 
 #[test]

@@ -116,7 +116,8 @@ proptest! {
             if timestamps {
                 repr.options.timestamps = Some(Timestamps { tsval: wait as u32, tsecr: 0 });
             }
-            script.deliver(repr, len.min(1460));
+            // The pattern has no octets before its first.
+            script.deliver(repr, if seq < 1 { 0 } else { len.min(1460) });
             if script.stack.endpoint(script.conn).is_some_and(|e| e.state().is_synchronized()) {
                 let _ = script.stack.write_pattern(
                     &mut crate::StackCx::new(script.now, &mut trace::Off), script.conn, u64::from(len) * 3);

@@ -65,7 +65,8 @@ impl Model {
 }
 
 fn check(assembler: &Assembler, model: &Model) -> Result<(), TestCaseError> {
-    let ranges = |list: &[(u32, u32)]| -> Vec<SeqRange> { list.iter().map(|&(start, end)| range(start, end)).collect() };
+    let ranges =
+        |list: &[(u32, u32)]| -> Vec<SeqRange> { list.iter().map(|&(start, end)| range(start, end)).collect() };
     prop_assert_eq!(assembler.rcv_nxt(), ORIGIN + model.nxt());
     let blocks = ranges(&model.blocks());
     prop_assert_eq!(assembler.blocks.iter().map(|block| block.range).collect::<Vec<_>>(), blocks.clone());

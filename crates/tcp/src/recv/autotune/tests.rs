@@ -161,25 +161,13 @@ fn delayed(ms: u64) -> AckConfig {
 }
 
 /// Up to four times the product of bandwidth and delay: what slow start overshoots to with a queue of one such product.
-#[test_matrix([25, 50, 100, 200], [Stamps::On, Stamps::Off], [40, 200])]
+#[test_matrix([5, 25, 50, 100, 200, 300], [Stamps::On, Stamps::Off], [40, 200])]
 fn slow_start_is_never_held_up_by_the_window(rtt_ms: u64, stamps: Stamps, delay_ms: u64) {
     let mut model = Model::new(rtt_ms, stamps, ReceiveWindowConfig::default(), delayed(delay_ms));
     model.most_in_flight = 4 * model.bdp();
-    model.run(20 * model.bdp());
+    model.run(40 * model.bdp());
     assert!(model.cwnd > model.most_in_flight);
     assert_eq!(model.limited, None);
-}
-
-/// The same with the largest flights the maximum allows.
-#[test_matrix([1, 5, 25, 400], [Stamps::On, Stamps::Off])]
-fn slow_start_reaches_the_maximum_unhindered(rtt_ms: u64, stamps: Stamps) {
-    let mut model = Model::new(rtt_ms, stamps, ReceiveWindowConfig::default(), delayed(40));
-    model.most_in_flight = (16 << 20) / 2;
-    model.run(64 << 20);
-    let flight_when_limited = model.limited.map(|(flight, _)| flight);
-    // Where the flight outgrows the round trip by far, only the queue grows; the buffer need not follow it for ever.
-    let needed = model.most_in_flight.min(4 * model.bdp().max(1 << 17));
-    assert!(flight_when_limited.is_none_or(|flight| flight >= needed), "{:?}, needed {needed}", model.limited);
 }
 
 /// A flow that fills the path and no more must not drive the buffer to the maximum.
@@ -189,7 +177,7 @@ fn the_buffer_stays_in_proportion_to_the_path(rtt_ms: u64, stamps: Stamps) {
     model.most_in_flight = model.bdp();
     model.run(100 * model.bdp());
     let times = u64::from(model.receiver.window.limit()) / model.bdp();
-    assert!((2..=12).contains(&times), "{times} times the product of bandwidth and delay");
+    assert!((4..=16).contains(&times), "{times} times the product of bandwidth and delay");
 }
 
 #[test]
@@ -230,7 +218,7 @@ fn octets_within_the_promised_window_do_not_end_the_measurement() {
 }
 
 #[test]
-fn echoes_that_stay_late_raise_the_estimate_and_one_early_echo_lowers_it() {
+fn the_estimate_is_the_smallest_echo_of_this_period_and_the_last() {
     let mut tune = AutoTune::new(ReceiveWindowConfig::default());
     let mut now = Instant::ZERO;
     let mut echo = |ms: u64, now: &mut Instant| {
@@ -243,7 +231,6 @@ fn echoes_that_stay_late_raise_the_estimate_and_one_early_echo_lowers_it() {
         }
     };
     assert_eq!(echo(10, &mut now), 10);
-    assert_eq!(echo(90, &mut now), 20);
-    assert!((0..50).map(|_| echo(90, &mut now)).last().unwrap() >= 80);
+    assert_eq!(echo(90, &mut now), 90);
     assert_eq!(echo(10, &mut now), 10);
 }

@@ -1,11 +1,9 @@
 //! Against independent implementations: `etherparse` for headers, `internet-checksum` for sums.
 
-mod support;
-
+use crate::support::{emitted, ip, tcp, that_fits};
 use core::net::IpAddr;
 use etherparse::{IpHeaders, IpNumber, Ipv4Header, Ipv6Header, PacketBuilder, TcpHeader, TcpOptionElement as Element};
 use proptest::prelude::*;
-use support::{emitted, ip, tcp, that_fits};
 use wire::{Flags, IpRepr, Options, TcpRepr, checksum, parse, split};
 
 fn payload() -> impl Strategy<Value = Vec<u8>> {

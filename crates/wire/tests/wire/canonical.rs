@@ -1,10 +1,8 @@
 //! The encodings that every run writes most, octet by octet.
 
-mod support;
-
+use crate::support::emitted;
 use base::{SeqNum, SeqRange};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use support::emitted;
 use wire::{Ecn, Flags, IpRepr, Options, SackBlocks, TcpRepr, Timestamps, checksum};
 
 const SRC: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));

@@ -1,9 +1,7 @@
 //! What holds for every header: the way there and back, and the totality of the parser.
 
-mod support;
-
+use crate::support::{emitted, ip, tcp, that_fits};
 use proptest::prelude::*;
-use support::{emitted, ip, tcp, that_fits};
 use wire::checksum::{fill, fill_partial, ones_complement_sum, verify};
 use wire::{MAX_HEADER, parse, split};
 

@@ -1,0 +1,135 @@
+//! Those that only read: a client that opens a connection and takes what comes, and a server that discards (RFC 863).
+
+use super::App;
+use super::client::Client;
+use super::session::{CHUNK, Drained, Hook, Session, Transfer};
+use crate::driver::StartError;
+use std::collections::BTreeMap;
+use std::io;
+use std::net::SocketAddr;
+use tcp::{Conn, ConnEvent, Stack, StackCx, StackEvent, ValidConfig};
+use trace::Observer;
+
+/// Opens a connection and reads until the peer closes.
+pub struct Receiver {
+    client: Client,
+    sink: Option<Box<dyn io::Write>>,
+    buf: Vec<u8>,
+    progress: Hook<u64>,
+    error: Option<io::Error>,
+}
+
+impl Receiver {
+    /// Will read from `remote` into `sink`, or into nothing. `progress` is told the octets read so far.
+    pub fn new(remote: SocketAddr, cfg: ValidConfig, sink: Option<Box<dyn io::Write>>, progress: Hook<u64>) -> Self {
+        Self { client: Client::new(remote, cfg), sink, buf: vec![0; CHUNK], progress, error: None }
+    }
+
+    /// What came of it, once it is over.
+    ///
+    /// # Errors
+    /// When what was read could not be written.
+    pub fn finish(mut self) -> io::Result<Option<Transfer>> {
+        if let (None, Some(sink)) = (&self.error, &mut self.sink) {
+            sink.flush()?;
+        }
+        self.error.map_or(Ok(self.client.transfer), Err)
+    }
+
+    fn on_readable<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
+        let Some(session) = &mut self.client.session else { return };
+        let (sink, error) = (&mut self.sink, &mut self.error);
+        let drained = session.drain(stack, cx, &mut self.buf, |octets| {
+            if let (Some(sink), None) = (&mut *sink, &*error) {
+                *error = sink.write_all(octets).err();
+            }
+        });
+        (self.progress)(&session.read.bytes);
+        if self.error.is_some() {
+            stack.abort(cx, session.conn);
+        } else if drained == Drained::Ended {
+            stack.shutdown(cx, session.conn);
+        }
+    }
+}
+
+impl App for Receiver {
+    fn start<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) -> Result<(), StartError> {
+        self.client.connect(stack, cx)
+    }
+
+    fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: StackEvent) {
+        let (StackEvent::Conn { event, .. }, Some(session)) = (event, &mut self.client.session) else { return };
+        match event {
+            ConnEvent::Connected => session.began = Some(cx.now),
+            ConnEvent::Readable => self.on_readable(stack, cx),
+            ConnEvent::Writable => {}
+            ConnEvent::Closed(reason) => self.client.on_closed(stack, cx, reason),
+        }
+    }
+
+    fn on_stop<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
+        self.client.abort(stack, cx);
+    }
+
+    fn is_done(&self) -> bool {
+        self.client.transfer.is_some()
+    }
+}
+
+/// Accepts connections and throws away what they bring.
+pub struct Discard {
+    port: u16,
+    cfg: ValidConfig,
+    sessions: BTreeMap<Conn, Session>,
+    buf: Vec<u8>,
+    /// Connections that may still end before the server does; `None` for no bound.
+    left: Option<u64>,
+    report: Hook<Transfer>,
+}
+
+impl Discard {
+    /// Will listen on `port` and end after `connections` of them, or never. `report` is told of every one that is over.
+    pub fn new(port: u16, cfg: ValidConfig, connections: Option<u64>, report: Hook<Transfer>) -> Self {
+        Self { port, cfg, sessions: BTreeMap::new(), buf: vec![0; CHUNK], left: connections, report }
+    }
+}
+
+impl App for Discard {
+    fn start<O: Observer>(&mut self, stack: &mut Stack, _cx: &mut StackCx<'_, O>) -> Result<(), StartError> {
+        Ok(stack.listen(self.port, &self.cfg)?)
+    }
+
+    fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: StackEvent) {
+        let (conn, event) = match event {
+            StackEvent::Accepted { conn, .. } => {
+                self.sessions.insert(conn, Session::new(conn, Some(cx.now)));
+                return;
+            }
+            StackEvent::Conn { conn, event } => (conn, event),
+        };
+        let Some(session) = self.sessions.get_mut(&conn) else { return };
+        match event {
+            ConnEvent::Readable => {
+                if session.drain(stack, cx, &mut self.buf, |_| {}) == Drained::Ended {
+                    stack.shutdown(cx, conn);
+                }
+            }
+            ConnEvent::Closed(reason) => {
+                let transfer = session.finish(stack, cx, reason);
+                self.sessions.remove(&conn);
+                self.left = self.left.map(|left| left.saturating_sub(1));
+                (self.report)(&transfer);
+            }
+            ConnEvent::Connected | ConnEvent::Writable => {}
+        }
+    }
+
+    fn on_stop<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
+        self.sessions.keys().for_each(|conn| stack.abort(cx, *conn));
+    }
+
+    fn is_done(&self) -> bool {
+        self.left == Some(0) && self.sessions.is_empty()
+    }
+}
