@@ -1,1 +1,16 @@
-//! Placeholder.
+//! Fuzz targets as plain functions from bytes, each asserting what must hold for any input.
+//!
+//! A target is one file here, one line in [`TARGETS`], one directory `corpus/<target>` with its seeds, and one program in
+//! `fuzz_targets/` for `cargo +nightly fuzz run --features libfuzzer <target>`. On stable, `tests/replay.rs` runs every
+//! kept input through its target; an input that once failed is kept under a name that says why.
+#![forbid(unsafe_code)]
+
+mod wire_parse;
+
+pub use wire_parse::wire_parse;
+
+/// Judges one input; panics when something that must hold does not.
+pub type Target = fn(&[u8]);
+
+/// Every target, under the name of its corpus and its program.
+pub const TARGETS: &[(&str, Target)] = &[("wire_parse", wire_parse)];

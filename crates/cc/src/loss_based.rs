@@ -166,8 +166,8 @@ impl<S: SlowStart, A: Avoidance> LossBased<S, A> {
     /// Saves the state unless an earlier reduction of the same episode did.
     fn save(&mut self, event: &CongestionEvent) {
         match (event, &self.prior) {
-            (CongestionEvent::Timeout { flight_size: 0, .. }, _) | (_, Prior::OfThisEpisode(_)) => {}
             (CongestionEvent::Ecn { .. }, _) => self.prior = Prior::None,
+            (CongestionEvent::Timeout { flight_size: 0, .. }, _) | (_, Prior::OfThisEpisode(_)) => {}
             _ => self.prior = Prior::OfThisEpisode(self.state.clone()),
         }
     }
@@ -221,6 +221,7 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
         if let Prior::OfThisEpisode(saved) | Prior::OfPastEpisode(saved) = &mut self.prior {
             saved.window.set_smss(smss);
         }
+        self.repace(None);
     }
 
     fn undo(&mut self) -> bool {

@@ -19,7 +19,7 @@ mod offload;
 mod outlet;
 mod tun;
 
-pub use apps::{App, Discard, Echo, Hook, Payload, Receiver, Sender, SourceError, Transfer};
+pub use apps::{App, Discard, Echo, Hook, Payload, Receiver, Sender, SourceError, Stream, Transfer};
 pub use cidr::{Cidr, CidrError};
 pub use clock::{Clock, Interest, MonotonicClock, Wake};
 pub use crc::Crc32;

@@ -136,3 +136,29 @@ pub fn build_reduction(config: &ReductionConfig) -> Box<dyn Reduction> {
         ReductionConfig::Pipe => Box::new(PipeReduction::default()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_case::test_case;
+
+    const RING: RackRingConfig = RackRingConfig { capacity: Some(64), dup_thresh: 3 };
+
+    #[test_case(DetectorConfig::DupThresh(DupThreshConfig { dup_thresh: 3 }), "dup_thresh")]
+    #[test_case(DetectorConfig::default(), "rack")]
+    #[test_case(DetectorConfig::RackRing(RING), "rack_ring")]
+    fn each_tag_builds_its_detector_and_none_survives_a_peer_without_sack(config: DetectorConfig, name: &str) {
+        let built = build_detector(&config);
+        assert_eq!(built.name(), name);
+        println!("{name}: {} B", built.state_size());
+        assert_eq!(build_detector_without_sack(&config).name(), "dup_thresh");
+        assert!(RecoveryConfig { detector: config, reduction: ReductionConfig::Pipe }.problems().is_empty());
+    }
+
+    #[test_case(DetectorConfig::Rack(RackConfig { dup_thresh: 0, dsack: DsackAdaptation::On }), "recovery.detector.dup_thresh")]
+    #[test_case(DetectorConfig::RackRing(RackRingConfig { capacity: Some(0), ..RING }), "recovery.detector.capacity")]
+    fn a_number_out_of_bounds_is_named(detector: DetectorConfig, path: &str) {
+        let config = RecoveryConfig { detector, ..RecoveryConfig::default() };
+        assert_eq!(config.problems().first().map(|(path, _)| *path), Some(path));
+    }
+}

@@ -111,3 +111,110 @@ impl RateSampler {
         self.delivered
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scoreboard::Scoreboard;
+    use base::{SeqNum, SeqRange};
+
+    const SEGMENT: u32 = 1000;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    struct Flow {
+        board: Scoreboard,
+        sampler: RateSampler,
+        out: Delivered,
+        nxt: u32,
+    }
+
+    impl Flow {
+        fn new() -> Self {
+            Self { board: Scoreboard::new(SeqNum(0)), sampler: RateSampler::new(), out: Delivered::default(), nxt: 0 }
+        }
+        fn send(&mut self, ms: u64) {
+            let stamp = self.sampler.stamp(at(ms), self.board.pipe());
+            self.board.on_sent(SeqRange::new(SeqNum(self.nxt), SeqNum(self.nxt + SEGMENT)), 0, stamp, at(ms));
+            self.nxt += SEGMENT;
+        }
+        fn ack(&mut self, ms: u64, segments: u32) -> Option<RateSample> {
+            self.board.apply(SeqNum(segments * SEGMENT), &[], &mut self.out);
+            self.sampler.on_ack(at(ms), &self.out, Some(Duration::from_millis(10)))
+        }
+    }
+
+    #[test]
+    fn a_segment_each_millisecond_is_a_kilobyte_each_millisecond() {
+        let mut flow = Flow::new();
+        for ms in 0..30u64 {
+            let sample = if ms < 10 { None } else { flow.ack(ms, ms as u32 - 9) };
+            flow.send(ms);
+            if let Some(sample) = sample.filter(|_| ms >= 20) {
+                assert_eq!(sample.rate().unwrap().bits_per_sec(), 8_000_000);
+                assert_eq!((sample.delivered, sample.interval), (10_000, Duration::from_millis(10)));
+                assert_eq!((sample.prior_delivered, sample.pipe_at_send), (1000 * (ms - 19), 10_000));
+            }
+        }
+        assert_eq!(flow.sampler.total_delivered(), 20_000);
+    }
+
+    #[test]
+    fn acks_that_come_bunched_do_not_raise_the_rate() {
+        let mut flow = Flow::new();
+        (0..30).for_each(|ms| flow.send(ms));
+        flow.ack(10, 1);
+        let sample = flow.ack(40, 30).unwrap();
+        // Thirty segments in forty milliseconds, and not twenty-nine in the thirty between the ACKs.
+        assert_eq!((sample.delivered, sample.interval), (30_000, Duration::from_millis(40)));
+    }
+
+    #[test]
+    fn an_interval_below_the_minimum_rtt_gives_no_sample_but_counts() {
+        let mut flow = Flow::new();
+        flow.send(0);
+        assert_eq!(flow.ack(9, 1), None);
+        assert_eq!(flow.sampler.total_delivered(), 1000);
+        flow.send(9);
+        assert!(flow.ack(19, 2).is_some());
+    }
+
+    #[test]
+    fn nothing_delivered_is_no_sample() {
+        let mut flow = Flow::new();
+        flow.send(0);
+        assert_eq!(flow.ack(50, 0), None);
+    }
+
+    #[test]
+    fn segments_sent_after_the_application_ran_dry_are_marked_until_those_before_are_delivered() {
+        let mut flow = Flow::new();
+        flow.send(0);
+        flow.sampler.on_app_limited(flow.board.pipe());
+        flow.send(1);
+        assert!(!flow.ack(10, 1).unwrap().app_limited);
+        assert!(flow.ack(11, 2).unwrap().app_limited);
+        flow.send(12);
+        assert!(!flow.ack(22, 3).unwrap().app_limited);
+    }
+
+    #[test]
+    fn silence_is_not_slow_delivery() {
+        let mut flow = Flow::new();
+        flow.send(0);
+        flow.ack(10, 1);
+        flow.send(5_000);
+        assert_eq!(flow.ack(5_010, 2).unwrap().interval, Duration::from_millis(10));
+    }
+
+    #[test]
+    fn losses_since_the_transmission_are_told() {
+        let mut flow = Flow::new();
+        flow.sampler.on_lost(500);
+        flow.send(0);
+        flow.sampler.on_lost(3_000);
+        assert_eq!(flow.ack(10, 1).unwrap().lost, 3_000);
+    }
+}

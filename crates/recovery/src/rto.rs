@@ -134,3 +134,83 @@ impl RtoState {
         now + self.current.0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rtt::RttConfig;
+    use test_case::test_case;
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+    fn low() -> RtoConfig {
+        RtoConfig { min: ms(1), ..RtoConfig::default() }
+    }
+    fn estimator(samples: &[u64]) -> RttEstimator {
+        let mut rtt = RttEstimator::new(RttConfig::default());
+        samples.iter().for_each(|&sample| rtt.on_sample(Instant::ZERO, ms(sample)));
+        rtt
+    }
+
+    #[test_case(&[], 1_000_000_000; "initial")]
+    #[test_case(&[100], 300_000_000)]
+    #[test_case(&[100, 100], 250_000_000)]
+    #[test_case(&[100, 100, 100], 212_500_000)]
+    #[test_case(&[100, 100, 100, 120], 206_875_000)]
+    #[test_case(&[100, 100, 100, 120, 300], 402_968_748)]
+    #[test_case(&[100, 100, 100, 120, 300, 100], 357_812_498)]
+    fn the_timeout_is_the_mean_plus_four_variations(samples: &[u64], rto_ns: u64) {
+        assert_eq!(estimator(samples).rto(&low()).duration().as_nanos(), rto_ns);
+    }
+
+    #[test]
+    fn the_granularity_is_the_least_that_is_added() {
+        let config = RtoConfig { granularity: ms(200), ..low() };
+        let steady = estimator(&[100; 60]);
+        assert_eq!(steady.rto(&config).duration(), ms(300));
+        assert_eq!(steady.rto(&low()).duration(), ms(101));
+    }
+
+    #[test_case(10, 1_000; "raised to the lower bound")]
+    #[test_case(90_000, 60_000; "cut to the upper bound")]
+    fn the_timeout_stays_inside_its_bounds(sample: u64, rto_ms: u64) {
+        assert_eq!(estimator(&[sample]).rto(&RtoConfig::default()).duration(), ms(rto_ms));
+    }
+
+    #[test]
+    fn it_doubles_up_to_the_bound_and_collapses_with_the_next_estimate() {
+        let mut rto = RtoState::new(low());
+        rto.on_rtt(&estimator(&[100]));
+        let doubled: Vec<u64> = (0..9)
+            .map(|_| {
+                rto.back_off();
+                rto.current().duration().as_millis()
+            })
+            .collect();
+        assert_eq!(doubled, [600, 1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 60_000, 60_000]);
+        rto.reset_backoff();
+        assert_eq!(rto.current().duration(), ms(300));
+        rto.back_off();
+        rto.on_rtt(&estimator(&[100, 100]));
+        assert_eq!(rto.expiry(Instant::ZERO + ms(5)), Instant::ZERO + ms(255));
+    }
+
+    #[test]
+    fn after_a_lost_syn_data_begins_with_three_seconds() {
+        let mut rto = RtoState::new(RtoConfig::default());
+        rto.back_off();
+        rto.on_syn_lost();
+        assert_eq!(rto.current().duration(), ms(3_000));
+        rto.on_rtt(&estimator(&[500]));
+        assert_eq!(rto.current().duration(), ms(1_500));
+    }
+
+    #[test]
+    fn bounds_that_contradict_each_other_are_named() {
+        assert!(RtoConfig::default().problems().is_empty());
+        let wrong = RtoConfig { initial: ms(0), min: ms(0), max: ms(10_000), granularity: ms(20_000) };
+        let paths: Vec<&str> = wrong.problems().into_iter().map(|(path, _)| path).collect();
+        assert_eq!(paths, ["rto.min", "rto.max", "rto.granularity"]);
+    }
+}

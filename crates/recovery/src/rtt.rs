@@ -143,3 +143,74 @@ impl WindowedMin {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn follows_the_worked_example() {
+        let mut rtt = RttEstimator::new(RttConfig::default());
+        assert_eq!((rtt.srtt(), rtt.rttvar(), rtt.min_rtt()), (None, None, None));
+        let expected = [
+            (100, 100_000_000, 50_000_000),
+            (100, 100_000_000, 37_500_000),
+            (100, 100_000_000, 28_125_000),
+            (120, 102_500_000, 26_093_750),
+            (300, 127_187_500, 68_945_312),
+            (100, 123_789_062, 58_505_859),
+        ];
+        for (sample, srtt, rttvar) in expected {
+            rtt.on_sample(Instant::ZERO, ms(sample));
+            assert_eq!(rtt.srtt().map(Duration::as_nanos), Some(srtt));
+            assert_eq!(rtt.rttvar().map(Duration::as_nanos), Some(rttvar));
+        }
+        assert_eq!(rtt.min_rtt(), Some(ms(100)));
+    }
+
+    #[test]
+    fn the_minimum_rises_after_a_change_of_path() {
+        let mut rtt = RttEstimator::new(RttConfig { min_rtt_window: Duration::from_secs(10) });
+        rtt.on_sample(Instant::ZERO, ms(20));
+        for second in 1..=10 {
+            rtt.on_sample(Instant::ZERO + Duration::from_secs(second), ms(80));
+            assert_eq!(rtt.min_rtt(), Some(ms(20)));
+        }
+        rtt.on_sample(Instant::ZERO + Duration::from_secs(11), ms(90));
+        assert_eq!(rtt.min_rtt(), Some(ms(80)));
+    }
+
+    #[test]
+    fn a_window_of_no_length_is_refused() {
+        assert!(RttConfig::default().problems().is_empty());
+        assert_eq!(RttConfig { min_rtt_window: Duration::ZERO }.problems()[0].0, "rtt.min_rtt_window");
+    }
+
+    proptest! {
+        #[test]
+        fn the_windowed_minimum_is_a_sample_of_the_window_and_not_above_the_latest(
+            samples in prop::collection::vec((0u64..40, 1u64..1000), 1..200),
+        ) {
+            let window = ms(100);
+            let (mut min, mut now, mut seen) = (WindowedMin::new(window), Instant::ZERO, Vec::new());
+            for (gap, rtt) in samples {
+                now += ms(gap);
+                min.update(now, ms(rtt));
+                seen.push((now, ms(rtt)));
+                let got = min.get().unwrap();
+                let young: Vec<Duration> =
+                    seen.iter().filter(|(at, _)| now.since(*at) <= window).map(|(_, rtt)| *rtt).collect();
+                prop_assert!(got <= ms(rtt));
+                prop_assert!(young.contains(&got), "{got} is not among {young:?}");
+                // Never above the least of the younger half: the stand-ins are renewed before that.
+                let younger = seen.iter().filter(|(at, _)| now.since(*at) <= window / 4).map(|(_, rtt)| *rtt).min();
+                prop_assert!(younger.is_none_or(|least| got <= least));
+            }
+        }
+    }
+}

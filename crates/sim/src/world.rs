@@ -81,8 +81,9 @@ impl<'a, O: Observer> World<'a, O> {
         while let Some((at, node)) = self.queue.pop() {
             assert!(at >= self.now, "an event in the past");
             self.now = at;
+            self.checkers.before_step(&self.topology, at)?;
             let served = self.step(node)?;
-            self.checkers.after_step(&self.topology, node, at)?;
+            self.checkers.after_step(&self.topology, node)?;
             let links = &self.topology.links;
             self.budget.spend(at, || links.iter().map(|link| link.path.in_flight()).max().unwrap_or(0))?;
             if served.closings > 0 && self.until == Until::Closed && self.open_flow().is_none() {

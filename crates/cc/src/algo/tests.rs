@@ -1,3 +1,5 @@
+//! Configuration leaf by leaf, and one model that every buildable controller must agree with.
+
 use super::*;
 use crate::avoidance::SsthreshBase;
 use crate::control::Pacing;
@@ -226,9 +228,9 @@ impl Model {
         let before = self.cc.window().clone();
         let floor = 2 * before.smss();
         match (event, self.episode, self.saved) {
+            (CongestionEvent::Ecn { .. }, ..) => self.saved = None,
             (CongestionEvent::Timeout { flight_size: 0, .. }, ..) => {}
             (_, EpisodeKind::Recovery, Some(_)) => {}
-            (CongestionEvent::Ecn { .. }, ..) => self.saved = None,
             _ => (self.saved, self.episode) = (Some(before.cwnd()), EpisodeKind::Recovery),
         }
         self.cc.on_congestion(event, self.now);

@@ -154,12 +154,13 @@ impl Avoidance for Cubic {
             self.resize(window.smss());
         }
         let cwnd = window.cwnd();
-        // The only division: what part of the window this ACK speaks for. No ACK speaks for more than all of it.
-        let share = (u64::from(ack.acked.min(cwnd)) << 32) / u64::from(cwnd);
+        // No ACK speaks for more than a window. What part of it this one speaks for is the only division here.
+        let acked = ack.acked.min(cwnd);
+        let share = (u64::from(acked) << 32) / u64::from(cwnd);
         let w_est = self.advance_w_est(share);
         let t = Ticks::of(ack.now.since(self.epoch.start));
         if w_est >= cwnd && self.epoch.curve.at(t) < w_est {
-            return (w_est - cwnd).min(ack.acked);
+            return (w_est - cwnd).min(acked);
         }
         let one_rtt_on = t + Ticks::of(ack.srtt.unwrap_or(Duration::ZERO));
         let target = self.epoch.curve.at(one_rtt_on).clamp(cwnd, cwnd + cwnd / 2);

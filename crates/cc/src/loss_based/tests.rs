@@ -1,3 +1,5 @@
+//! The composite: its rules one by one, and stories in rounds as snapshots.
+
 use super::*;
 use crate::avoidance::{Cubic, CubicConfig, Reno, RenoConfig};
 use crate::slow_start::{Classic, ClassicConfig};
@@ -159,11 +161,14 @@ fn undo_keeps_a_window_that_has_grown_beyond_the_saved_one() {
     assert_eq!(*cc.window(), grown);
 }
 
-#[test]
-fn a_mark_is_not_undone() {
+#[test_case(true; "after the episode of the loss")]
+#[test_case(false; "within it")]
+fn a_mark_is_not_undone(episode_over: bool) {
     let mut cc = reno(100);
     cc.on_congestion(&loss(100), Instant::ZERO);
-    cc.on_recovery_exit(Instant::ZERO);
+    if episode_over {
+        cc.on_recovery_exit(Instant::ZERO);
+    }
     cc.on_congestion(&CongestionEvent::Ecn { flight_size: 50 * SEGMENT }, Instant::ZERO);
     assert!(!cc.undo());
     assert_eq!(segments(&cc).0, 25);

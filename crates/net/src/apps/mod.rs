@@ -11,7 +11,7 @@ mod session;
 pub use echo::Echo;
 pub use receiver::{Discard, Receiver};
 pub use sender::{Payload, Sender, SourceError};
-pub use session::{Hook, Transfer};
+pub use session::{Hook, Stream, Transfer};
 
 use crate::driver::StartError;
 use tcp::{Stack, StackCx, StackEvent};

@@ -196,3 +196,6 @@ impl LossDetector for DupThresh {
         size_of::<Self>()
     }
 }
+
+#[cfg(test)]
+mod tests;

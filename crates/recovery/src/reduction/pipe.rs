@@ -35,3 +35,28 @@ impl Reduction for PipeReduction {
         size_of::<Self>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn leaves_what_the_window_has_beside_the_flight() {
+        let mut reduction = PipeReduction::default();
+        reduction.on_enter(&EpisodeEntry {
+            ssthresh: 10_000,
+            prior_cwnd: 20_000,
+            flight_size: 20_000,
+            sacked_before: 0,
+            newly_acked: 0,
+            smss: 1000,
+        });
+        assert_eq!(reduction.quota(), 0, "half a flight has to drain first");
+        reduction.on_ack(&RecoveryAck { delivered: 1000, pipe: 8_500, cwnd: 10_000, acked: 0, newly_lost: 1000 });
+        assert_eq!(reduction.quota(), 1_500);
+        reduction.on_sent(1000);
+        assert_eq!(reduction.quota(), 500);
+        reduction.on_sent(1000);
+        assert_eq!(reduction.quota(), 0, "a forced retransmission may overdraw");
+    }
+}

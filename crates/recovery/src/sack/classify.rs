@@ -83,3 +83,85 @@ pub fn rfc2883(block: SackBlock, cx: &BlockCx) -> BlockClass {
     }
     BlockClass::Sack
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_case::test_case;
+
+    fn block(start: u32, end: u32) -> SackBlock {
+        SackBlock::new(SeqNum(start), SeqNum(end))
+    }
+
+    /// Classifies all blocks of one ACK, with every number moved up by `offset`; everything up to 9000 was sent.
+    fn classes(ack: u32, blocks: &[(u32, u32)], offset: u32) -> Vec<BlockClass> {
+        let moved: Vec<SackBlock> =
+            blocks.iter().map(|&(s, e)| SackBlock::new(SeqNum(s) + offset, SeqNum(e) + offset)).collect();
+        let cx = |position: usize| BlockCx {
+            seg_ack: SeqNum(ack) + offset,
+            snd_una: SeqNum(ack) + offset,
+            snd_nxt: SeqNum(9000) + offset,
+            max_window: 65_535,
+            position,
+            second: if position == 0 { moved.get(1).copied() } else { None },
+        };
+        moved.iter().enumerate().map(|(position, &block)| rfc2883(block, &cx(position))).collect()
+    }
+
+    const D: BlockClass = BlockClass::Dsack;
+    const S: BlockClass = BlockClass::Sack;
+
+    // The situations of RFC 2883 §4 and §5.
+    #[test_case(4000, &[(3000, 3500)] => vec![D]; "duplicate below the ACK")]
+    #[test_case(4000, &[(3000, 3500), (4500, 5000)] => vec![D, S]; "duplicate below the ACK beside a hole")]
+    #[test_case(4000, &[(5000, 5500), (4500, 5500)] => vec![D, S]; "duplicate of queued data")]
+    #[test_case(4000, &[(5000, 5500), (5000, 5500)] => vec![D, S]; "duplicate of all that is queued")]
+    #[test_case(2500, &[(1000, 1500)] => vec![D]; "partly duplicate")]
+    #[test_case(2500, &[(1000, 1500), (3000, 3500)] => vec![D, S]; "two partial duplicates below")]
+    #[test_case(1000, &[(1500, 2000), (1500, 3000), (3500, 4000)] => vec![D, S, S]; "two partial duplicates above")]
+    #[test_case(3000, &[(1000, 1500)] => vec![D]; "late original after its copy")]
+    #[test_case(1500, &[(1000, 1500)] => vec![D]; "its end is the ACK itself")]
+    #[test_case(1000, &[(2000, 2500), (3000, 3500)] => vec![S, S]; "no duplicate at all")]
+    fn rfc_2883_by_example(ack: u32, blocks: &[(u32, u32)]) -> Vec<BlockClass> {
+        let plain = classes(ack, blocks, 0);
+        assert_eq!(plain, classes(ack, blocks, u32::MAX - 3200), "across the wrap");
+        plain
+    }
+
+    #[test_case(1000, 1000, 0 => RejectReason::Empty)]
+    #[test_case(2000, 1500, 0 => RejectReason::Empty; "backwards")]
+    #[test_case(8500, 9001, 0 => RejectReason::BeyondSent)]
+    #[test_case(3500, 4500, 0 => RejectReason::BelowAck; "both sides of the ACK")]
+    #[test_case(3000, 3500, 1 => RejectReason::BelowAck; "duplicate report in second place")]
+    #[test_case(4500, 5000, 0 => RejectReason::Stale; "acknowledged since")]
+    #[test_case(2900, 3000, 0 => RejectReason::TooOld)]
+    fn refuses(start: u32, end: u32, position: usize) -> RejectReason {
+        let cx = BlockCx {
+            seg_ack: SeqNum(4000),
+            snd_una: SeqNum(6000),
+            snd_nxt: SeqNum(9000),
+            max_window: 1000,
+            position,
+            second: None,
+        };
+        match rfc2883(block(start, end), &cx) {
+            BlockClass::Reject(reason) => reason,
+            class => panic!("classified as {class:?}"),
+        }
+    }
+
+    #[test]
+    fn an_overtaken_ack_is_judged_by_its_own_number() {
+        // SND.UNA has moved to 6000 since; the block lies below it and yet is no duplicate report.
+        let cx = BlockCx {
+            seg_ack: SeqNum(4000),
+            snd_una: SeqNum(6000),
+            snd_nxt: SeqNum(9000),
+            max_window: 65_535,
+            position: 0,
+            second: None,
+        };
+        assert_eq!(rfc2883(block(5000, 7000), &cx), S);
+        assert_ne!(rfc2883(block(4500, 5500), &cx), D);
+    }
+}

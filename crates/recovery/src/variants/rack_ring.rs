@@ -107,7 +107,7 @@ impl LossDetector for RackRing {
 
     fn on_delivered(&mut self, batch: &[SentSegment], cx: &DetectCx) {
         self.beside.on_delivered(batch, cx);
-        let newest = batch.iter().filter(|segment| segment.retransmits == 0).filter_map(|s| self.recorded(s)).last();
+        let newest = batch.iter().rev().filter(|segment| segment.retransmits == 0).find_map(|s| self.recorded(s));
         if let Some(xmit) = newest {
             self.newest.take(xmit, cx.now);
         }
@@ -142,3 +142,6 @@ impl LossDetector for RackRing {
         size_of::<Self>() + self.slots.capacity() * size_of::<Slot>()
     }
 }
+
+#[cfg(test)]
+mod tests;

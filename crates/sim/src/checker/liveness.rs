@@ -24,7 +24,7 @@ impl Liveness {
     }
 
     #[inline]
-    pub(super) fn after_step(&mut self, topology: &Topology, now: Instant) -> Result<(), Cause> {
+    pub(super) fn before_step(&mut self, topology: &Topology, now: Instant) -> Result<(), Cause> {
         if now < self.look_at { Ok(()) } else { self.look(topology, now) }
     }
 

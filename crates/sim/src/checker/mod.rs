@@ -28,10 +28,15 @@ impl Checkers {
         Self { accounting: Accounting::new(topology, schedule), liveness: Liveness::new(topology) }
     }
 
-    /// `node` has been served at `now`.
+    /// The clock has come to `now`, and nothing has happened there yet.
     #[inline]
-    pub(crate) fn after_step(&mut self, topology: &Topology, node: usize, now: Instant) -> Result<(), Cause> {
-        self.liveness.after_step(topology, now)?;
+    pub(crate) fn before_step(&mut self, topology: &Topology, now: Instant) -> Result<(), Cause> {
+        self.liveness.before_step(topology, now)
+    }
+
+    /// `node` has been served.
+    #[inline]
+    pub(crate) fn after_step(&mut self, topology: &Topology, node: usize) -> Result<(), Cause> {
         self.accounting.after_step(topology, node)
     }
 

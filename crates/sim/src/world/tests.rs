@@ -70,7 +70,7 @@ fn everything_written_is_read(octets: u64) {
 #[test]
 fn a_flow_for_some_time_closes_when_it_is_over() {
     let workload = Workload::For(Duration::from_secs(2));
-    let small_buffer = config(|config| config.send.buffer = 20_000);
+    let small_buffer = config(|config| config.send.buffer = 60_000);
     let flow = FlowSpec { client: small_buffer, start: Duration::from_secs(1), ..flow(workload) };
     let flow = &finish(&with_bottleneck(scenario(flow))).flows[0];
     assert_eq!(flow.started, Instant::ZERO + Duration::from_secs(1));
@@ -131,7 +131,9 @@ fn trace_of(scenario: &Scenario) -> (String, Outcome) {
 #[test]
 fn octets_and_their_description_give_the_same_trace() {
     let lossy = |carriage| {
-        let flow = FlowSpec { carriage, ..flow(Workload::Bytes(300_000)) };
+        // A buffer that grows would notice in how many pieces it is read.
+        let server = config(|config| config.receive.window = ReceiveWindowConfig::Fixed { bytes: 200_000 });
+        let flow = FlowSpec { carriage, server, ..flow(Workload::Bytes(300_000)) };
         losing(&[5, 9, 40], with_bottleneck(scenario(flow)))
     };
     let (described, octets) = (trace_of(&lossy(Carriage::Described)), trace_of(&lossy(Carriage::Octets)));
@@ -174,7 +176,7 @@ fn a_reader_that_falls_asleep_is_a_stall() {
 
 #[test]
 fn a_spent_budget_has_a_name() {
-    let mut scenario = scenario(flow(Workload::Bytes(1_000_000)));
+    let mut scenario = with_bottleneck(scenario(flow(Workload::Bytes(1_000_000))));
     scenario.budget = BudgetSpec { steps: 50, ..BudgetSpec::default() };
     assert_eq!(fail(&scenario), Cause::BudgetExhausted { what: Resource::Steps });
     scenario.budget = BudgetSpec { virtual_time: DELAY, ..BudgetSpec::default() };

@@ -7,8 +7,10 @@
 mod ack;
 mod app;
 mod audit;
+mod build;
 mod close;
 mod data;
+mod episode;
 mod handshake;
 mod input;
 mod output;

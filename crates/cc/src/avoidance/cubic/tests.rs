@@ -1,3 +1,5 @@
+//! RFC 9438's published numbers, and its rules one by one.
+
 use super::*;
 use crate::algo::{AvoidanceConfig, CcConfig, build};
 use crate::sample::EpisodeKind;

@@ -1,0 +1,197 @@
+//! `longhaul send` and `longhaul recv`: one connection from a TUN device to any TCP.
+
+use crate::failure::Failure;
+use crate::serve::{LinkArgs, drive, print_summary};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use net::{Ended, Hook, Payload, Transfer};
+use std::fs::File;
+use std::io::{BufWriter, IsTerminal};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use tcp::CloseReason;
+
+/// Arguments of `longhaul send`.
+#[derive(Args, Clone, Debug)]
+pub struct SendArgs {
+    #[command(flatten)]
+    link: LinkArgs,
+    /// Whom to send to.
+    #[arg(value_name = "HOST:PORT")]
+    remote: String,
+    /// What to send.
+    #[arg(value_name = "FILE", required_unless_present = "bytes", conflicts_with = "bytes")]
+    file: Option<PathBuf>,
+    /// Send this many octets of a fixed pattern instead; units as in 100MB or 64KiB.
+    #[arg(long, value_name = "N", value_parser = byte_count)]
+    bytes: Option<u64>,
+}
+
+/// Arguments of `longhaul recv`.
+#[derive(Args, Clone, Debug)]
+pub struct RecvArgs {
+    #[command(flatten)]
+    link: LinkArgs,
+    /// Whom to receive from.
+    #[arg(value_name = "HOST:PORT")]
+    remote: String,
+    /// Where to put what comes; nowhere without it.
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// Fail unless exactly this many octets come; units as in 100MB or 64KiB.
+    #[arg(long, value_name = "N", value_parser = byte_count)]
+    bytes: Option<u64>,
+}
+
+/// A number of octets, `1000`, `64KiB` or `100MB`; units in any case.
+fn byte_count(text: &str) -> Result<u64, String> {
+    const UNITS: [(&str, u64); 8] = [
+        ("", 1),
+        ("b", 1),
+        ("kb", 1_000),
+        ("mb", 1_000_000),
+        ("gb", 1_000_000_000),
+        ("kib", 1 << 10),
+        ("mib", 1 << 20),
+        ("gib", 1 << 30),
+    ];
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let (number, unit) = text.split_at(digits);
+    let unit = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit.trim()));
+    let count = unit.and_then(|(_, factor)| number.parse::<u64>().ok()?.checked_mul(*factor));
+    count.ok_or_else(|| format!("`{text}` is no number of octets: write 1000, 64KiB or 100MB"))
+}
+
+/// Sends, and says what came of it.
+///
+/// # Errors
+/// When the device cannot be had, the file cannot be read, or the connection does not end well.
+pub fn send(args: &SendArgs) -> Result<(), Failure> {
+    let remote = resolve(&args.link, &args.remote)?;
+    let (payload, total) = match (&args.file, args.bytes) {
+        (Some(path), _) => {
+            let (file, len) = open(path)?;
+            (Payload::Reader(Box::new(file)), len)
+        }
+        (None, bytes) => {
+            let bytes = bytes.expect("one of the two is there");
+            (Payload::Pattern(bytes), Some(bytes))
+        }
+    };
+    let (config, mut driver) = (args.link.config()?, args.link.driver()?);
+    let bar = progress_bar(total);
+    let mut sender = net::Sender::new(remote, config, payload, advance(bar.clone()));
+    let ended = drive(&mut driver, &mut sender, || {});
+    bar.finish_and_clear();
+    let ended = ended?;
+    let transfer = sender.finish().map_err(|error| Failure::failed(error.to_string()))?;
+    conclude(&args.link, "sent", remote, ended, transfer).map(|_| ())
+}
+
+/// Receives, and says what came of it.
+///
+/// # Errors
+/// When the device cannot be had, the file cannot be written, the connection does not end well, or the number of octets
+/// is not the expected one.
+pub fn recv(args: &RecvArgs) -> Result<(), Failure> {
+    let remote = resolve(&args.link, &args.remote)?;
+    let sink = match &args.file {
+        Some(path) => {
+            let file = File::create(path).map_err(|error| cannot("write", path, &error))?;
+            Some(Box::new(BufWriter::new(file)) as Box<dyn std::io::Write>)
+        }
+        None => None,
+    };
+    let (config, mut driver) = (args.link.config()?, args.link.driver()?);
+    let bar = progress_bar(args.bytes);
+    let mut receiver = net::Receiver::new(remote, config, sink, advance(bar.clone()));
+    let ended = drive(&mut driver, &mut receiver, || {});
+    bar.finish_and_clear();
+    let ended = ended?;
+    let transfer = receiver.finish().map_err(|error| Failure::failed(format!("cannot write what came: {error}")))?;
+    let came = conclude(&args.link, "received", remote, ended, transfer)?.read.bytes;
+    match args.bytes {
+        Some(expected) if expected != came => Err(Failure::failed(format!("{came} bytes came, not {expected}"))),
+        _ => Ok(()),
+    }
+}
+
+fn open(path: &Path) -> Result<(File, Option<u64>), Failure> {
+    let file = File::open(path).map_err(|error| cannot("read", path, &error))?;
+    let metadata = file.metadata().map_err(|error| cannot("read", path, &error))?;
+    if metadata.is_dir() {
+        return Err(Failure::usage(format!("cannot read `{}`: it is a directory", path.display())));
+    }
+    Ok((file, metadata.is_file().then_some(metadata.len())))
+}
+
+fn cannot(verb: &str, path: &Path, error: &std::io::Error) -> Failure {
+    Failure::usage(format!("cannot {verb} `{}`: {error}", path.display()))
+}
+
+/// The first address of the host that is of our own version.
+fn resolve(link: &LinkArgs, remote: &str) -> Result<SocketAddr, Failure> {
+    let found = remote.to_socket_addrs();
+    let mut found =
+        found.map_err(|error| Failure::usage(format!("`{remote}` is no HOST:PORT that can be resolved: {error}")))?;
+    found
+        .find(|address| link.speaks_to(address))
+        .ok_or_else(|| Failure::usage(format!("`{remote}` has no address of the IP version of --addr")))
+}
+
+/// The summary, and whether the connection ended well.
+fn conclude(
+    link: &LinkArgs,
+    what: &str,
+    remote: SocketAddr,
+    ended: Ended,
+    transfer: Option<Transfer>,
+) -> Result<Transfer, Failure> {
+    if let Some(transfer) = &transfer {
+        print_summary(link.format(), what, transfer);
+    }
+    match (ended, transfer) {
+        (Ended::Done, Some(transfer)) if transfer.end == CloseReason::Normal => Ok(transfer),
+        (Ended::Done, Some(transfer)) => Err(Failure::failed(format!("{remote}: {}", transfer.end))),
+        _ => Err(Failure::failed(format!("{remote}: interrupted"))),
+    }
+}
+
+/// Drawn on stderr, and only on a terminal.
+fn progress_bar(total: Option<u64>) -> ProgressBar {
+    if !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    match total {
+        Some(total) => {
+            const TEMPLATE: &str = "{bar:40} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}";
+            let style = ProgressStyle::with_template(TEMPLATE).expect("the template is right");
+            ProgressBar::new(total).with_style(style)
+        }
+        None => ProgressBar::new_spinner(),
+    }
+}
+
+fn advance(bar: ProgressBar) -> Hook<u64> {
+    Box::new(move |bytes| bar.set_position(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::byte_count;
+
+    #[test]
+    fn sizes_are_read_with_their_units() {
+        for (text, bytes) in [("0", 0), ("1000", 1000), ("100MB", 100_000_000), ("64kib", 65_536), ("2 gb", 2_000_000_000)]
+        {
+            assert_eq!(byte_count(text), Ok(bytes), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_size_is_refused_by_name() {
+        for text in ["", "MB", "1.5MB", "-1", "1TB", "99999999999GB"] {
+            assert!(byte_count(text).unwrap_err().contains(&format!("`{text}`")), "{text}");
+        }
+    }
+}

@@ -1,0 +1,252 @@
+//! `longhaul serve`: a server on a TUN device, and what `serve`, `send` and `recv` have in common: the device, the
+//! profile, the emulated loss, and the words at the end.
+
+use crate::failure::Failure;
+use base::{Duration, Ratio, Rng};
+use clap::{Args, ValueEnum};
+use net::{Cidr, Driver, DriverConfig, DriverError, Ended, Impairment, MonotonicClock, Offload, Transfer, Tun, TunConfig};
+use netem::{LossSpec, PathSpec};
+use serde_json::json;
+use std::io::{Read, Write};
+use std::net::SocketAddr;
+use tcp::ValidConfig;
+
+/// What runs on the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Service {
+    /// Throws away what it gets (RFC 863; port 9 unless told otherwise).
+    Discard,
+    /// Sends back what it gets (RFC 862; port 7 unless told otherwise).
+    Echo,
+}
+
+/// Arguments of `longhaul serve`.
+#[derive(Args, Clone, Debug)]
+pub struct ServeArgs {
+    /// What runs on the server.
+    service: Service,
+    #[command(flatten)]
+    link: LinkArgs,
+    /// Port to listen on [default: 9 for discard, 7 for echo].
+    #[arg(long, value_name = "PORT", value_parser = clap::value_parser!(u16).range(1..))]
+    port: Option<u16>,
+    /// End after the first connection.
+    #[arg(long)]
+    once: bool,
+}
+
+/// The device and what is behind it.
+#[derive(Args, Clone, Debug)]
+pub struct LinkArgs {
+    /// Name of the TUN device; it is created, and removed at the end.
+    #[arg(long, value_name = "NAME")]
+    tun: String,
+    /// Address of longhaul's own TCP behind the device, with its prefix; the kernel gets the first other address of the
+    /// same network (10.9.0.2/24: the kernel is 10.9.0.1).
+    #[arg(long, value_name = "ADDRESS/PREFIX")]
+    addr: Cidr,
+    /// Which TCP: a name from `longhaul profiles`.
+    #[arg(long, value_name = "PROFILE", default_value = "longhaul")]
+    profile: String,
+    /// Super-segments and checksums left to the kernel, or every packet as on a wire.
+    #[arg(long, value_name = "on|off", default_value = "on")]
+    offload: OffloadArg,
+    /// Largest IP packet, octets.
+    #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..))]
+    mtu: u16,
+    /// Packets lost at random in each direction, as `1%` or `0.01`; super-segments are cut for it.
+    #[arg(long, value_name = "PROBABILITY", value_parser = probability)]
+    loss: Option<Ratio>,
+    /// Where the random streams of the loss start.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    seed: u64,
+    /// How the result is written to stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: SummaryFormat,
+}
+
+/// `on` or `off`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OffloadArg {
+    On,
+    Off,
+}
+
+/// How a result is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum SummaryFormat {
+    /// One line for people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// `1%`, `0.5%` or `0.01`, exactly.
+fn probability(text: &str) -> Result<Ratio, String> {
+    let wrong = || format!("`{text}` is no probability: write `1%` or `0.01`");
+    let (number, percent) = text.strip_suffix('%').map_or((text, 1), |number| (number, 100));
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let digits = format!("{whole}{fraction}");
+    if digits.is_empty() || fraction.len() > 9 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(wrong());
+    }
+    let denominator = 10u64.pow(fraction.len() as u32) * percent;
+    Ratio::new(digits.parse().map_err(|_| wrong())?, denominator).ok_or_else(|| format!("`{text}` is more than always"))
+}
+
+impl LinkArgs {
+    /// The device with a stack on it that has no connection yet.
+    pub fn driver(&self) -> Result<Driver<Tun, MonotonicClock>, Failure> {
+        // The clock comes first: it redirects signals, in this thread and those that follow.
+        let clock = MonotonicClock::with_signals().map_err(|error| Failure::failed(format!("signals: {error}")))?;
+        let offload = match self.offload {
+            OffloadArg::On => Offload::On,
+            OffloadArg::Off => Offload::Off,
+        };
+        let config = TunConfig { name: self.tun.clone(), address: self.addr, mtu: self.mtu, offload };
+        let tun = Tun::create(&config).map_err(|error| Failure::usage(error.to_string()))?;
+        let secret = random_words().map_err(|error| Failure::failed(format!("/dev/urandom: {error}")))?;
+        let lossy = self.loss.map(|loss| PathSpec {
+            loss: LossSpec::Bernoulli(loss),
+            ..PathSpec::ideal(Duration::ZERO)
+        });
+        let config = DriverConfig {
+            addresses: vec![self.addr.address()],
+            isn_secret: [secret[0], secret[1]],
+            rng: Rng::new(secret[2]),
+            impairment: Impairment { ingress: lossy.clone(), egress: lossy, seed: self.seed },
+        };
+        Ok(Driver::new(tun, clock, config))
+    }
+
+    /// The chosen profile, ready to build endpoints from.
+    pub fn config(&self) -> Result<ValidConfig, Failure> {
+        crate::failure::profile(&self.profile)
+    }
+
+    /// Whether a remote address can be reached from ours.
+    pub fn speaks_to(&self, remote: &SocketAddr) -> bool {
+        remote.is_ipv4() == self.addr.address().is_ipv4()
+    }
+
+    /// How the result is to be written.
+    pub fn format(&self) -> SummaryFormat {
+        self.format
+    }
+}
+
+/// Unpredictable bits for sequence numbers and ports (RFC 6528 §3, RFC 6056 §3).
+fn random_words() -> std::io::Result<[u64; 3]> {
+    let mut octets = [0; 24];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut octets)?;
+    let (words, _) = octets.as_chunks::<8>();
+    Ok([0, 1, 2].map(|index| u64::from_ne_bytes(words[index])))
+}
+
+/// Runs the server until it has served once, or for ever.
+///
+/// # Errors
+/// When the device cannot be had or fails.
+pub fn run(args: &ServeArgs) -> Result<(), Failure> {
+    let (name, default_port) = match args.service {
+        Service::Discard => ("discard", 9),
+        Service::Echo => ("echo", 7),
+    };
+    let port = args.port.unwrap_or(default_port);
+    let (config, mut driver) = (args.link.config()?, args.link.driver()?);
+    let connections = args.once.then_some(1);
+    let format = args.link.format;
+    let report: net::Hook<Transfer> = Box::new(move |transfer| print_summary(format, "served", transfer));
+    let ready = || {
+        println!("READY {name} {} on {}", SocketAddr::new(args.link.addr.address(), port), args.link.tun);
+        let _ = std::io::stdout().flush();
+    };
+    match args.service {
+        Service::Discard => drive(&mut driver, &mut net::Discard::new(port, config, connections, report), ready)?,
+        Service::Echo => drive(&mut driver, &mut net::Echo::new(port, config, connections, report), ready)?,
+    };
+    Ok(())
+}
+
+/// Starts an application, says so, and runs it to its end.
+pub fn drive<A: net::App>(
+    driver: &mut Driver<Tun, MonotonicClock>,
+    app: &mut A,
+    started: impl FnOnce(),
+) -> Result<Ended, Failure> {
+    driver.start(app, &mut trace::Off).map_err(|error| failed(error.into()))?;
+    started();
+    driver.run(app, &mut trace::Off).map_err(failed)
+}
+
+fn failed(error: DriverError) -> Failure {
+    Failure::failed(error.to_string())
+}
+
+/// Writes what came of a connection to stdout.
+pub fn print_summary(format: SummaryFormat, what: &str, transfer: &Transfer) {
+    let Transfer { end, elapsed, written, read, info } = transfer;
+    let counters = &info.counters;
+    let bytes = written.bytes.max(read.bytes);
+    let seconds = elapsed.as_nanos() as f64 / 1e9;
+    let goodput_mbps = if elapsed.is_zero() { 0.0 } else { bytes as f64 * 8.0 / seconds / 1e6 };
+    let retransmitted_pct = match counters.bytes_sent {
+        0 => 0.0,
+        sent => counters.bytes_retransmitted as f64 * 100.0 / sent as f64,
+    };
+    let mut out = std::io::stdout().lock();
+    // A reader that has gone away wants no summary.
+    let _ = match format {
+        SummaryFormat::Text => writeln!(
+            out,
+            "{what}: {end} after {seconds:.3} s; wrote {} bytes (crc32 {:08x}), read {} bytes (crc32 {:08x}), \
+             {goodput_mbps:.1} Mbit/s; retransmitted {retransmitted_pct:.3} %, {} timeouts",
+            written.bytes,
+            written.crc.value(),
+            read.bytes,
+            read.crc.value(),
+            counters.timeouts,
+        ),
+        SummaryFormat::Json => {
+            let stream = |stream: &net::Stream| {
+                json!({"bytes": stream.bytes, "crc32": format!("{:08x}", stream.crc.value())})
+            };
+            let line = json!({
+                "what": what,
+                "end": end.name(),
+                "seconds": seconds,
+                "goodput_mbps": goodput_mbps,
+                "written": stream(written),
+                "read": stream(read),
+                "bytes_sent": counters.bytes_sent,
+                "bytes_retransmitted": counters.bytes_retransmitted,
+                "retransmitted_pct": retransmitted_pct,
+                "fast_retransmits": counters.fast_retransmits,
+                "rtos": counters.timeouts,
+            });
+            writeln!(out, "{line}")
+        }
+    };
+    let _ = out.flush();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::probability;
+    use base::Ratio;
+
+    #[test]
+    fn probabilities_are_read_exactly() {
+        let cases = [("1%", 1, 100), ("0.5%", 5, 1000), ("0.01", 1, 100), ("100%", 100, 100), ("0", 0, 1)];
+        for (text, num, den) in cases {
+            assert_eq!(probability(text), Ok(Ratio::new(num, den).unwrap()), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_probability_is_refused_by_name() {
+        for text in ["", "%", "x", "1.5", "101%", "-1%", "1e-2", "0.0000000001"] {
+            assert!(probability(text).unwrap_err().contains(&format!("`{text}`")), "{text}");
+        }
+    }
+}

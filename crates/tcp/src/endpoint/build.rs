@@ -1,0 +1,133 @@
+//! Building segments: header fields, options, and the books of everyone who counts what leaves.
+
+use super::input::flag_letters;
+use super::output::{Outgoing, Transmit, TxBuf};
+use super::Endpoint;
+use crate::cx::Cx;
+use crate::recv::sack_blocks;
+use crate::timers::TimerKind;
+use base::SeqRange;
+use cc::SentSample;
+use recovery::Episode;
+use trace::{Event, Observer};
+use wire::{Ecn, Flags, IpRepr, Options, TcpRepr, Timestamps};
+
+impl Endpoint {
+    /// Books a data segment with everyone who counts, and builds it.
+    pub(super) fn emit_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, outgoing: Outgoing) -> Transmit {
+        let range = outgoing.range;
+        let data_end = self.data_end();
+        let payload = range.end.min(data_end).distance_from(range.start.min(data_end));
+        let mut flags = Flags::NONE;
+        if range.end.after(data_end) {
+            flags = flags.with(Flags::FIN);
+        }
+        if range.end.at_or_after(data_end) && payload > 0 {
+            flags = flags.with(Flags::PSH);
+        }
+        self.counters.bytes_sent += u64::from(payload);
+        if outgoing.retransmits > 0 {
+            self.counters.bytes_retransmitted += u64::from(payload);
+        }
+        let pipe = self.rec.board.pipe();
+        self.usage.on_sent(pipe);
+        if matches!(self.rec.episode, Episode::Recovery { .. }) {
+            self.rec.reduction.on_sent(range.len());
+        }
+        self.pacer.on_sent(self.cc.pacing(), payload, cx.now);
+        self.cc.on_sent(&SentSample { now: cx.now, bytes: range.len(), pipe, snd_nxt: self.snd.nxt });
+        let transmit = self.send_segment(cx, out, range, flags, outgoing.retransmits);
+        self.arm_loss_timer_after_send(cx);
+        transmit
+    }
+
+    /// Builds a segment with the present ACK, window and options; whatever acknowledgement was due is on its way with it.
+    pub(super) fn send_segment<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        out: &mut TxBuf,
+        range: SeqRange,
+        flags: Flags,
+        retransmit: u8,
+    ) -> Transmit {
+        let rcv_nxt = self.rcv.assembler.rcv_nxt();
+        let mut options = Options::default();
+        if self.neg.timestamps {
+            options.timestamps = Some(Timestamps { tsval: self.ts.tsval(cx.now), tsecr: self.ts.tsecr() });
+        }
+        if self.neg.sack && (self.rcv.dsack.is_some() || self.rcv.assembler.block_count() > 0) {
+            let most = if self.neg.timestamps { 3 } else { 4 };
+            let dsack = self.rcv.dsack.take();
+            self.counters.dsacks_sent += u64::from(dsack.is_some());
+            options.sack = sack_blocks(&self.rcv.assembler, dsack, most);
+        }
+        let len = range.len() - u32::from(flags.contains(Flags::FIN));
+        let window = self.rcv.window.advertise(rcv_nxt, self.rcv.buffer.used(), self.rcv.rmss);
+        let repr = TcpRepr {
+            src_port: self.tuple.local_port,
+            dst_port: self.tuple.remote_port,
+            seq: range.start,
+            ack: Some(rcv_nxt),
+            flags,
+            window,
+            urgent: 0,
+            options,
+        };
+        self.rcv.ack_due = false;
+        self.rcv.policy.on_ack_sent();
+        self.timers.stop(TimerKind::DelayedAck);
+        self.ts.on_ack_sent(rcv_nxt);
+        let gso_size = (len > self.snd.smss).then_some(self.snd.smss as u16);
+        let offset = range.start.distance_from(self.snd.una);
+        self.put(cx, out, &repr, Transmit { header_len: 0, offset, len, gso_size }, retransmit)
+    }
+
+    fn put<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        out: &mut TxBuf,
+        repr: &TcpRepr,
+        mut transmit: Transmit,
+        retransmit: u8,
+    ) -> Transmit {
+        let ip = IpRepr { src: self.tuple.local, dst: self.tuple.remote, ttl: 64, dscp: 0, ecn: Ecn::NotEct };
+        transmit.header_len = wire::emit(&ip, repr, transmit.len, &mut out.header);
+        self.counters.segments_sent += 1;
+        cx.emit(|| Event::SegmentSent {
+            seq: repr.seq,
+            len: transmit.len + u32::from(repr.flags.contains(Flags::FIN)),
+            flags: flag_letters(repr.flags, repr.ack.is_some()),
+            ack: repr.ack,
+            window: self.rcv.window.offered(self.rcv.assembler.rcv_nxt()),
+            retransmit,
+            blocks: repr.options.sack.as_slice().len() as u8,
+        });
+        transmit
+    }
+
+    pub(super) fn send_syn<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
+        if self.rec.retries == 0 {
+            self.rec.rto_base = cx.now;
+        }
+        self.snd.nxt = self.snd.nxt.max(self.snd.iss + 1);
+        let repr = self.syn_repr(cx.now);
+        let at = self.timers.arm(TimerKind::Retransmit, cx.now + self.rec.rto.current().duration());
+        cx.emit(|| Event::TimerArmed { kind: TimerKind::Retransmit.name(), at });
+        let bare = Transmit { header_len: 0, offset: 0, len: 0, gso_size: None };
+        self.put(cx, out, &repr, bare, self.rec.retries.min(255) as u8)
+    }
+
+    pub(super) fn send_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
+        let repr = TcpRepr {
+            src_port: self.tuple.local_port,
+            dst_port: self.tuple.remote_port,
+            seq: self.snd.nxt,
+            ack: Some(self.rcv.assembler.rcv_nxt()),
+            flags: Flags::RST,
+            window: 0,
+            urgent: 0,
+            options: Options::default(),
+        };
+        self.put(cx, out, &repr, Transmit { header_len: 0, offset: 0, len: 0, gso_size: None }, 0)
+    }
+}

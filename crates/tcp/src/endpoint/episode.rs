@@ -1,0 +1,134 @@
+//! Loss episodes (step 7 of ACK processing): what a loss means for the controller, how recovery begins and ends.
+
+use super::Endpoint;
+use crate::cx::Cx;
+use base::{Bytes, SeqRange};
+use cc::{CongestionEvent, LossSample};
+use recovery::{Episode, EpisodeEntry, RecoveryAck, Verdict};
+use trace::{Event, Observer};
+
+impl Endpoint {
+    /// Tells controller, sampler and trace of every segment marked lost; returns the octets.
+    pub(super) fn take_verdict<O: Observer>(&mut self, cx: &mut Cx<'_, O>, verdict: Verdict) -> Bytes {
+        self.rec.recheck_at = verdict.recheck_at;
+        if verdict.newly_lost == 0 {
+            return 0;
+        }
+        let by = self.rec.detector.name();
+        for (segment, stamp) in self.rec.board.lost_log() {
+            let bytes = segment.xmit.end.distance_from(segment.start);
+            self.cc.on_lost(&LossSample {
+                now: cx.now,
+                bytes,
+                pipe_at_send: stamp.pipe,
+                delivered_at_send: stamp.delivered,
+            });
+            self.rec.sampler.on_lost(bytes);
+            self.counters.bytes_lost += u64::from(bytes);
+            self.counters.lost_retransmissions += u64::from(segment.retransmits > 0);
+            cx.emit(|| Event::SegmentLost {
+                range: SeqRange::new(segment.start, segment.xmit.end),
+                sent_at: segment.xmit.at,
+                retransmits: segment.retransmits,
+                by,
+            });
+        }
+        verdict.newly_lost
+    }
+
+    /// Step 7, entry. A loss of something sent after the last reaction is a new congestion signal: outside an episode it
+    /// begins one, inside it is a lost retransmission (RFC 8985 §9.3), answered once more.
+    pub(super) fn enter_recovery_if_lost<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        newly_lost: Bytes,
+        sacked_before: Bytes,
+        newly_acked: Bytes,
+    ) {
+        if newly_lost == 0 {
+            return;
+        }
+        let unanswered = self.rec.board.lost_log().iter().any(|(s, _)| s.xmit.at >= self.rec.answered_at);
+        self.rec.board.clear_lost_log();
+        let again = match self.rec.episode {
+            Episode::Loss { .. } => return,
+            Episode::Recovery { .. } => {
+                // RFC 6582 §3.2: without SACK a partial ACK brings the next segment back at once.
+                self.rec.forced |= !self.neg.sack;
+                if !unanswered {
+                    return;
+                }
+                true
+            }
+            Episode::Open => false,
+        };
+        let prior_cwnd = self.cc.window().cwnd();
+        let flight_size = self.flight_size();
+        self.cc.on_congestion(&CongestionEvent::Loss { flight_size }, cx.now);
+        self.rec.answered_at = cx.now;
+        if again {
+            return;
+        }
+        self.counters.episodes += 1;
+        self.counters.fast_retransmits += 1;
+        self.rec.reduction.on_enter(&EpisodeEntry {
+            ssthresh: self.cc.window().ssthresh(),
+            prior_cwnd,
+            flight_size,
+            sacked_before,
+            newly_acked,
+            smss: self.snd.smss,
+        });
+        self.rec.board.begin_episode();
+        // RFC 6675 §5 (4.3): the first retransmission leaves whatever `pipe` says.
+        self.rec.forced = true;
+        let by = self.rec.detector.name();
+        self.set_episode(cx, Episode::Recovery { point: self.snd.nxt }, by);
+    }
+
+    /// Step 7, exit: everything outstanding at entry has been acknowledged.
+    pub(super) fn leave_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if matches!(self.rec.episode, Episode::Recovery { .. }) {
+            self.counters.episodes_without_timeout += 1;
+        }
+        self.rec.detector.on_recovery_exit();
+        self.cc.on_recovery_exit(cx.now);
+        self.rec.forced = false;
+        self.set_episode(cx, Episode::Open, "acknowledged");
+    }
+
+    pub(super) fn inform_reduction(&mut self, delivered: Bytes, acked: Bytes, newly_lost: Bytes) {
+        self.rec.reduction.on_ack(&RecoveryAck {
+            delivered,
+            pipe: self.rec.board.pipe(),
+            cwnd: self.cc.window().cwnd(),
+            acked,
+            newly_lost,
+        });
+    }
+
+    pub(super) fn emit_reordering<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if let Some((reo_wnd, multiplier, seen)) = self.rec.detector.reordering() {
+            cx.emit(|| Event::ReorderingWindow { reo_wnd, multiplier, seen });
+        }
+    }
+
+    pub(super) fn emit_snapshot<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if !O::ENABLED {
+            return;
+        }
+        let snapshot = self.cc.snapshot();
+        let numbers = (snapshot.cwnd, snapshot.ssthresh, self.snd.wnd);
+        if numbers != self.last_snapshot {
+            self.last_snapshot = numbers;
+            let (pipe, snd_wnd) = (self.rec.board.pipe(), self.snd.wnd);
+            cx.emit(|| Event::CcSnapshot {
+                phase: snapshot.phase,
+                cwnd: snapshot.cwnd,
+                ssthresh: snapshot.ssthresh,
+                pipe,
+                snd_wnd,
+            });
+        }
+    }
+}

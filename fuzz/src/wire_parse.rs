@@ -1,0 +1,48 @@
+//! Any bytes as a packet: no panic, a cut that loses nothing, and a canonical encoding that is a fixed point.
+
+use wire::{IpRepr, MAX_HEADER, TcpRepr, checksum, emit, parse, split};
+
+/// Cuts, parses, emits and parses again, and takes every checksum on the way.
+pub fn wire_parse(bytes: &[u8]) {
+    // The parser and the verifier are total without the cut in front of them, too.
+    let _ = parse(bytes, 0);
+    let _ = checksum::verify(bytes, &[]);
+    let Ok(cut) = split(bytes) else { return };
+    let header_and_payload = [cut.header, cut.payload].concat();
+    assert!(bytes.starts_with(&header_and_payload), "the cut moves nothing");
+    let payload_len = u32::try_from(cut.payload.len()).expect("inputs are small");
+    let Ok((ip, tcp)) = parse(cut.header, payload_len) else { return };
+    refills_its_checksum(cut.header, cut.payload);
+    reaches_a_fixed_point(&ip, &tcp, cut.payload);
+}
+
+fn refills_its_checksum(header: &[u8], payload: &[u8]) {
+    let mut filled = header.to_vec();
+    checksum::fill(&mut filled, payload);
+    assert!(checksum::verify(&filled, payload));
+    // A right checksum has one other spelling at most: zero, which also may be written as all ones.
+    if checksum::verify(header, payload) && filled != header {
+        let differing = header.iter().zip(&filled).filter(|(before, after)| before != after).count();
+        assert_eq!(differing, 2, "only the two spellings of zero");
+    }
+}
+
+fn reaches_a_fixed_point(ip: &IpRepr, tcp: &TcpRepr, payload: &[u8]) {
+    let payload_len = payload.len() as u32;
+    let mut once = [0; MAX_HEADER];
+    let len = emit(ip, tcp, payload_len, &mut once);
+    let (ip_again, tcp_again) = parse(&once[..len], payload_len).expect("what is emitted is well-formed");
+    let mut expected = *tcp;
+    // Packed options may hold one SACK block more than padded ones.
+    expected.options.sack = tcp.options.sack.truncated(tcp_again.options.sack.as_slice().len());
+    assert_eq!((ip_again, tcp_again), (*ip, expected));
+    assert!(tcp.options.sack.as_slice().len() - expected.options.sack.as_slice().len() <= 1);
+
+    let mut twice = [0; MAX_HEADER];
+    let len_again = emit(&ip_again, &tcp_again, payload_len, &mut twice);
+    assert_eq!(once[..len], twice[..len_again]);
+
+    checksum::fill(&mut once[..len], payload);
+    assert!(checksum::verify(&once[..len], payload));
+    checksum::fill_partial(&mut once[..len], payload_len);
+}
