@@ -80,7 +80,7 @@ pub enum CcNote {
 /// A controller's state for people: a phase and up to four named numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// `slow_start`, `avoidance`, or a controller's own phase.
+    /// `slow_start`, the avoidance algorithm's name (`cubic`, `reno`), or a controller's own phase.
     pub phase: &'static str,
     /// Congestion window, octets.
     pub cwnd: Bytes,

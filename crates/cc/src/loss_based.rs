@@ -49,19 +49,20 @@ enum Avoiding {
     Begun,
 }
 
-/// What was saved, and whether the episode it belongs to still lasts: its later reductions must not overwrite it.
+/// What was saved, and whether the episode it belongs to still lasts: its later reductions must not overwrite it. Boxed:
+/// a connection that never lost anything does not pay for it.
 #[derive(Clone, Debug)]
 enum Prior<T> {
     None,
-    OfThisEpisode(T),
-    OfPastEpisode(T),
+    OfThisEpisode(Box<T>),
+    OfPastEpisode(Box<T>),
 }
 
 impl<T> Prior<T> {
     fn take(&mut self) -> Option<T> {
         match core::mem::replace(self, Self::None) {
             Self::None => None,
-            Self::OfThisEpisode(saved) | Self::OfPastEpisode(saved) => Some(saved),
+            Self::OfThisEpisode(saved) | Self::OfPastEpisode(saved) => Some(*saved),
         }
     }
 }
@@ -168,7 +169,7 @@ impl<S: SlowStart, A: Avoidance> LossBased<S, A> {
         match (event, &self.prior) {
             (CongestionEvent::Ecn { .. }, _) => self.prior = Prior::None,
             (CongestionEvent::Timeout { flight_size: 0, .. }, _) | (_, Prior::OfThisEpisode(_)) => {}
-            _ => self.prior = Prior::OfThisEpisode(self.state.clone()),
+            _ => self.prior = Prior::OfThisEpisode(Box::new(self.state.clone())),
         }
     }
 
@@ -262,7 +263,8 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
     }
 
     fn state_size(&self) -> usize {
-        size_of::<Self>()
+        let saved = if matches!(self.prior, Prior::None) { 0 } else { size_of::<State<S, A>>() };
+        size_of::<Self>() + saved
     }
 }
 

@@ -2,8 +2,7 @@
 //!
 //! Owns: SRTT, RTTVAR and the minimum. Which segments give samples (Karn's rule) is decided where they are taken,
 //! [`Delivered::rtt_sample`](crate::Delivered::rtt_sample).
-//! Deviation: gains are those for one sample per RTT also when every ACK gives one (RFC 7323 appendix G is not applied),
-//! as is common; integer nanoseconds, rounded down.
+//! Integer nanoseconds, rounded down.
 
 use base::{Duration, Instant};
 
@@ -13,11 +12,24 @@ pub struct RttConfig {
     /// How long a minimum is remembered. RFC 8985 §6.2 leaves it open, asking only that it can rise after a change of
     /// path.
     pub min_rtt_window: Duration,
+    /// How much one of many samples in a round trip weighs.
+    pub gains: RttGains,
+}
+
+/// Gains of the smoothed estimate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RttGains {
+    /// RFC 6298's 1/8 and 1/4 for every sample. With a sample per ACK the variation forgets a whole round trip within a
+    /// few milliseconds, and a queue that fills makes the timeout expire although nothing was lost.
+    PerSample,
+    /// The same spread over the samples of a round trip (RFC 7323 appendix G).
+    #[default]
+    PerRoundTrip,
 }
 
 impl Default for RttConfig {
     fn default() -> Self {
-        Self { min_rtt_window: Duration::from_secs(300) }
+        Self { min_rtt_window: Duration::from_secs(300), gains: RttGains::PerRoundTrip }
     }
 }
 
@@ -42,25 +54,36 @@ enum Smoothed {
 #[derive(Clone, Debug)]
 pub struct RttEstimator {
     smoothed: Smoothed,
+    gains: RttGains,
     min: WindowedMin,
 }
 
 impl RttEstimator {
     /// Nothing measured yet.
     pub fn new(config: RttConfig) -> Self {
-        Self { smoothed: Smoothed::NoSample, min: WindowedMin::new(config.min_rtt_window) }
+        Self { smoothed: Smoothed::NoSample, gains: config.gains, min: WindowedMin::new(config.min_rtt_window) }
     }
 
     /// Takes a sample that is free of retransmission ambiguity (RFC 6298 §2.2, §2.3).
     #[inline]
     pub fn on_sample(&mut self, now: Instant, sample: Duration) {
+        self.on_sample_of(now, sample, 1);
+    }
+
+    /// Takes one of about `per_round_trip` samples that a round trip brings.
+    #[inline]
+    pub fn on_sample_of(&mut self, now: Instant, sample: Duration, per_round_trip: u32) {
         self.min.update(now, sample);
+        let share = match self.gains {
+            RttGains::PerSample => 1,
+            RttGains::PerRoundTrip => per_round_trip.max(1),
+        };
         self.smoothed = match self.smoothed {
             Smoothed::NoSample => Smoothed::Measured { srtt: sample, rttvar: sample / 2 },
             Smoothed::Measured { srtt, rttvar } => Smoothed::Measured {
                 // The variation is taken against the old mean.
-                rttvar: (rttvar * 3 + srtt.abs_diff(sample)) / 4,
-                srtt: (srtt * 7 + sample) / 8,
+                rttvar: towards(rttvar, srtt.abs_diff(sample), share.saturating_mul(4)),
+                srtt: towards(srtt, sample, share.saturating_mul(8)),
             },
         };
     }
@@ -88,6 +111,13 @@ impl RttEstimator {
     pub fn min_rtt(&self) -> Option<Duration> {
         self.min.get()
     }
+}
+
+/// `mean` moved by one `divisor`-th of the way to `value`, as `((divisor - 1) * mean + value) / divisor`.
+#[inline]
+fn towards(mean: Duration, value: Duration, divisor: u32) -> Duration {
+    let sum = mean.as_nanos().saturating_mul(u64::from(divisor) - 1).saturating_add(value.as_nanos());
+    Duration::from_nanos(sum / u64::from(divisor))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -175,7 +205,7 @@ mod tests {
 
     #[test]
     fn the_minimum_rises_after_a_change_of_path() {
-        let mut rtt = RttEstimator::new(RttConfig { min_rtt_window: Duration::from_secs(10) });
+        let mut rtt = RttEstimator::new(RttConfig { gains: RttGains::PerRoundTrip, min_rtt_window: Duration::from_secs(10) });
         rtt.on_sample(Instant::ZERO, ms(20));
         for second in 1..=10 {
             rtt.on_sample(Instant::ZERO + Duration::from_secs(second), ms(80));
@@ -188,7 +218,7 @@ mod tests {
     #[test]
     fn a_window_of_no_length_is_refused() {
         assert!(RttConfig::default().problems().is_empty());
-        assert_eq!(RttConfig { min_rtt_window: Duration::ZERO }.problems()[0].0, "rtt.min_rtt_window");
+        assert_eq!(RttConfig { gains: RttGains::PerRoundTrip, min_rtt_window: Duration::ZERO }.problems()[0].0, "rtt.min_rtt_window");
     }
 
     proptest! {
@@ -212,5 +242,21 @@ mod tests {
                 prop_assert!(younger.is_none_or(|least| got <= least));
             }
         }
+    }
+
+    #[test]
+    fn many_samples_of_one_round_trip_together_weigh_as_much_as_one() {
+        let (slow, fast) = (Duration::from_millis(200), Duration::from_millis(100));
+        let mut spread = RttEstimator::new(RttConfig::default());
+        let mut each = RttEstimator::new(RttConfig { gains: RttGains::PerSample, ..RttConfig::default() });
+        for estimator in [&mut spread, &mut each] {
+            estimator.on_sample(Instant::ZERO, fast);
+            for _ in 0..1000 {
+                estimator.on_sample_of(Instant::ZERO, slow, 1000);
+            }
+        }
+        let ms = |rtt: Option<Duration>| rtt.map(Duration::as_millis);
+        assert_eq!((ms(spread.srtt()), ms(each.srtt())), (Some(111), Some(199)));
+        assert!(spread.rttvar() > Some(Duration::from_millis(50)) && each.rttvar() < Some(Duration::from_millis(1)));
     }
 }

@@ -54,12 +54,11 @@ pub fn ones_complement_sum(bytes: &[u8]) -> u16 {
     u16::from_be(fold(sum))
 }
 
-/// Brings a sum down to 16 bits.
+/// Brings a sum down to 16 bits. The second step leaves at most `0x1fffe`, so the third carries into nothing.
 #[inline]
 pub(crate) fn fold(sum: u64) -> u16 {
     let sum = (sum & 0xffff_ffff) + (sum >> 32);
     let sum = (sum & 0xffff) + (sum >> 16 & 0xffff) + (sum >> 32);
-    let sum = (sum & 0xffff) + (sum >> 16);
     ((sum & 0xffff) + (sum >> 16)) as u16
 }
 
@@ -110,6 +109,8 @@ mod tests {
     #[test_case(0xffff_ffff, 0xffff)]
     #[test_case(0x1_0000_0000, 1)]
     #[test_case(u64::MAX, 0xffff; "every carry at once")]
+    #[test_case(0xffff_ffff_ffff_fffe, 0xfffe; "the most that the first step leaves, less one")]
+    #[test_case(0x1_ffff_fffe, 0xffff; "the most that the second step leaves")]
     fn folded(sum: u64, expected: u16) {
         assert_eq!(fold(sum), expected);
     }

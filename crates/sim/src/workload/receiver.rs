@@ -25,6 +25,15 @@ pub(crate) struct Receiver {
     expected: Vec<u8>,
 }
 
+/// What a reader may expect after it has read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum After {
+    /// Perhaps there is more.
+    More,
+    /// All that was there has been read.
+    Nothing,
+}
+
 impl Receiver {
     /// The receiver of `flow`, to be reached on `port`.
     pub(crate) fn new(flow: &FlowSpec, port: u16) -> Self {
@@ -75,16 +84,21 @@ impl Receiver {
     }
 
     pub(super) fn on_wake<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
+        self.next_read = Instant::MAX;
         if let AppPace::Chunks { octets, every } = self.pace {
-            self.next_read = next_after(cx.now, every);
-            self.read(stack, cx, octets);
+            // When nothing is left, `Readable` follows.
+            if self.read(stack, cx, octets) == After::More {
+                self.next_read = next_after(cx.now, every);
+            }
         }
     }
 
     pub(super) fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: ConnEvent) {
         match (event, self.pace) {
-            (ConnEvent::Readable, AppPace::Unlimited) => self.read(stack, cx, u64::MAX),
-            // A slow reader begins one interval after the first octet came and then keeps to its own time.
+            (ConnEvent::Readable, AppPace::Unlimited) => {
+                self.read(stack, cx, u64::MAX);
+            }
+            // A slow reader takes its time after the first octet came.
             (ConnEvent::Readable, AppPace::Chunks { every, .. }) => {
                 if self.next_read == Instant::MAX {
                     self.next_read = next_after(cx.now, every);
@@ -102,11 +116,11 @@ impl Receiver {
         }
     }
 
-    fn read<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, most: u64) {
+    fn read<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, most: u64) -> After {
         let mut left = most;
         while let Some(conn) = self.end.conn.filter(|_| left > 0) {
             match self.read_once(stack, cx, conn, left) {
-                Some(Read::Data(0)) | None => return,
+                Some(Read::Data(0)) | None => return After::Nothing,
                 Some(Read::Data(octets)) => {
                     left -= octets;
                     self.bytes_read += octets;
@@ -114,12 +128,12 @@ impl Receiver {
                 }
                 Some(Read::Fin) => {
                     self.saw_end = true;
-                    self.next_read = Instant::MAX;
                     stack.shutdown(cx, conn);
-                    return;
+                    return After::Nothing;
                 }
             }
         }
+        After::More
     }
 
     fn read_once<O: Observer>(

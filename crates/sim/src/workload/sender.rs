@@ -21,7 +21,7 @@ pub(crate) struct Sender {
     pace: AppPace,
     carriage: Carriage,
     phase: Phase,
-    /// When a paced writer writes next.
+    /// When a paced writer writes next; never while it waits for room.
     next_write: Instant,
     written: u64,
     chunk: Vec<u8>,
@@ -101,8 +101,7 @@ impl Sender {
                 self.phase = Phase::Writing;
                 self.write(stack, cx);
             }
-            ConnEvent::Writable if self.pace == AppPace::Unlimited => self.write(stack, cx),
-            ConnEvent::Writable => {}
+            ConnEvent::Writable => self.write(stack, cx),
             ConnEvent::Readable => self.take_fin(stack, cx),
             ConnEvent::Closed(reason) => {
                 self.phase = Phase::Done;
@@ -117,15 +116,18 @@ impl Sender {
         }
         let most = match self.pace {
             AppPace::Unlimited => u64::MAX,
-            AppPace::Chunks { octets, every } => {
-                self.next_write = next_after(cx.now, every);
-                octets
-            }
+            AppPace::Chunks { octets, .. } => octets,
         };
         let wanted = most.min(self.total - self.written);
-        self.written += match self.carriage {
+        let taken = match self.carriage {
             Carriage::Described => self.write_described(stack, cx, wanted),
             Carriage::Octets => self.write_octets(stack, cx, wanted),
+        };
+        self.written += taken;
+        self.next_write = match self.pace {
+            AppPace::Chunks { every, .. } if taken == wanted => next_after(cx.now, every),
+            // Cut short: `Writable` follows.
+            _ => Instant::MAX,
         };
         if self.written == self.total {
             self.finish(stack, cx);

@@ -65,12 +65,20 @@ fn receiving(rng: &mut Rng, config: &mut Config) {
     };
 }
 
+fn smallest_window(config: &Config) -> u32 {
+    match config.receive.window {
+        ReceiveWindowConfig::Fixed { bytes } => bytes,
+        ReceiveWindowConfig::AutoTuned(DrsConfig { initial, .. }) => initial,
+    }
+}
+
 fn options(rng: &mut Rng, config: &mut Config) {
     config.options.sack = rng.pick(&[SackConfig::Offer, SackConfig::Offer, SackConfig::Off]);
     config.options.timestamps = rng.pick(&[TimestampConfig::Offer, TimestampConfig::Answer, TimestampConfig::Off]);
     config.options.window_scale = match rng.below(4) {
         0 => WindowScaleConfig::Off,
-        1 => WindowScaleConfig::Shift(rng.between(0, 14) as u8),
+        // A unit beyond the buffer's size could only ever say "closed".
+        1 => WindowScaleConfig::Shift(rng.between(0, 14.min(u64::from(smallest_window(config).ilog2()))) as u8),
         _ => WindowScaleConfig::FromBuffer,
     };
     config.options.mss_max = rng.pick(&[None, None, None, Some(536), Some(88)]);

@@ -188,7 +188,9 @@ impl Endpoint {
                 .map(|ms| Duration::from_millis(u64::from(ms.max(1))));
         }
         if let Some(sample) = sample {
-            self.rec.rtt.on_sample(cx.now, sample);
+            // RFC 7323 appendix G: about one ACK for two segments of the flight.
+            let per_round_trip = p.prior_pipe / (2 * self.snd.smss) + 1;
+            self.rec.rtt.on_sample_of(cx.now, sample, per_round_trip);
             self.rec.rto.on_rtt(&self.rec.rtt);
             p.rtt = Some(sample);
             let (rtt, rto) = (&self.rec.rtt, self.rec.rto.current().duration());

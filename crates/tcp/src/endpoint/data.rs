@@ -42,6 +42,8 @@ impl Endpoint {
         let insertion = self.rcv.assembler.insert(taken);
         if let Some(duplicate) = insertion.duplicate.filter(|_| self.neg.sack) {
             self.rcv.dsack = Some(duplicate);
+            // A later duplicate would take this one's place, and each is to be reported (RFC 2883 §4).
+            self.rcv.ack_due = true;
         }
         self.rcv.rmss = self.rcv.rmss.max(seg.payload.len().min(u32::from(self.mtu)));
         let fin_reached = self.rcv.fin.is_some_and(|fin| self.rcv.assembler.rcv_nxt().after(fin));

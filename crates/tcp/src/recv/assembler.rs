@@ -7,6 +7,7 @@
 //! Serial comparison (RFC 9293 §3.4) is sound here because everything held lies inside one receive window.
 
 use base::{Bytes, SeqNum, SeqRange};
+use core::ops::Range;
 use std::collections::VecDeque;
 
 /// Blocks kept in order of recency: what the longest SACK option holds, and two in reserve, so that merging blocks seldom
@@ -42,7 +43,7 @@ pub(crate) struct Insertion {
 #[derive(Clone, Copy, Debug)]
 struct Block {
     range: SeqRange,
-    /// When the block was last touched: the value of `Assembler::clock` then.
+    /// When the block was last touched: the value of `Beyond::clock` then.
     touched: u32,
 }
 
@@ -57,17 +58,24 @@ struct Recent {
 #[derive(Clone, Debug)]
 pub(crate) struct Assembler {
     rcv_nxt: SeqNum,
+    /// Made when the first segment arrives out of order: most idle connections never need it.
+    beyond: Option<Box<Beyond>>,
+}
+
+/// The blocks beyond the first gap.
+#[derive(Clone, Debug, Default)]
+struct Beyond {
+    /// Ascending.
     blocks: VecDeque<Block>,
     recent: Recent,
     /// Counts touches of blocks; wraps, and is compared by age only.
     clock: u32,
-    out_of_order: Bytes,
 }
 
 impl Assembler {
     /// Nothing has arrived; `rcv_nxt` is expected next.
     pub fn new(rcv_nxt: SeqNum) -> Self {
-        Self { rcv_nxt, blocks: VecDeque::new(), recent: Recent::default(), clock: 0, out_of_order: 0 }
+        Self { rcv_nxt, beyond: None }
     }
     /// The next sequence number expected (`RCV.NXT`).
     #[inline]
@@ -77,17 +85,18 @@ impl Assembler {
     /// Number of blocks beyond the first gap.
     #[inline]
     pub fn block_count(&self) -> usize {
-        self.blocks.len()
+        self.beyond.as_ref().map_or(0, |beyond| beyond.blocks.len())
     }
     /// Up to [`RECENT`] blocks, the most recently touched first; at least four, if there are as many.
     #[inline]
     pub fn recent(&self) -> &[SeqRange] {
-        self.recent.as_slice()
+        self.beyond.as_ref().map_or(&[], |beyond| beyond.recent.as_slice())
     }
     /// The block that holds all of `range`.
     pub fn block_holding(&self, range: SeqRange) -> Option<SeqRange> {
-        let at = self.blocks.partition_point(|block| block.range.end.before(range.end));
-        self.blocks.get(at).map(|block| block.range).filter(|block| block.covers(range))
+        let blocks = &self.beyond.as_ref()?.blocks;
+        let at = blocks.partition_point(|block| block.range.end.before(range.end));
+        blocks.get(at).map(|block| block.range).filter(|block| block.covers(range))
     }
 
     /// The sequence numbers of `range` have arrived.
@@ -95,7 +104,7 @@ impl Assembler {
     /// The range may start below `RCV.NXT`; it must end inside the window. An empty one changes nothing.
     #[inline]
     pub fn insert(&mut self, range: SeqRange) -> Insertion {
-        if range.start == self.rcv_nxt && self.blocks.is_empty() && !range.is_empty() {
+        if range.start == self.rcv_nxt && self.block_count() == 0 && !range.is_empty() {
             self.rcv_nxt = range.end;
             return Insertion { advanced: range.len(), duplicate: None, kind: Arrival::InOrder };
         }
@@ -103,58 +112,65 @@ impl Assembler {
     }
 
     fn insert_anywhere(&mut self, range: SeqRange) -> Insertion {
+        let known = SeqRange::new(range.start, range.end.min(self.rcv_nxt));
+        let duplicate = Some(known).filter(|known| !known.is_empty());
         if range.is_empty() || range.end.at_or_before(self.rcv_nxt) {
-            let duplicate = Some(range).filter(|range| !range.is_empty());
             return Insertion { advanced: 0, duplicate, kind: Arrival::Duplicate };
         }
-        let known = SeqRange::new(range.start, self.rcv_nxt);
         let fresh = SeqRange::new(range.start.max(self.rcv_nxt), range.end);
-        // The blocks from `first` up to but not including `behind` overlap or adjoin the fresh part.
-        let first = self.blocks.partition_point(|block| block.range.end.before(fresh.start));
-        let behind = first + self.blocks.range(first..).take_while(|b| b.range.start.at_or_before(fresh.end)).count();
-        let overlap = || self.blocks.range(first..behind).map(|b| intersection(b.range, fresh)).find(|r| !r.is_empty());
-        let duplicate = if known.is_empty() { overlap() } else { Some(known) };
-        let (advanced, kind) = if fresh.start == self.rcv_nxt {
-            self.advance(fresh.end, behind)
-        } else {
-            (0, self.hold(fresh, first, behind))
-        };
+        let beyond = self.beyond.get_or_insert_default();
+        let touched = beyond.touched_by(fresh);
+        let duplicate = duplicate.or_else(|| beyond.overlap(fresh, touched.clone()));
+        if fresh.start != self.rcv_nxt {
+            return Insertion { advanced: 0, duplicate, kind: beyond.hold(fresh, touched) };
+        }
+        let kind = if beyond.blocks.is_empty() { Arrival::InOrder } else { Arrival::FillsGap };
+        let end = beyond.release(fresh, touched.end);
+        let advanced = end.distance_from(self.rcv_nxt);
+        self.rcv_nxt = end;
         Insertion { advanced, duplicate, kind }
     }
+}
 
-    /// The stream continues up to `end` and through the first `absorbed` blocks.
-    fn advance(&mut self, end: SeqNum, absorbed: usize) -> (Bytes, Arrival) {
-        let kind = if self.blocks.is_empty() { Arrival::InOrder } else { Arrival::FillsGap };
-        let before = self.rcv_nxt;
-        self.rcv_nxt = end;
-        for block in self.blocks.drain(..absorbed) {
-            self.out_of_order -= block.range.len();
-            self.rcv_nxt = self.rcv_nxt.max(block.range.end);
-        }
-        if absorbed > 0 {
-            self.recent.remove_inside(SeqRange::new(before, self.rcv_nxt));
-            self.refill_recent();
-        }
-        (self.rcv_nxt.distance_from(before), kind)
+impl Beyond {
+    /// Which blocks overlap or adjoin `fresh`, by their places.
+    fn touched_by(&self, fresh: SeqRange) -> Range<usize> {
+        let first = self.blocks.partition_point(|block| block.range.end.before(fresh.start));
+        let reached = self.blocks.range(first..).take_while(|block| block.range.start.at_or_before(fresh.end));
+        first..first + reached.count()
     }
 
-    /// Keeps `fresh`, merged with the blocks from `first` up to but not including `behind`.
-    fn hold(&mut self, fresh: SeqRange, first: usize, behind: usize) -> Arrival {
+    /// The first part of `fresh` that one of these blocks holds already.
+    fn overlap(&self, fresh: SeqRange, blocks: Range<usize>) -> Option<SeqRange> {
+        self.blocks.range(blocks).map(|block| intersection(block.range, fresh)).find(|overlap| !overlap.is_empty())
+    }
+
+    /// The stream continues through `fresh` and through the first `absorbed` blocks; returns where it ends then.
+    fn release(&mut self, fresh: SeqRange, absorbed: usize) -> SeqNum {
+        let end = self.blocks.drain(..absorbed).fold(fresh.end, |end, block| end.max(block.range.end));
+        if absorbed > 0 {
+            self.recent.remove_inside(SeqRange::new(fresh.start, end));
+            self.refill_recent();
+        }
+        end
+    }
+
+    /// Keeps `fresh`, merged with the blocks it touches.
+    fn hold(&mut self, fresh: SeqRange, touched: Range<usize>) -> Arrival {
         self.clock = self.clock.wrapping_add(1);
         let mut merged = fresh;
         let mut held_before = 0;
-        for block in self.blocks.range(first..behind) {
+        for block in self.blocks.range(touched.clone()) {
             held_before += block.range.len();
             merged = SeqRange::new(merged.start.min(block.range.start), merged.end.max(block.range.end));
         }
         let block = Block { range: merged, touched: self.clock };
-        if first == behind {
-            self.blocks.insert(first, block);
+        if touched.is_empty() {
+            self.blocks.insert(touched.start, block);
         } else {
-            self.blocks[first] = block;
-            self.blocks.drain(first + 1..behind);
+            self.blocks[touched.start] = block;
+            self.blocks.drain(touched.start + 1..touched.end);
         }
-        self.out_of_order += merged.len() - held_before;
         self.recent.remove_inside(merged);
         self.recent.push_front(merged);
         self.refill_recent();
@@ -165,7 +181,8 @@ impl Assembler {
     /// entry net and a search brings back as many as fit, so this happens once in several merges of recent blocks.
     #[inline]
     fn refill_recent(&mut self) {
-        if self.recent().len() < RECENT_LOW && self.recent().len() < self.blocks.len() {
+        let listed = usize::from(self.recent.len);
+        if listed < RECENT_LOW && listed < self.blocks.len() {
             self.search_recent();
         }
     }

@@ -62,45 +62,45 @@ const ROUND_TRIPS: u64 = 4;
 /// Room beyond that, in segments.
 const MARGIN_SEGMENTS: u64 = 16;
 
-/// Follows one connection.
+/// Dynamic right-sizing of one connection's receive buffer.
 #[derive(Clone, Debug)]
-pub(crate) enum AutoTune {
-    Fixed,
-    Growing(RightSizing),
-}
-
-/// Dynamic right-sizing.
-#[derive(Clone, Debug)]
-pub(crate) struct RightSizing {
+pub(crate) struct AutoTune {
+    /// Largest size; zero for a buffer that stays as it is.
     max: Bytes,
-    /// The round-trip time as far as known.
-    rtt: Option<Duration>,
-    /// Smallest echo of a timestamp in the present period.
-    least: Option<Duration>,
-    /// A running measurement of the time in which a full window arrives: since when, and what ends it.
-    window: Option<(Instant, SeqNum)>,
+    /// The round-trip time; [`UNKNOWN`] before the first measurement.
+    rtt: Duration,
+    /// Smallest echo of a timestamp in the present period; [`UNKNOWN`] before the first.
+    least: Duration,
+    /// What ends the running measurement of the time in which a full window arrives, ...
+    window_edge: SeqNum,
+    /// ... and when it began; [`Instant::MAX`] before the first.
+    window_since: Instant,
     /// When the present period began: the round trip in which `copied` is counted.
     since: Instant,
     /// Octets the application took in the present period.
-    copied: u64,
+    copied: Bytes,
     /// Most octets it took in any earlier period.
-    space: u64,
+    space: Bytes,
 }
+
+/// No estimate yet. (Endpoints are many; a sentinel keeps this one small.)
+const UNKNOWN: Duration = Duration::MAX;
 
 impl AutoTune {
     /// For a new connection.
     pub fn new(config: ReceiveWindowConfig) -> Self {
-        match config {
-            ReceiveWindowConfig::Fixed { .. } => Self::Fixed,
-            ReceiveWindowConfig::AutoTuned(drs) => Self::Growing(RightSizing {
-                max: drs.max,
-                rtt: None,
-                least: None,
-                window: None,
-                since: Instant::ZERO,
-                copied: 0,
-                space: 0,
-            }),
+        Self {
+            max: match config {
+                ReceiveWindowConfig::Fixed { .. } => 0,
+                ReceiveWindowConfig::AutoTuned(drs) => drs.max,
+            },
+            rtt: UNKNOWN,
+            least: UNKNOWN,
+            window_edge: SeqNum(0),
+            window_since: Instant::MAX,
+            since: Instant::ZERO,
+            copied: 0,
+            space: 0,
         }
     }
 
@@ -108,53 +108,44 @@ impl AutoTune {
     /// `echo` is the age of the timestamp it echoes, when the connection uses them.
     #[inline]
     pub fn on_data(&mut self, now: Instant, rcv_nxt: SeqNum, len: Bytes, offered: Bytes, echo: Option<Duration>) {
-        let Self::Growing(sizing) = self else { return };
+        if self.max == 0 || len == 0 {
+            return;
+        }
         match echo {
-            _ if len == 0 => {}
-            Some(age) => sizing.on_echo(age),
-            None => sizing.on_progress(now, rcv_nxt, offered),
+            // An echo can be older than a round trip, when the peer had nothing to send, but never younger. Too long an
+            // estimate, until the next echo lowers it, only makes the present period seem richer.
+            Some(age) => {
+                self.least = self.least.min(age);
+                self.rtt = self.rtt.min(age);
+            }
+            None => self.on_progress(now, rcv_nxt, offered),
         }
-    }
-
-    /// The application took `bytes` octets from a buffer of size `limit`. Returns the new size if it is to grow.
-    #[inline]
-    pub fn on_consumed(&mut self, now: Instant, bytes: u64, rmss: Bytes, limit: Bytes) -> Option<Bytes> {
-        match self {
-            Self::Fixed => None,
-            Self::Growing(sizing) => sizing.on_consumed(now, bytes, rmss, limit),
-        }
-    }
-}
-
-impl RightSizing {
-    /// An echo can be older than a round trip, when the peer had nothing to send, but never younger. Too long an
-    /// estimate, until the next echo lowers it, only makes the present period seem richer.
-    fn on_echo(&mut self, age: Duration) {
-        self.least = Some(self.least.map_or(age, |least| least.min(age)));
-        self.lower_rtt(age);
     }
 
     /// Without timestamps: octets beyond the edge that was promised at some moment can have been sent only after an ACK that
     /// left later, so they arrive at least a round trip after that moment; and soon after it, when the peer uses the window.
     fn on_progress(&mut self, now: Instant, rcv_nxt: SeqNum, offered: Bytes) {
-        match self.window {
-            Some((_, edge)) if !rcv_nxt.after(edge) => return,
-            Some((since, _)) => self.lower_rtt(now.since(since)),
-            None => {}
+        if self.window_since != Instant::MAX {
+            if !rcv_nxt.after(self.window_edge) {
+                return;
+            }
+            self.rtt = self.rtt.min(now.since(self.window_since));
         }
         // The edge an ACK shows may be rounded down by a unit of the field from one promised before.
         let rounding = self.max >> 15;
-        self.window = Some((now, rcv_nxt + offered + rounding));
+        self.window_edge = rcv_nxt + offered + rounding;
+        self.window_since = now;
     }
 
-    fn lower_rtt(&mut self, sample: Duration) {
-        self.rtt = Some(self.rtt.map_or(sample, |rtt| rtt.min(sample)));
-    }
-
-    fn on_consumed(&mut self, now: Instant, bytes: u64, rmss: Bytes, limit: Bytes) -> Option<Bytes> {
-        self.copied += bytes;
+    /// The application took `bytes` octets from a buffer of size `limit`. Returns the new size if it is to grow.
+    #[inline]
+    pub fn on_consumed(&mut self, now: Instant, bytes: u64, rmss: Bytes, limit: Bytes) -> Option<Bytes> {
+        if self.max == 0 {
+            return None;
+        }
+        self.copied = self.copied.saturating_add(Bytes::try_from(bytes).unwrap_or(Bytes::MAX));
         let target = self.target(rmss);
-        if self.rtt.is_some_and(|rtt| now.since(self.since) >= rtt) {
+        if now.since(self.since) >= self.rtt {
             self.begin_period(now);
         }
         // Steps of an eighth, so that slow start does not mean a new size with every segment.
@@ -165,16 +156,16 @@ impl RightSizing {
     /// The size the octets of the present period ask for; zero when they ask for nothing.
     #[inline]
     fn target(&self, rmss: Bytes) -> Bytes {
-        let space = self.space.max(FIRST_SPACE_SEGMENTS * u64::from(rmss));
+        let space = u64::from(self.space).max(FIRST_SPACE_SEGMENTS * u64::from(rmss));
         // More than the largest size asks for no more than that; and the products below stay inside 64 bits.
-        let copied = self.copied.min(u64::from(self.max));
+        let copied = u64::from(self.copied.min(self.max));
         if copied <= space {
             return 0;
         }
         let window = ROUND_TRIPS * copied + MARGIN_SEGMENTS * u64::from(rmss);
         // A round trip that brought twice as much as any before is slow start at full speed; more than that is the
         // end of a pause, or the filling of a gap, and no reason to grow faster still.
-        let growth = if self.rtt.is_some() { window * (copied - space).min(space) / space } else { 0 };
+        let growth = if self.rtt != UNKNOWN { window * (copied - space).min(space) / space } else { 0 };
         Bytes::try_from(window + growth).unwrap_or(Bytes::MAX).min(self.max)
     }
 
@@ -183,7 +174,9 @@ impl RightSizing {
         self.copied = 0;
         self.since = now;
         // The estimate follows a round trip that has become longer, be it by a queue the peer fills.
-        self.rtt = self.least.take().or(self.rtt);
+        if self.least != UNKNOWN {
+            self.rtt = core::mem::replace(&mut self.least, UNKNOWN);
+        }
     }
 }
 

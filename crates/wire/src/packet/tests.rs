@@ -172,11 +172,14 @@ fn checksum_survives(raw: &mut [u8]) {
 }
 
 #[test_case(41 => Err(Malformed::Truncated); "one octet")]
-#[test_case(47 => Err(Malformed::Truncated); "seven octets")]
+#[test_case(47 => Err(Malformed::Truncated); "all but one")]
+#[test_case(48 => Err(Malformed::Truncated); "half of what it claims")]
+#[test_case(55 => Err(Malformed::Truncated); "one less than it claims")]
+#[test_case(56 => Err(Malformed::Truncated); "whole, with nothing behind")]
 fn an_extension_header_is_cut_short(len: usize) -> Result<(), Malformed> {
     let mut raw = packet(v6());
-    raw[6] = 60;
-    raw[5] = (len - 40) as u8;
+    (raw[6], raw[5]) = (60, (len - 40) as u8);
+    (raw[40], raw[41]) = (6, 1);
     raw.truncate(len);
     read(&raw).map(drop)
 }
@@ -202,6 +205,15 @@ fn a_super_segment_without_a_length_is_taken_whole(ip: IpRepr) {
     let raw = [emitted(&ip, &segment(), 70_000), payload.clone()].concat();
     assert_eq!(split(&raw).unwrap().payload, payload);
     assert_eq!(read(&raw), Ok((ip, segment())));
+}
+
+#[test]
+fn a_packet_whose_length_fits_must_state_it() {
+    let mut raw = emitted(&v4(), &segment(), 65_536 - 52);
+    raw.resize(65_535, 7);
+    assert_eq!(split(&raw), Err(Malformed::IpLength));
+    raw.push(7);
+    assert_eq!(read(&raw), Ok((v4(), segment())));
 }
 
 #[test_case(6)]

@@ -201,20 +201,16 @@ fn a_reader_that_stops_stops_the_growth() {
 
 #[test]
 fn octets_within_the_promised_window_do_not_end_the_measurement() {
-    let rtt = |tune: &AutoTune| match tune {
-        AutoTune::Growing(sizing) => sizing.rtt,
-        AutoTune::Fixed => None,
-    };
     let at = |ms| Instant::ZERO + Duration::from_millis(ms);
     let mut tune = AutoTune::new(ReceiveWindowConfig::AutoTuned(DrsConfig { initial: 10_000, max: 10_000 }));
     tune.on_data(at(1), SeqNum(1_000), 1_000, 9_000, None);
     tune.on_data(at(2), SeqNum(10_000), 9_000, 0, None);
-    assert_eq!(rtt(&tune), None);
+    assert_eq!(tune.rtt, UNKNOWN);
     tune.on_data(at(51), SeqNum(10_001), 1, 9_000, None);
-    assert_eq!(rtt(&tune), Some(Duration::from_millis(50)));
+    assert_eq!(tune.rtt, Duration::from_millis(50));
     // A slower window says that the peer had less to send, not that the path became longer.
     tune.on_data(at(900), SeqNum(20_000), 9_999, 9_000, None);
-    assert_eq!(rtt(&tune), Some(Duration::from_millis(50)));
+    assert_eq!(tune.rtt, Duration::from_millis(50));
 }
 
 #[test]
@@ -225,10 +221,7 @@ fn the_estimate_is_the_smallest_echo_of_this_period_and_the_last() {
         *now += Duration::from_secs(1);
         tune.on_data(*now, SeqNum(0), MSS, 0, Some(Duration::from_millis(ms)));
         tune.on_consumed(*now, 1, MSS, 65_535);
-        match &tune {
-            AutoTune::Growing(sizing) => sizing.rtt.unwrap().as_millis(),
-            AutoTune::Fixed => 0,
-        }
+        tune.rtt.as_millis()
     };
     assert_eq!(echo(10, &mut now), 10);
     assert_eq!(echo(90, &mut now), 90);
