@@ -32,6 +32,9 @@ pub use endpoint::{Endpoint, FourTuple, Segment, State, Transmit, TxBuf};
 pub use event::{CloseReason, ConnEvent, Disposition, DropReason, Read, ReadError, WriteError};
 pub use info::{Counters, TcpInfo};
 pub use pattern::{Payload, fill_pattern, pattern_byte};
-pub use stack::{Conn, ConnectError, DeviceCaps, ListenError, Segmentation, Stack, StackConfig, StackCounters, StackEvent, TxChecksum};
+pub use stack::{
+    Conn, ConnectError, DeviceCaps, ListenError, Segmentation, Stack, StackConfig, StackCounters, StackEvent,
+    TxChecksum,
+};
 pub use timers::TimerKind;
 pub use turn::{Budget, ChecksumState, RxFrame, Sent, TurnResult, TxFrame, turn};

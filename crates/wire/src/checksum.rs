@@ -109,7 +109,7 @@ mod tests {
     #[test_case(0xffff_ffff, 0xffff)]
     #[test_case(0x1_0000_0000, 1)]
     #[test_case(u64::MAX, 0xffff; "every carry at once")]
-    #[test_case(0xffff_ffff_ffff_fffe, 0xfffe; "the most that the first step leaves, less one")]
+    #[test_case(0xffff_ffff_ffff_fffe, 0xfffe; "all ones less one")]
     #[test_case(0x1_ffff_fffe, 0xffff; "the most that the second step leaves")]
     fn folded(sum: u64, expected: u16) {
         assert_eq!(fold(sum), expected);

@@ -65,11 +65,13 @@ fn receiving(rng: &mut Rng, config: &mut Config) {
     };
 }
 
-fn smallest_window(config: &Config) -> u32 {
-    match config.receive.window {
+/// The largest shift with units of at most a quarter of the buffer.
+fn largest_shift(config: &Config) -> u64 {
+    let buffer = match config.receive.window {
         ReceiveWindowConfig::Fixed { bytes } => bytes,
         ReceiveWindowConfig::AutoTuned(DrsConfig { initial, .. }) => initial,
-    }
+    };
+    u64::from(buffer.ilog2()).saturating_sub(2).min(14)
 }
 
 fn options(rng: &mut Rng, config: &mut Config) {
@@ -77,8 +79,8 @@ fn options(rng: &mut Rng, config: &mut Config) {
     config.options.timestamps = rng.pick(&[TimestampConfig::Offer, TimestampConfig::Answer, TimestampConfig::Off]);
     config.options.window_scale = match rng.below(4) {
         0 => WindowScaleConfig::Off,
-        // A unit beyond the buffer's size could only ever say "closed".
-        1 => WindowScaleConfig::Shift(rng.between(0, 14.min(u64::from(smallest_window(config).ilog2()))) as u8),
+        // With units near the buffer's size the field could only ever say "closed".
+        1 => WindowScaleConfig::Shift(rng.between(0, largest_shift(config)) as u8),
         _ => WindowScaleConfig::FromBuffer,
     };
     config.options.mss_max = rng.pick(&[None, None, None, Some(536), Some(88)]);

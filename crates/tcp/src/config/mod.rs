@@ -162,11 +162,7 @@ impl Default for OptionsConfig {
 }
 impl Default for TimersConfig {
     fn default() -> Self {
-        Self {
-            granularity: Duration::ZERO,
-            time_wait: Duration::from_secs(60),
-            fin_wait_2: Duration::from_secs(60),
-        }
+        Self { granularity: Duration::ZERO, time_wait: Duration::from_secs(60), fin_wait_2: Duration::from_secs(60) }
     }
 }
 

@@ -220,13 +220,7 @@ impl Endpoint {
     }
 
     /// Steps 6 and 7: losses are marked, episodes end and begin.
-    fn detect_on_ack<O: Observer>(
-        &mut self,
-        cx: &mut Cx<'_, O>,
-        seg: &Segment<'_>,
-        duplicate: bool,
-        p: &mut Progress,
-    ) {
+    fn detect_on_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, duplicate: bool, p: &mut Progress) {
         let tsecr = seg.repr.options.timestamps.filter(|_| self.neg.timestamps).map(|ts| ts.tsecr);
         let dcx = self.detect_cx(cx.now, tsecr);
         let reordering_before = self.rec.detector.reordering();
@@ -237,12 +231,8 @@ impl Endpoint {
             self.rec.detector.on_duplicate_ack(&dcx);
         }
         self.rec.detector.on_delivered(&self.rec.delivered.batch, &dcx);
-        p.cwnd_limited = self.usage.on_ack(
-            self.snd.una,
-            self.snd.nxt,
-            self.cc.window().cwnd(),
-            self.cc.window().ssthresh(),
-        );
+        p.cwnd_limited =
+            self.usage.on_ack(self.snd.una, self.snd.nxt, self.cc.window().cwnd(), self.cc.window().ssthresh());
         if self.rec.episode.point().is_some_and(|point| self.snd.una.at_or_after(point)) {
             self.leave_episode(cx);
         }

@@ -20,11 +20,18 @@ impl Endpoint {
         let smss = self.snd.smss;
         let cwnd = self.cc.window().cwnd();
         let need = |holds: bool, what: &str| {
-            if holds { Ok(()) } else { Err(format!("{what} (state {}, una {}, nxt {})", self.state.name(), self.snd.una, self.snd.nxt)) }
+            if holds {
+                Ok(())
+            } else {
+                Err(format!("{what} (state {}, una {}, nxt {})", self.state.name(), self.snd.una, self.snd.nxt))
+            }
         };
         need(pipe == recount, &format!("pipe is {pipe} but the scoreboard adds up to {recount}"))?;
         need(self.snd.una.at_or_before(self.snd.nxt), "SND.UNA is beyond SND.NXT")?;
-        need(pipe <= self.flight_size() || self.snd.una == self.snd.iss, &format!("pipe {pipe} exceeds the flight {}", self.flight_size()))?;
+        need(
+            pipe <= self.flight_size() || self.snd.una == self.snd.iss,
+            &format!("pipe {pipe} exceeds the flight {}", self.flight_size()),
+        )?;
         if self.state.is_synchronized() {
             need(cwnd >= smss, &format!("cwnd {cwnd} is below one segment of {smss}"))?;
             let buffered = self.snd_buf.len();
@@ -46,7 +53,28 @@ mod sizes {
     #[test]
     fn print() {
         macro_rules! p { ($($t:ty),* $(,)?) => { $(println!("{} {}", stringify!($t), size_of::<$t>());)* } }
-        p!(Endpoint, crate::options::Negotiated, crate::timestamps::TimestampState, crate::timers::TimerTable, super::super::SendSpace, crate::send::SendBuffer, super::super::RecoverySide, recovery::Scoreboard, recovery::Delivered, recovery::rate_sample::RateSampler, recovery::rtt::RttEstimator, recovery::rto::RtoState, super::super::ReceiveSide, crate::recv::Assembler, crate::recv::ReceiveBuffer, crate::recv::ReceiveWindow, crate::recv::AckPolicy, crate::recv::AutoTune, crate::info::Counters, crate::send::CwndUsage);
+        p!(
+            Endpoint,
+            crate::options::Negotiated,
+            crate::timestamps::TimestampState,
+            crate::timers::TimerTable,
+            super::super::SendSpace,
+            crate::send::SendBuffer,
+            super::super::RecoverySide,
+            recovery::Scoreboard,
+            recovery::Delivered,
+            recovery::rate_sample::RateSampler,
+            recovery::rtt::RttEstimator,
+            recovery::rto::RtoState,
+            super::super::ReceiveSide,
+            crate::recv::Assembler,
+            crate::recv::ReceiveBuffer,
+            crate::recv::ReceiveWindow,
+            crate::recv::AckPolicy,
+            crate::recv::AutoTune,
+            crate::info::Counters,
+            crate::send::CwndUsage
+        );
         let cc = cc::build(&Default::default(), 1460, base::SeqNum(0));
         println!("cc {}", cc.state_size());
         println!("det {}", recovery::build_detector(&Default::default()).state_size());

@@ -1,8 +1,8 @@
 //! Building segments: header fields, options, and the books of everyone who counts what leaves.
 
+use super::Endpoint;
 use super::input::flag_letters;
 use super::output::{Outgoing, Transmit, TxBuf};
-use super::Endpoint;
 use crate::cx::Cx;
 use crate::recv::sack_blocks;
 use crate::timers::TimerKind;
@@ -14,7 +14,12 @@ use wire::{Ecn, Flags, IpRepr, Options, TcpRepr, Timestamps};
 
 impl Endpoint {
     /// Books a data segment with everyone who counts, and builds it.
-    pub(super) fn emit_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, outgoing: Outgoing) -> Transmit {
+    pub(super) fn emit_data<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        out: &mut TxBuf,
+        outgoing: Outgoing,
+    ) -> Transmit {
         let range = outgoing.range;
         let data_end = self.data_end();
         let payload = range.end.min(data_end).distance_from(range.start.min(data_end));

@@ -48,7 +48,8 @@ impl Endpoint {
         self.rcv.rmss = self.rcv.rmss.max(seg.payload.len().min(u32::from(self.mtu)));
         let fin_reached = self.rcv.fin.is_some_and(|fin| self.rcv.assembler.rcv_nxt().after(fin));
         if insertion.advanced > 0 {
-            let octets = insertion.advanced - u32::from(fin_reached && before.at_or_before(self.rcv.fin.unwrap_or(before)));
+            let octets =
+                insertion.advanced - u32::from(fin_reached && before.at_or_before(self.rcv.fin.unwrap_or(before)));
             self.rcv.buffer.commit(octets);
             self.counters.bytes_received += u64::from(octets);
             self.pending.readable |= octets > 0;

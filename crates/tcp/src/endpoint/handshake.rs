@@ -28,6 +28,62 @@ pub(crate) struct SynInfo {
     pub repr: TcpRepr,
 }
 
+impl SendSpace {
+    fn new(iss: SeqNum, smss: u32) -> Self {
+        Self {
+            iss,
+            una: iss,
+            nxt: iss,
+            wnd: 0,
+            wl1: SeqNum(0),
+            wl2: iss,
+            max_wnd: 0,
+            smss,
+            side: SendSide::Open,
+            small_end: iss + 1,
+        }
+    }
+}
+
+impl RecoverySide {
+    fn new(cfg: &ValidConfig, first: SeqNum, now: Instant) -> Self {
+        Self {
+            board: Scoreboard::new(first),
+            detector: build_detector(&cfg.recovery.detector),
+            reduction: build_reduction(&cfg.recovery.reduction),
+            sampler: RateSampler::new(),
+            rtt: RttEstimator::new(cfg.rtt),
+            rto: RtoState::new(cfg.rto),
+            episode: Episode::Open,
+            delivered: Delivered::default(),
+            rto_base: now,
+            recheck_at: None,
+            forced: false,
+            answered_at: Instant::ZERO,
+            retries: 0,
+            probe: Probing::Idle,
+        }
+    }
+}
+
+impl ReceiveSide {
+    /// Nothing is known of the peer yet; its SYN replaces most of this.
+    fn new(cfg: &ValidConfig) -> Self {
+        Self {
+            irs: SeqNum(0),
+            assembler: Assembler::new(SeqNum(0)),
+            buffer: ReceiveBuffer::new(),
+            window: ReceiveWindow::new(SeqNum(0), cfg.receive.window.initial(), 0),
+            policy: AckPolicy::new(cfg.ack),
+            autotune: AutoTune::new(cfg.receive.window),
+            ack_due: false,
+            dsack: None,
+            fin: None,
+            rmss: 536,
+        }
+    }
+}
+
 impl Endpoint {
     /// Opens a connection actively; the SYN leaves with the next `poll_transmit`.
     pub(crate) fn connect<O: Observer>(
@@ -61,7 +117,6 @@ impl Endpoint {
     ) -> Self {
         let first = iss + 1;
         let mss = options::own_mss(cfg, mtu, tuple.local);
-        let detector = build_detector(&cfg.recovery.detector);
         Self {
             tuple,
             mtu,
@@ -70,50 +125,13 @@ impl Endpoint {
             timers: TimerTable::new(cfg.timers.granularity),
             neg: Negotiated::default(),
             ts: TimestampState::new(cx.rng.next_u64() as u32),
-            snd: SendSpace {
-                iss,
-                una: iss,
-                nxt: iss,
-                wnd: 0,
-                wl1: SeqNum(0),
-                wl2: iss,
-                max_wnd: 0,
-                smss: u32::from(mss),
-                side: SendSide::Open,
-                small_end: first,
-            },
+            snd: SendSpace::new(iss, u32::from(mss)),
             snd_buf: SendBuffer::new(cfg.send.buffer),
-            rec: RecoverySide {
-                board: Scoreboard::new(first),
-                detector,
-                reduction: build_reduction(&cfg.recovery.reduction),
-                sampler: RateSampler::new(),
-                rtt: RttEstimator::new(cfg.rtt),
-                rto: RtoState::new(cfg.rto),
-                episode: Episode::Open,
-                delivered: Delivered::default(),
-                rto_base: cx.now,
-                recheck_at: None,
-                forced: false,
-                answered_at: Instant::ZERO,
-                retries: 0,
-                probe: Probing::Idle,
-            },
+            rec: RecoverySide::new(cfg, first, cx.now),
             cc: cc::build(&cfg.cc, u32::from(mss), iss),
             usage: CwndUsage::new(first),
             pacer: Pacer::default(),
-            rcv: ReceiveSide {
-                irs: SeqNum(0),
-                assembler: Assembler::new(SeqNum(0)),
-                buffer: ReceiveBuffer::new(),
-                window: ReceiveWindow::new(SeqNum(0), cfg.receive.window.initial(), 0),
-                policy: AckPolicy::new(cfg.ack),
-                autotune: AutoTune::new(cfg.receive.window),
-                ack_due: false,
-                dsack: None,
-                fin: None,
-                rmss: 536,
-            },
+            rcv: ReceiveSide::new(cfg),
             syn_due: false,
             rst_due: false,
             write_blocked: false,
@@ -240,8 +258,7 @@ impl Endpoint {
         let mss = options::own_mss(&self.cfg, self.mtu, self.tuple.local);
         let mut opts = options::offer(&self.cfg, mss);
         let answering = self.state == State::SynReceived;
-        let timestamps =
-            if answering { self.neg.timestamps } else { options::wants_timestamps(&self.cfg, None) };
+        let timestamps = if answering { self.neg.timestamps } else { options::wants_timestamps(&self.cfg, None) };
         if answering {
             // An option is answered only if the peer offered it.
             opts.sack_permitted = self.neg.sack && self.cfg.options.sack == SackConfig::Offer;

@@ -69,9 +69,7 @@ impl Segment<'_> {
     /// Sequence numbers the segment occupies: payload, SYN and FIN.
     pub fn seq_len(&self) -> u32 {
         let flags = self.repr.flags;
-        self.payload.len()
-            + u32::from(flags.contains(wire::Flags::SYN))
-            + u32::from(flags.contains(wire::Flags::FIN))
+        self.payload.len() + u32::from(flags.contains(wire::Flags::SYN)) + u32::from(flags.contains(wire::Flags::FIN))
     }
 }
 

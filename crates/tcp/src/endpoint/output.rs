@@ -108,9 +108,7 @@ impl Endpoint {
     fn allowance(&self) -> Bytes {
         match self.rec.episode {
             Episode::Recovery { .. } => self.rec.reduction.quota(),
-            Episode::Open | Episode::Loss { .. } => {
-                self.cc.window().cwnd().saturating_sub(self.rec.board.pipe())
-            }
+            Episode::Open | Episode::Loss { .. } => self.cc.window().cwnd().saturating_sub(self.rec.board.pipe()),
         }
     }
 
@@ -316,4 +314,3 @@ impl Endpoint {
         }
     }
 }
-

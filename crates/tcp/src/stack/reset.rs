@@ -8,9 +8,7 @@ pub(crate) fn answer(ip: &IpRepr, tcp: &TcpRepr, payload_len: u32) -> Option<(Ip
     if tcp.flags.contains(Flags::RST) {
         return None;
     }
-    let occupies = payload_len
-        + u32::from(tcp.flags.contains(Flags::SYN))
-        + u32::from(tcp.flags.contains(Flags::FIN));
+    let occupies = payload_len + u32::from(tcp.flags.contains(Flags::SYN)) + u32::from(tcp.flags.contains(Flags::FIN));
     let (seq, ack) = match tcp.ack {
         Some(ack) => (ack, None),
         None => (SeqNum(0), Some(tcp.seq + occupies)),

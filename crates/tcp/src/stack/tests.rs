@@ -240,9 +240,16 @@ fn a_late_turn_serves_timers_and_frames_in_the_order_of_their_times() {
     let mut sink = TextSink::default();
     let late = deadline + Duration::from_secs(1);
     let mut cx = StackCx::new(late, &mut sink);
-    turn(&mut script.stack, &mut cx, [frame(deadline + Duration::from_nanos(1))], &mut |_| Sent::Accepted, Budget::UNLIMITED);
+    turn(
+        &mut script.stack,
+        &mut cx,
+        [frame(deadline + Duration::from_nanos(1))],
+        &mut |_| Sent::Accepted,
+        Budget::UNLIMITED,
+    );
     let lines: Vec<&str> = sink.0.lines().collect();
-    let place = |what: &str| lines.iter().position(|line| line.contains(what)).unwrap_or_else(|| panic!("{what}: {lines:#?}"));
+    let place =
+        |what: &str| lines.iter().position(|line| line.contains(what)).unwrap_or_else(|| panic!("{what}: {lines:#?}"));
     assert!(place("TimerFired{kind=retransmit}") < place("SegmentReceived"));
     assert!(lines[0].starts_with(&format!("{} ", deadline.as_nanos())), "{lines:#?}");
 
@@ -280,7 +287,13 @@ fn frames_for_others_and_noise_are_counted_and_dropped() {
         gso_size: None,
         checksum: ChecksumState::InHeader,
     };
-    turn(&mut script.stack, &mut StackCx::new(script.now, &mut Off), [frame], &mut |_| Sent::Accepted, Budget::UNLIMITED);
+    turn(
+        &mut script.stack,
+        &mut StackCx::new(script.now, &mut Off),
+        [frame],
+        &mut |_| Sent::Accepted,
+        Budget::UNLIMITED,
+    );
     assert_eq!(script.stack.counters().malformed, 1);
     assert!(script.stack.counters().last_malformed.is_some());
 }

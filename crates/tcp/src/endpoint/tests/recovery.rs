@@ -49,8 +49,7 @@ fn rack_recovers_a_lost_retransmission_without_a_timeout_and_dup_thresh_cannot()
         (DetectorConfig::Rack(Default::default()), true, 0),
         (DetectorConfig::RackRing(Default::default()), false, 1),
         (DetectorConfig::DupThresh(Default::default()), false, 1),
-    ]
-    {
+    ] {
         let mut script = ten_in_flight(detector);
         script.sack(at(0), &[(at(1), at(4))]);
         script.out.clear();
