@@ -5,12 +5,14 @@
 //! kept input through its target; an input that once failed is kept under a name that says why.
 #![forbid(unsafe_code)]
 
+mod conversation;
 mod wire_parse;
 
+pub use conversation::conversation;
 pub use wire_parse::wire_parse;
 
 /// Judges one input; panics when something that must hold does not.
 pub type Target = fn(&[u8]);
 
 /// Every target, under the name of its corpus and its program.
-pub const TARGETS: &[(&str, Target)] = &[("wire_parse", wire_parse)];
+pub const TARGETS: &[(&str, Target)] = &[("conversation", conversation), ("wire_parse", wire_parse)];

@@ -97,12 +97,13 @@ fn loss(rng: &mut Rng, most: u64) -> LossSpec {
         0 | 1 => LossSpec::Bernoulli(rng.weight(most)),
         2 => LossSpec::GilbertElliott(Chain {
             into_bad: rng.weight(20),
-            into_good: Ratio::new(rng.between(200, 1_000), 1_000).expect("at most one"),
+            // Bad times end by packets, not by time: too long ones would outlast every back-off.
+            into_good: Ratio::new(rng.between(300, 1_000), 1_000).expect("at most one"),
             loss_in_good: rng.weight(10),
-            loss_in_bad: rng.weight(1_000),
+            loss_in_bad: rng.weight(500),
         }),
         // The first packets decide about handshakes.
-        _ => LossSpec::Mask((0..20).filter(|_| rng.once_in(4)).collect()),
+        _ => LossSpec::Mask((0..rng.between(1, 5)).map(|_| rng.below(20)).collect()),
     }
 }
 
