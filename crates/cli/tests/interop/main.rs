@@ -1,7 +1,7 @@
 //! Our TCP behind a TUN device against the kernel's TCP, with real packets, in two network namespaces.
 //!
 //! ```text
-//!  namespace R                                              namespace P
+//!  namespace R                                               namespace P
 //!  longhaul (10.9.0.2) ── TUN lh0 ── kernel, forwarding ── veth ── the kernel's TCP (10.8.0.2)
 //! ```
 //! What is checked: every octet of the stream by its position, both sides' checksums, how connections end, and, by an
@@ -15,52 +15,212 @@ mod netns;
 mod peer;
 mod program;
 
+use capture::Capture;
 use netns::Lab;
 use peer::Received;
 use program::Longhaul;
+use std::io::ErrorKind;
+use std::net::SocketAddr;
 use test_case::test_case;
 
 /// Octets of a transfer.
 const BYTES: u64 = 100_000_000;
 
+/// Where our own stack is.
 const V4: &str = "10.9.0.2/24";
 const V6: &str = "fd09::2/64";
 
-fn link(address: &'static str, options: &str) -> Vec<String> {
-    let mut arguments: Vec<String> = ["--tun", "lh0", "--addr", address, "--format", "json"].map(String::from).into();
-    arguments.extend(options.split_whitespace().map(String::from));
-    arguments
+fn own(cidr: &str, port: u16) -> SocketAddr {
+    let (address, _) = cidr.split_once('/').unwrap();
+    SocketAddr::new(address.parse().unwrap(), port)
+}
+
+/// Starts a subcommand on the device `lh0`; `options` are words.
+fn longhaul(lab: &Lab, subcommand: &[&str], cidr: &str, options: &str) -> Longhaul {
+    let link = ["--tun", "lh0", "--addr", cidr, "--format", "json"];
+    let options: Vec<&str> = options.split_whitespace().collect();
+    Longhaul::start(lab, &[subcommand, &link, &options].concat())
 }
 
 #[test_case(V4, "--offload on"; "with offload")]
 #[test_case(V4, "--offload off"; "without offload")]
 #[test_case(V4, "--offload on --loss 1% --seed 7"; "with offload and loss")]
-#[test_case(V4, "--offload off --loss 1% --seed 8"; "without offload and with loss")]
+#[test_case(V4, "--offload off --loss 1% --seed 8"; "without offload but with loss")]
 #[test_case(V6, "--offload on"; "version six with offload")]
 #[test_case(V6, "--offload off --mtu 1280"; "version six without offload on the smallest mtu")]
-fn the_kernel_discards_exactly_what_longhaul_sends(address: &'static str, options: &str) {
+fn the_kernel_gets_exactly_what_longhaul_sends(cidr: &str, options: &str) {
     let lab = Lab::new();
-    let (remote, sink) = lab.peer.sink(lab.peer_address(address, 9));
-    let longhaul = Longhaul::start(&lab, "send", &link(address, options), &[&remote.to_string(), "--bytes", "100MB"]);
-    let summary = longhaul.finish(0);
-    let received = sink.join();
-    assert_eq!(received, Received { bytes: BYTES, first_wrong: None, crc32: summary.text("/written/crc32") });
-    assert_eq!(summary.number("/written/bytes"), BYTES);
-    assert_eq!(summary.text("/end"), "closed");
-    assert_eq!(summary.number("/bytes_retransmitted") > 0, options.contains("loss"), "{summary:?}");
+    let remote = lab.peer_address(cidr, 9);
+    let sink = lab.peer.sink(remote);
+    let sender = longhaul(&lab, &["send", &remote.to_string(), "--bytes", "100MB"], cidr, options);
+    let summary = sender.finish(0);
+    assert_eq!(
+        sink.join(),
+        Received { bytes: BYTES, first_wrong: None, crc32: summary.text("/written/crc32") }
+    );
+    assert_eq!((summary.number("/written/bytes"), summary.text("/end")), (BYTES, "closed".to_owned()));
+    let lossy = options.contains("--loss");
+    assert!(!lossy || summary.number("/bytes_retransmitted") > 0, "nothing was repaired: {summary:?}");
 }
 
 #[test_case(V4, "--offload on"; "with offload")]
 #[test_case(V4, "--offload off"; "without offload")]
 #[test_case(V4, "--offload on --loss 1% --seed 7"; "with offload and loss")]
-#[test_case(V4, "--offload off --loss 1% --seed 8"; "without offload and with loss")]
+#[test_case(V4, "--offload off --loss 1% --seed 8"; "without offload but with loss")]
 #[test_case(V6, "--offload on"; "version six with offload")]
-fn longhaul_discards_exactly_what_the_kernel_sends(address: &'static str, options: &str) {
+fn longhaul_gets_exactly_what_the_kernel_sends(cidr: &str, options: &str) {
     let lab = Lab::new();
-    let mut longhaul = Longhaul::start(&lab, "serve", &["discard".to_owned()], &[]).with(&link(address, options));
-    longhaul = longhaul.with(&["--once".to_owned()]).ready();
-    let crc32 = lab.peer.source(lab.own_address(address, 9), BYTES).join();
-    let summary = longhaul.finish(0);
+    let mut server = longhaul(&lab, &["serve", "discard", "--once"], cidr, options);
+    assert!(server.ready().contains(&own(cidr, 9).to_string()));
+    let crc32 = lab.peer.source(own(cidr, 9), BYTES).join();
+    let summary = server.finish(0);
     assert_eq!((summary.number("/read/bytes"), summary.text("/read/crc32")), (BYTES, crc32));
     assert_eq!(summary.text("/end"), "closed");
+}
+
+#[test]
+fn a_client_of_ours_receives_into_a_file() {
+    const BYTES: u64 = 10_000_000;
+    let (lab, directory) = (Lab::new(), tempfile::tempdir().unwrap());
+    let (remote, file) = (lab.peer_address(V4, 19), directory.path().join("came"));
+    let server = lab.peer.pattern_server(remote, BYTES);
+    let arguments = ["recv", &remote.to_string(), file.to_str().unwrap(), "--bytes", "10MB"];
+    let summary = longhaul(&lab, &arguments, V4, "").finish(0);
+    assert_eq!(summary.text("/read/crc32"), server.join());
+    let mut expected = vec![0; BYTES as usize];
+    tcp::fill_pattern(0, &mut expected);
+    assert!(std::fs::read(file).unwrap() == expected, "the file is not what was sent");
+}
+
+#[test]
+fn a_file_is_sent_as_it_is() {
+    let (lab, directory) = (Lab::new(), tempfile::tempdir().unwrap());
+    let (remote, file) = (lab.peer_address(V4, 9), directory.path().join("leaves"));
+    let mut octets = vec![0; 1_234_567];
+    tcp::fill_pattern(0, &mut octets);
+    std::fs::write(&file, &octets).unwrap();
+    let sink = lab.peer.sink(remote);
+    let summary = longhaul(&lab, &["send", &remote.to_string(), file.to_str().unwrap()], V4, "").finish(0);
+    let crc32 = summary.text("/written/crc32");
+    assert_eq!(sink.join(), Received { bytes: octets.len() as u64, first_wrong: None, crc32 });
+}
+
+#[test_case("--offload on"; "with offload")]
+#[test_case("--offload off --loss 1%"; "without offload but with loss")]
+fn our_echo_server_gives_back_what_it_gets(options: &str) {
+    const BYTES: u64 = 20_000_000;
+    let lab = Lab::new();
+    let mut server = longhaul(&lab, &["serve", "echo", "--once"], V4, options);
+    server.ready();
+    let back = lab.peer.echo_client(own(V4, 7), BYTES).join();
+    let summary = server.finish(0);
+    assert_eq!((back.bytes, back.first_wrong), (BYTES, None));
+    assert_eq!((summary.text("/written/crc32"), summary.text("/read/crc32")), (back.crc32.clone(), back.crc32));
+}
+
+#[test]
+fn our_sender_gets_back_what_the_kernel_echoes() {
+    let lab = Lab::new();
+    let remote = lab.peer_address(V4, 7);
+    let reflector = lab.peer.reflector(remote);
+    let summary = longhaul(&lab, &["send", &remote.to_string(), "--bytes", "20MB"], V4, "").finish(0);
+    reflector.join();
+    assert_eq!(summary.number("/read/bytes"), 20_000_000);
+    assert_eq!(summary.text("/read/crc32"), summary.text("/written/crc32"));
+}
+
+#[test]
+fn a_server_serves_one_after_the_other_until_it_is_interrupted() {
+    let lab = Lab::new();
+    let mut server = longhaul(&lab, &["serve", "discard"], V4, "--port 4000");
+    server.ready();
+    let streams = [1, 3_000_000, 0].map(|bytes| lab.peer.source(own(V4, 4000), bytes).join());
+    server.interrupt();
+    assert_eq!(server.finish(0).text("/read/crc32"), streams[2], "the last one's summary comes last");
+}
+
+#[test]
+fn a_closed_port_refuses_in_both_directions() {
+    let lab = Lab::new();
+    let remote = lab.peer_address(V4, 81);
+    let summary = longhaul(&lab, &["send", &remote.to_string(), "--bytes", "1"], V4, "").finish(1);
+    assert!(summary.stderr.contains("refused"), "{summary:?}");
+
+    let mut server = longhaul(&lab, &["serve", "discard"], V4, "");
+    server.ready();
+    assert_eq!(lab.peer.refused(own(V4, 81)), Some(ErrorKind::ConnectionRefused));
+    server.interrupt();
+    server.finish(0);
+}
+
+#[test]
+fn a_peer_that_goes_away_in_the_middle_is_an_error() {
+    let lab = Lab::new();
+    let remote = lab.peer_address(V4, 9);
+    let deserter = lab.peer.deserter(remote);
+    let summary = longhaul(&lab, &["send", &remote.to_string(), "--bytes", "100MB"], V4, "").finish(1);
+    deserter.join();
+    assert!(summary.stderr.contains("reset"), "{summary:?}");
+}
+
+#[test]
+fn what_the_user_got_wrong_is_told_with_exit_code_2() {
+    let lab = Lab::new();
+    let cases = [
+        (vec!["--tun", "cable", "--addr", V4, "10.8.0.2:9"], "`cable` exists"),
+        (vec!["--tun", "lh/0", "--addr", V4, "10.8.0.2:9"], "`lh/0`"),
+        (vec!["--tun", "lh0", "--addr", "10.9.0.2", "10.8.0.2:9"], "10.9.0.2/24"),
+        (vec!["--tun", "lh0", "--addr", V4, "[fd08::2]:9"], "IP version"),
+        (vec!["--tun", "lh0", "--addr", V4, "--loss", "2", "10.8.0.2:9"], "`2`"),
+        (vec!["--tun", "lh0", "--addr", V4, "--profile", "no-such", "10.8.0.2:9"], "no-such"),
+    ];
+    for (arguments, told) in cases {
+        let summary = Longhaul::start(&lab, &[&["send", "--bytes", "1"][..], &arguments].concat()).finish(2);
+        assert!(summary.stderr.contains(told), "{arguments:?}: {}", summary.stderr);
+    }
+}
+
+#[test]
+fn a_missing_privilege_is_named_with_its_remedy() {
+    let lab = Lab::new();
+    let mut command = lab.on_router("setpriv");
+    command.args(["--bounding-set", "-net_admin", "--inh-caps", "-net_admin", env!("CARGO_BIN_EXE_longhaul")]);
+    command.args(["serve", "discard", "--tun", "lh0", "--addr", V4]);
+    let output = command.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("CAP_NET_ADMIN") && told.contains("root"), "{told}");
+}
+
+#[test_case(V4, "--offload off --loss 1%"; "as on a wire")]
+#[test_case(V6, "--offload off"; "as on a wire, version six")]
+fn an_independent_reader_finds_nothing_wrong_with_our_packets(cidr: &str, options: &str) {
+    let lab = Lab::new();
+    lab.add_tun("lh0");
+    let capture = Capture::start(&lab, "lh0");
+    let remote = lab.peer_address(cidr, 7);
+    let reflector = lab.peer.reflector(remote);
+    longhaul(&lab, &["send", &remote.to_string(), "--bytes", "2MB"], cidr, options).finish(0);
+    reflector.join();
+    let captured = capture.stop();
+    let none: Vec<String> = Vec::new();
+    assert_eq!(captured.matching("_ws.malformed"), none);
+    assert_eq!(captured.matching("tcp.checksum.status == Bad || ip.checksum.status == Bad"), none);
+    let segments = captured.matching("tcp.len > 0 && tcp.checksum.status == Good").len() as u64;
+    assert!(segments > 2 * 2_000_000 / 1460, "only {segments} segments with data were seen");
+}
+
+#[test]
+fn an_independent_reader_understands_super_segments() {
+    let lab = Lab::new();
+    lab.add_tun("lh0");
+    let capture = Capture::start(&lab, "lh0");
+    let remote = lab.peer_address(V4, 7);
+    let reflector = lab.peer.reflector(remote);
+    longhaul(&lab, &["send", &remote.to_string(), "--bytes", "2MB"], V4, "--offload on").finish(0);
+    reflector.join();
+    let captured = capture.stop();
+    assert_eq!(captured.matching("_ws.malformed"), Vec::<String>::new());
+    let both_ways = ["ip.src == 10.9.0.2 && tcp.len > 1460", "ip.dst == 10.9.0.2 && tcp.len > 1460"];
+    assert!(both_ways.iter().all(|filter| !captured.matching(filter).is_empty()), "no super-segments were seen");
 }

@@ -15,7 +15,7 @@ use tcp::CloseReason;
 use trace::{ConnId, Event, Observer, Off};
 
 const DEFAULT_FIRST_SEED: u64 = 1;
-const DEFAULT_WORLDS: u64 = 2_000;
+const DEFAULT_WORLDS: u64 = 1_000;
 
 fn first_seed() -> u64 {
     match std::env::var("LONGHAUL_SEED") {

@@ -123,7 +123,7 @@ fn flow(rng: &mut Rng, forward: &PathSpec) -> FlowSpec {
         let every = Duration::from_micros(rng.scale(100, 200_000));
         flow.writer = AppPace::Chunks { octets: octets / rng.scale(1, 200), every };
     }
-    if rng.once_in(4) {
+    if rng.once_in(4) && workload == Workload::Bytes(octets) {
         // At the slow end the window stays shut for many probes in a row.
         let every = Duration::from_micros(rng.scale(100, 20_000_000));
         flow.reader = AppPace::Chunks { octets: octets / rng.scale(1, 50), every };

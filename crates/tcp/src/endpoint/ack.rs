@@ -56,7 +56,9 @@ impl Endpoint {
         let duplicate = self.is_duplicate_ack(seg, ack, wnd_before);
         if ack == self.snd.una && blocks.count == 0 && blocks.dsack.is_none() && !duplicate {
             // Neither progress nor news about the flight: a window update, or data the other way.
-            self.on_window_maybe_opened(wnd_before);
+            if self.on_window_maybe_opened(wnd_before) {
+                self.arm_loss_timer(cx);
+            }
             return Disposition::Accepted;
         }
         let mut progress = Progress {
@@ -281,9 +283,10 @@ impl Endpoint {
     }
 
     /// The peer's window opened while a probe was out: what the probe carried is due again, at once and without blame.
-    fn on_window_maybe_opened(&mut self, wnd_before: Bytes) {
+    /// Returns whether it did open.
+    fn on_window_maybe_opened(&mut self, wnd_before: Bytes) -> bool {
         if wnd_before != 0 || self.snd.wnd == 0 {
-            return;
+            return false;
         }
         self.rec.probe = Probing::Idle;
         while let Some(segment) = self.rec.board.oldest_sent() {
@@ -291,6 +294,7 @@ impl Endpoint {
             self.rec.forced = true;
         }
         self.rec.board.clear_lost_log();
+        true
     }
 
     /// States that wait for the acknowledgement of our FIN (RFC 9293 §3.10.7.4, fifth).

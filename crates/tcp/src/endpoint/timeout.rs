@@ -134,7 +134,10 @@ impl Endpoint {
 
     /// The peer's window stayed closed (RFC 9293 §3.8.6.1): probe again, ever more slowly, for as long as it takes.
     fn on_persist_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        let Probing::Waiting(probes) = self.rec.probe else { return };
+        let Probing::Waiting(probes) = self.rec.probe else {
+            // The window opened in the meantime: what is in flight is watched over as usual.
+            return self.arm_loss_timer(cx);
+        };
         match self.rec.board.oldest_sent() {
             // The last probe was not accepted: the same octet goes out again.
             Some(probe) => {

@@ -1,0 +1,117 @@
+//! Two network namespaces joined by a cable, made with `ip` and removed at the end.
+
+use crate::peer::Peer;
+use std::net::{IpAddr, SocketAddr};
+use std::path::Path;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Names begin with this and the process id, so that what a killed run left behind can be told and removed.
+const PREFIX: &str = "lh-test-";
+
+/// A router, where longhaul runs, and a peer behind it.
+pub struct Lab {
+    router: Namespace,
+    pub peer: Peer,
+    peer_namespace: Namespace,
+}
+
+/// A namespace that is removed when dropped.
+struct Namespace(String);
+
+impl Lab {
+    /// # Panics
+    /// With the name of what this machine lacks.
+    pub fn new() -> Self {
+        check_machine();
+        remove_leftovers();
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let stem = format!("{PREFIX}{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let (router, peer_namespace) = (Namespace::new(format!("{stem}-r")), Namespace::new(format!("{stem}-p")));
+        let (r, p) = (&router.0, &peer_namespace.0);
+        ip(&format!("link add cable netns {r} type veth peer name cable netns {p}"));
+        for (namespace, host) in [(r, 1), (p, 2)] {
+            ip(&format!("-n {namespace} addr add 10.8.0.{host}/24 dev cable"));
+            ip(&format!("-n {namespace} addr add fd08::{host}/64 dev cable nodad"));
+            ip(&format!("-n {namespace} link set lo up"));
+            ip(&format!("-n {namespace} link set cable up"));
+        }
+        ip(&format!("-n {p} route add default via 10.8.0.1"));
+        ip(&format!("-n {p} route add default via fd08::1"));
+        for switch in ["net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding"] {
+            let write = format!("echo 1 > /proc/sys/{switch}");
+            run(Command::new("ip").args(["netns", "exec", r, "sh", "-c", &write]));
+        }
+        let peer = Peer::new(format!("/run/netns/{p}").into());
+        Self { router, peer, peer_namespace }
+    }
+
+    /// A command that runs where longhaul runs.
+    pub fn on_router(&self, program: &str) -> Command {
+        let mut command = Command::new("ip");
+        command.args(["netns", "exec", &self.router.0, program]);
+        command
+    }
+
+    /// Makes a TUN device before longhaul does, so that it can be captured on from the first packet.
+    pub fn add_tun(&self, name: &str) {
+        ip(&format!("-n {} tuntap add dev {name} mode tun", self.router.0));
+        ip(&format!("-n {} link set {name} up", self.router.0));
+    }
+
+    /// The peer's address of the same IP version as `cidr`.
+    pub fn peer_address(&self, cidr: &str, port: u16) -> SocketAddr {
+        let _ = &self.peer_namespace;
+        let address: IpAddr = if cidr.contains(':') { "fd08::2" } else { "10.8.0.2" }.parse().unwrap();
+        SocketAddr::new(address, port)
+    }
+}
+
+impl Namespace {
+    fn new(name: String) -> Self {
+        ip(&format!("netns add {name}"));
+        Self(name)
+    }
+}
+
+impl Drop for Namespace {
+    fn drop(&mut self) {
+        // A failure leaves it to the next run.
+        let _ = Command::new("ip").args(["netns", "del", &self.0]).status();
+    }
+}
+
+fn ip(arguments: &str) {
+    run(Command::new("ip").args(arguments.split_whitespace()));
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    assert!(output.status.success(), "{command:?} failed: {}", String::from_utf8_lossy(&output.stderr).trim());
+}
+
+/// Fails with everything that is missing at once.
+fn check_machine() {
+    let mut missing = Vec::new();
+    if !nix::unistd::geteuid().is_root() {
+        missing.push("root, to make network namespaces and TUN devices".to_owned());
+    }
+    if !Path::new("/dev/net/tun").exists() {
+        missing.push("/dev/net/tun (the kernel's `tun` module, or the device passed into the container)".to_owned());
+    }
+    if Command::new("ip").arg("-V").output().is_err() {
+        missing.push("`ip`: apt-get install -y iproute2".to_owned());
+    }
+    assert!(missing.is_empty(), "this test needs: {}", missing.join("; "));
+}
+
+/// Removes namespaces of earlier runs that were killed.
+fn remove_leftovers() {
+    let Ok(entries) = std::fs::read_dir("/run/netns") else { return };
+    for name in entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok()) {
+        let owner = name.strip_prefix(PREFIX).and_then(|rest| rest.split('-').next());
+        if owner.is_some_and(|pid| !Path::new("/proc").join(pid).exists()) {
+            let _ = Command::new("ip").args(["netns", "del", &name]).status();
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! The kernel's side: ordinary sockets, in threads that have moved into the peer's namespace.
+//!
+//! A namespace belongs to a thread, so nothing has to be started for it, and the stream can be compared octet by octet
+//! with what the positions say.
+
+use nix::sched::{CloneFlags, setns};
+use std::fs::File;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::path::PathBuf;
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Without a single octet for this long, something hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A namespace to have sockets in.
+pub struct Peer {
+    namespace: PathBuf,
+}
+
+/// A thread's result.
+pub struct Running<T>(JoinHandle<T>);
+
+impl<T> Running<T> {
+    pub fn join(self) -> T {
+        self.0.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    }
+}
+
+/// What came in.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Received {
+    pub bytes: u64,
+    /// Position of the first octet that is not the pattern's.
+    pub first_wrong: Option<u64>,
+    pub crc32: String,
+}
+
+impl Peer {
+    pub fn new(namespace: PathBuf) -> Self {
+        Self { namespace }
+    }
+
+    fn inside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Running<T> {
+        let namespace = File::open(&self.namespace).unwrap();
+        Running(thread::spawn(move || {
+            setns(namespace, CloneFlags::CLONE_NEWNET).unwrap();
+            work()
+        }))
+    }
+
+    /// Accepts one connection and answers it with `serve`; listens already when this returns.
+    fn listen<T: Send + 'static>(
+        &self,
+        address: SocketAddr,
+        serve: impl FnOnce(TcpStream) -> T + Send + 'static,
+    ) -> Running<T> {
+        let (ready, listening) = mpsc::channel();
+        let running = self.inside(move || {
+            let listener = TcpListener::bind(address).unwrap();
+            ready.send(()).unwrap();
+            let (stream, _) = listener.accept().unwrap();
+            stream.set_read_timeout(Some(PATIENCE)).unwrap();
+            serve(stream)
+        });
+        listening.recv().expect("the listener could not be made");
+        running
+    }
+
+    /// Accepts one connection and reads it to its end.
+    pub fn sink(&self, address: SocketAddr) -> Running<Received> {
+        self.listen(address, |mut stream| receive(&mut stream))
+    }
+
+    /// Accepts one connection and sends back what comes.
+    pub fn reflector(&self, address: SocketAddr) -> Running<()> {
+        self.listen(address, |mut stream| {
+            let mut reader = stream.try_clone().unwrap();
+            std::io::copy(&mut reader, &mut stream).unwrap();
+        })
+    }
+
+    /// Accepts one connection, sends the pattern and closes. The checksum of what was sent.
+    pub fn pattern_server(&self, address: SocketAddr, bytes: u64) -> Running<String> {
+        self.listen(address, move |mut stream| {
+            let crc32 = send(&mut stream, bytes);
+            stream.shutdown(Shutdown::Write).unwrap();
+            assert_eq!(receive(&mut stream).bytes, 0);
+            crc32
+        })
+    }
+
+    /// Accepts one connection, reads a little, and goes away in the middle, which makes the kernel send a reset.
+    pub fn deserter(&self, address: SocketAddr) -> Running<()> {
+        self.listen(address, |mut stream| stream.read_exact(&mut [0; 1000]).unwrap())
+    }
+
+    /// Connects, sends the pattern, closes, and waits for the other side's end. The checksum of what was sent.
+    pub fn source(&self, address: SocketAddr, bytes: u64) -> Running<String> {
+        self.inside(move || {
+            let mut stream = connect(address);
+            let crc32 = send(&mut stream, bytes);
+            stream.shutdown(Shutdown::Write).unwrap();
+            assert_eq!(receive(&mut stream).bytes, 0);
+            crc32
+        })
+    }
+
+    /// Connects, sends the pattern, and reads what comes back at the same time.
+    pub fn echo_client(&self, address: SocketAddr, bytes: u64) -> Running<Received> {
+        self.inside(move || {
+            let mut stream = connect(address);
+            let mut writer = stream.try_clone().unwrap();
+            let sending = thread::spawn(move || {
+                send(&mut writer, bytes);
+                writer.shutdown(Shutdown::Write).unwrap();
+            });
+            let received = receive(&mut stream);
+            sending.join().unwrap();
+            received
+        })
+    }
+
+    /// Tries to connect; the kind of failure.
+    pub fn refused(&self, address: SocketAddr) -> Option<ErrorKind> {
+        let attempt = move || TcpStream::connect_timeout(&address, PATIENCE).err().map(|error| error.kind());
+        self.inside(attempt).join()
+    }
+}
+
+fn connect(address: SocketAddr) -> TcpStream {
+    let stream = TcpStream::connect_timeout(&address, PATIENCE).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_write_timeout(Some(PATIENCE)).unwrap();
+    stream
+}
+
+const CHUNK: usize = 256 << 10;
+
+fn send(stream: &mut TcpStream, bytes: u64) -> String {
+    let (mut chunk, mut crc, mut sent) = (vec![0; CHUNK], net::Crc32::default(), 0);
+    while sent < bytes {
+        let piece = (bytes - sent).min(CHUNK as u64) as usize;
+        tcp::fill_pattern(sent, &mut chunk[..piece]);
+        stream.write_all(&chunk[..piece]).unwrap();
+        crc.update(&chunk[..piece]);
+        sent += piece as u64;
+    }
+    format!("{:08x}", crc.value())
+}
+
+fn receive(stream: &mut TcpStream) -> Received {
+    let (mut chunk, mut expected) = (vec![0; CHUNK], vec![0; CHUNK]);
+    let (mut crc, mut bytes, mut first_wrong) = (net::Crc32::default(), 0, None);
+    loop {
+        let len = stream.read(&mut chunk).unwrap();
+        if len == 0 {
+            return Received { bytes, first_wrong, crc32: format!("{:08x}", crc.value()) };
+        }
+        let (chunk, expected) = (&chunk[..len], &mut expected[..len]);
+        tcp::fill_pattern(bytes, expected);
+        if first_wrong.is_none() && chunk != expected {
+            let at = chunk.iter().zip(expected.iter()).position(|(came, due)| came != due);
+            first_wrong = at.map(|at| bytes + at as u64);
+        }
+        crc.update(chunk);
+        bytes += len as u64;
+    }
+}

@@ -1,0 +1,98 @@
+//! The program under test, running in the router's namespace.
+
+use crate::netns::Lab;
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, ChildStdout, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// A run is given up after this long.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// `longhaul`, running; killed when dropped before its end.
+pub struct Longhaul {
+    child: Child,
+    stdout: BufReader<ChildStdout>,
+}
+
+/// What it said at its end.
+#[derive(Debug)]
+pub struct Summary {
+    json: Value,
+    pub stderr: String,
+}
+
+impl Longhaul {
+    /// Starts `longhaul` with these arguments.
+    pub fn start(lab: &Lab, arguments: &[&str]) -> Self {
+        let mut command = lab.on_router(env!("CARGO_BIN_EXE_longhaul"));
+        command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        Self { child, stdout }
+    }
+
+    /// Waits until it says that it is ready; the line it says.
+    pub fn ready(&mut self) -> String {
+        let mut line = String::new();
+        self.stdout.read_line(&mut line).unwrap();
+        if !line.starts_with("READY ") {
+            let mut stderr = String::new();
+            self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+            panic!("not ready: {line}{stderr}");
+        }
+        line
+    }
+
+    /// Asks it to end.
+    pub fn interrupt(&self) {
+        kill(Pid::from_raw(self.child.id() as i32), Signal::SIGINT).unwrap();
+    }
+
+    /// Waits for its end, checks the exit code, and reads what it said.
+    pub fn finish(mut self, exit_code: i32) -> Summary {
+        let status = self.wait();
+        let (mut stdout, mut stderr) = (String::new(), String::new());
+        self.stdout.read_to_string(&mut stdout).unwrap();
+        self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+        assert_eq!(status.code(), Some(exit_code), "stdout: {stdout}\nstderr: {stderr}");
+        let json = stdout.lines().last().and_then(|line| serde_json::from_str(line).ok()).unwrap_or(Value::Null);
+        Summary { json, stderr }
+    }
+
+    fn wait(&mut self) -> ExitStatus {
+        let began = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status;
+            }
+            assert!(began.elapsed() < PATIENCE, "longhaul does not come to an end");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Longhaul {
+    fn drop(&mut self) {
+        if let Ok(None) = self.child.try_wait() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+impl Summary {
+    /// The text at a JSON pointer.
+    pub fn text(&self, pointer: &str) -> String {
+        let value = self.json.pointer(pointer).and_then(Value::as_str);
+        value.unwrap_or_else(|| panic!("no text at {pointer} in {self:?}")).to_owned()
+    }
+
+    /// The whole number at a JSON pointer.
+    pub fn number(&self, pointer: &str) -> u64 {
+        let value = self.json.pointer(pointer).and_then(Value::as_u64);
+        value.unwrap_or_else(|| panic!("no number at {pointer} in {self:?}"))
+    }
+}
