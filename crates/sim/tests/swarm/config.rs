@@ -61,7 +61,7 @@ fn receiving(rng: &mut Rng, config: &mut Config) {
     config.receive.window = match rng.below(3) {
         0 => ReceiveWindowConfig::AutoTuned(DrsConfig::default()),
         1 => ReceiveWindowConfig::Fixed { bytes },
-        _ => ReceiveWindowConfig::AutoTuned(DrsConfig { initial: bytes, max: bytes * 4, ..DrsConfig::default() }),
+        _ => ReceiveWindowConfig::AutoTuned(DrsConfig { initial: bytes, max: bytes * 4 }),
     };
 }
 
