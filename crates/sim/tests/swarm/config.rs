@@ -20,6 +20,13 @@ pub fn random(rng: &mut Rng) -> ValidConfig {
     config.validate().unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
+/// The same with another send buffer.
+pub fn with_send_buffer(config: &ValidConfig, buffer: u32) -> ValidConfig {
+    let mut config = Config::clone(config);
+    config.send.buffer = buffer;
+    config.validate().unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
 fn sending(rng: &mut Rng, config: &mut Config) {
     config.cc.avoidance = match rng.below(2) {
         0 => AvoidanceConfig::Reno(Default::default()),

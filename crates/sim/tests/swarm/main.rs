@@ -79,7 +79,8 @@ impl Drop for Replay<'_> {
 fn judge(outcome: &Outcome) {
     for (index, flow) in outcome.flows.iter().enumerate() {
         let ends = [flow.sender.closed, flow.receiver.closed];
-        let gave_up = ends.contains(&Some(CloseReason::TimedOut));
+        // A server that gives up during the handshake has no application to tell, but resets the client.
+        let gave_up = ends.contains(&Some(CloseReason::TimedOut)) || ends == [Some(CloseReason::Reset), None];
         // A server whose last ACK was lost for longer than TIME-WAIT finds nobody there, with nothing left to lose.
         let late =
             ends == [Some(CloseReason::Normal), Some(CloseReason::Reset)] && flow.bytes_read == flow.bytes_written;

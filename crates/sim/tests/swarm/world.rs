@@ -115,7 +115,11 @@ fn flow(rng: &mut Rng, forward: &PathSpec) -> FlowSpec {
     } else {
         Workload::Bytes(rng.pick(&[octets, octets, octets, octets, 0, 1]))
     };
-    let (client, server) = (config::random(&mut rng.fork("client")), config::random(&mut rng.fork("server")));
+    let (mut client, server) = (config::random(&mut rng.fork("client")), config::random(&mut rng.fork("server")));
+    if workload != Workload::Bytes(octets) {
+        // What is in the buffer when the time is over is sent all the same.
+        client = config::with_send_buffer(&client, rng.scale(500, 100_000) as u32);
+    }
     let mut flow = FlowSpec::new(client, server, workload);
     flow.start = Duration::from_millis(rng.pick(&[0, 0, 1, 37, 500]));
     flow.carriage = rng.pick(&[Carriage::Described, Carriage::Octets]);

@@ -6,7 +6,7 @@
 use super::{Endpoint, Probing, Segment, SendSide, State};
 use crate::cx::Cx;
 use crate::event::{Disposition, DropReason};
-use base::{Bytes, Duration, SeqNum, SeqRange};
+use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use cc::{AckSample, CcNote, EpisodeKind};
 use recovery::rate_sample::RateSample;
 use recovery::sack::{BlockClass, BlockCx, rfc2883};
@@ -56,7 +56,7 @@ impl Endpoint {
         let duplicate = self.is_duplicate_ack(seg, ack, wnd_before);
         if ack == self.snd.una && blocks.count == 0 && blocks.dsack.is_none() && !duplicate {
             // Neither progress nor news about the flight: a window update, or data the other way.
-            if self.on_window_maybe_opened(wnd_before) {
+            if self.on_window_maybe_opened(cx.now, wnd_before) {
                 self.arm_loss_timer(cx);
             }
             return Disposition::Accepted;
@@ -75,7 +75,7 @@ impl Endpoint {
         self.detect_on_ack(cx, seg, duplicate, &mut progress);
         // 8
         self.inform_controller(cx, &progress);
-        self.on_window_maybe_opened(wnd_before);
+        self.on_window_maybe_opened(cx.now, wnd_before);
         // 9
         self.arm_loss_timer(cx);
         // 10
@@ -208,7 +208,7 @@ impl Endpoint {
     }
 
     /// What the detector may know now.
-    pub(super) fn detect_cx(&self, now: base::Instant, tsecr: Option<u32>) -> DetectCx {
+    pub(super) fn detect_cx(&self, now: Instant, tsecr: Option<u32>) -> DetectCx {
         DetectCx {
             now,
             smss: self.snd.smss,
@@ -284,11 +284,13 @@ impl Endpoint {
 
     /// The peer's window opened while a probe was out: what the probe carried is due again, at once and without blame.
     /// Returns whether it did open.
-    fn on_window_maybe_opened(&mut self, wnd_before: Bytes) -> bool {
+    fn on_window_maybe_opened(&mut self, now: Instant, wnd_before: Bytes) -> bool {
         if wnd_before != 0 || self.snd.wnd == 0 {
             return false;
         }
         self.rec.probe = Probing::Idle;
+        // The timer watched over the closed window; over the flight it starts now.
+        self.rec.rto_base = now;
         while let Some(segment) = self.rec.board.oldest_sent() {
             self.rec.board.mark_lost(segment.id);
             self.rec.forced = true;

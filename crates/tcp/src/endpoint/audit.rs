@@ -19,31 +19,29 @@ impl Endpoint {
         let (pipe, recount) = (self.rec.board.pipe(), self.rec.board.recount_pipe());
         let smss = self.snd.smss;
         let cwnd = self.cc.window().cwnd();
-        let need = |holds: bool, what: &str| {
-            if holds {
-                Ok(())
-            } else {
-                Err(format!("{what} (state {}, una {}, nxt {})", self.state.name(), self.snd.una, self.snd.nxt))
-            }
+        let (flight, buffered) = (self.flight_size(), self.snd_buf.len());
+        let synchronized = self.state.is_synchronized();
+        let watched = self.state == State::Closed || self.rec.board.is_empty() || !self.state.may_send();
+        let timer_runs = self.timers.next().is_some();
+        // Numbers are put into words only when an invariant is broken.
+        let problem = if pipe != recount {
+            format!("pipe is {pipe} but the scoreboard adds up to {recount}")
+        } else if self.snd.una.after(self.snd.nxt) {
+            "SND.UNA is beyond SND.NXT".to_owned()
+        } else if pipe > flight && self.snd.una != self.snd.iss {
+            format!("pipe {pipe} exceeds the flight {flight}")
+        } else if synchronized && cwnd < smss {
+            format!("cwnd {cwnd} is below one segment of {smss}")
+        } else if synchronized && flight > buffered + 1 {
+            format!("{flight} octets are in flight but only {buffered} are buffered")
+        } else if self.state == State::Closed && timer_runs {
+            "a timer runs in CLOSED".to_owned()
+        } else if !watched && !timer_runs {
+            "data is in flight and no timer runs".to_owned()
+        } else {
+            return Ok(());
         };
-        need(pipe == recount, &format!("pipe is {pipe} but the scoreboard adds up to {recount}"))?;
-        need(self.snd.una.at_or_before(self.snd.nxt), "SND.UNA is beyond SND.NXT")?;
-        need(
-            pipe <= self.flight_size() || self.snd.una == self.snd.iss,
-            &format!("pipe {pipe} exceeds the flight {}", self.flight_size()),
-        )?;
-        if self.state.is_synchronized() {
-            need(cwnd >= smss, &format!("cwnd {cwnd} is below one segment of {smss}"))?;
-            let buffered = self.snd_buf.len();
-            let sent = self.flight_size();
-            need(sent <= buffered + 1, &format!("{sent} octets are in flight but only {buffered} are buffered"))?;
-        }
-        if self.state == State::Closed {
-            need(self.timers.next().is_none(), "a timer runs in CLOSED")?;
-        } else if !self.rec.board.is_empty() && self.state.may_send() {
-            need(self.timers.next().is_some(), "data is in flight and no timer runs")?;
-        }
-        Ok(())
+        Err(format!("{problem} (state {}, una {}, nxt {})", self.state.name(), self.snd.una, self.snd.nxt))
     }
 }
 

@@ -1,0 +1,192 @@
+//! What a leaf is: one number or one choice of a configuration, reached by its dotted path.
+//!
+//! The table of all leaves is in `leaves.rs`. Everything that speaks of a path — the loader, overrides on the command line,
+//! tables, differences — goes through it, so a path means the same everywhere and appears in one place.
+//!
+//! A *group* is what stands under a path that ends in `.kind`: changing the kind replaces the group, and the numbers of
+//! the other kind do not apply any more.
+
+use crate::leaves::LEAVES;
+use crate::nearest;
+use crate::units;
+use base::{Duration, Ratio};
+use tcp::Config;
+
+/// One leaf of the configuration.
+#[derive(Debug)]
+pub struct Leaf {
+    /// Dotted path; it mirrors the fields of [`Config`].
+    pub path: &'static str,
+    pub(crate) access: Access,
+}
+
+/// How a leaf is reached.
+#[derive(Debug)]
+pub(crate) enum Access {
+    /// A quantity, where it lies; `None` when it does not apply to the present kind.
+    Quantity { unit: Unit, place: for<'c> fn(&'c mut Config) -> Option<Place<'c>> },
+    /// One of several words.
+    Choice { words: &'static [&'static str], get: fn(&mut Config) -> Option<&'static str>, set: fn(&mut Config, &str) },
+}
+
+/// What a number counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unit {
+    Time,
+    Bytes,
+    Count,
+    Share,
+}
+
+/// Where a quantity lies.
+#[derive(Debug)]
+pub(crate) enum Place<'c> {
+    Time(&'c mut Duration),
+    Share(&'c mut Ratio),
+    U32(&'c mut u32),
+    U8(&'c mut u8),
+    MaybeU32(&'c mut Option<u32>),
+    MaybeU16(&'c mut Option<u16>),
+}
+
+/// How an absent number is written.
+pub(crate) const NONE: &str = "none";
+
+/// Why a leaf could not be set.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LeafError {
+    /// There is no such leaf.
+    #[error("there is no leaf `{path}`{}", hint.as_ref().map_or(String::new(), |hint| format!(": did you mean `{hint}`?")))]
+    Unknown {
+        /// As it was asked for.
+        path: String,
+        /// The closest path there is.
+        hint: Option<&'static str>,
+    },
+    /// The leaf belongs to another kind.
+    #[error("`{path}` does not apply while `{kind_path}` is `{kind}`")]
+    NotApplicable {
+        /// The leaf.
+        path: &'static str,
+        /// What decides.
+        kind_path: &'static str,
+        /// What it is.
+        kind: String,
+    },
+    /// The text is no value of this leaf.
+    #[error("`{path}`: {problem}")]
+    BadValue {
+        /// The leaf.
+        path: &'static str,
+        /// What is wrong and what would be right.
+        problem: String,
+    },
+}
+
+/// The leaf at `path`.
+///
+/// # Errors
+/// When there is none; the closest path is named.
+pub fn find(path: &str) -> Result<&'static Leaf, LeafError> {
+    LEAVES.iter().find(|leaf| leaf.path == path).ok_or_else(|| LeafError::Unknown {
+        path: path.to_owned(),
+        hint: nearest(path, LEAVES.iter().map(|leaf| leaf.path)),
+    })
+}
+
+impl Leaf {
+    /// Whether this leaf chooses a kind and thereby which of its neighbours apply.
+    pub fn is_kind(&self) -> bool {
+        self.path.ends_with(".kind")
+    }
+
+    /// The leaf that decides whether this one applies.
+    pub fn kind_leaf(&self) -> Option<&'static Leaf> {
+        let (group, _) = self.path.rsplit_once('.')?;
+        LEAVES.iter().find(|leaf| leaf.is_kind() && leaf.path.strip_suffix(".kind") == Some(group) && leaf.path != self.path)
+    }
+
+    /// The value as text that [`Leaf::write`] reads back; `None` when the leaf does not apply.
+    pub fn read(&self, config: &Config) -> Option<String> {
+        let mut config = config.clone();
+        match &self.access {
+            Access::Choice { get, .. } => get(&mut config).map(str::to_owned),
+            Access::Quantity { unit, place } => place(&mut config).map(|place| place.show(*unit)),
+        }
+    }
+
+    /// Sets the value. A kind that changes brings the defaults of the new kind with it.
+    ///
+    /// # Errors
+    /// When the leaf does not apply to the present kind, or the text is no value of it.
+    pub fn write(&self, config: &mut Config, text: &str) -> Result<(), LeafError> {
+        match &self.access {
+            Access::Choice { words, get, set } => {
+                let Some(present) = get(config) else { return Err(self.not_applicable(config)) };
+                let word = self.word(words, text)?;
+                if word != present {
+                    set(config, word);
+                }
+                Ok(())
+            }
+            Access::Quantity { unit, place } => match place(config) {
+                Some(place) => {
+                    place.store(*unit, text).map_err(|problem| LeafError::BadValue { path: self.path, problem })
+                }
+                None => Err(self.not_applicable(config)),
+            },
+        }
+    }
+
+    fn word(&self, words: &[&'static str], text: &str) -> Result<&'static str, LeafError> {
+        let known = words.iter().find(|word| word.eq_ignore_ascii_case(text.trim()));
+        known.copied().ok_or_else(|| {
+            let choices = words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ");
+            LeafError::BadValue { path: self.path, problem: format!("`{text}` is not among its choices: {choices}") }
+        })
+    }
+
+    fn not_applicable(&self, config: &Config) -> LeafError {
+        let kind = self.kind_leaf().expect("only leaves of a group depend on a kind");
+        let value = kind.read(config).expect("a kind always applies");
+        LeafError::NotApplicable { path: self.path, kind_path: kind.path, kind: value }
+    }
+}
+
+impl Place<'_> {
+    fn show(self, unit: Unit) -> String {
+        let number = |n: u64| if unit == Unit::Bytes { units::show_bytes(n) } else { n.to_string() };
+        match self {
+            Self::Time(span) => span.to_string(),
+            Self::Share(share) => units::show_ratio(*share),
+            Self::U32(n) => number(u64::from(*n)),
+            Self::U8(n) => number(u64::from(*n)),
+            Self::MaybeU32(n) => n.map_or_else(|| NONE.to_owned(), |n| number(u64::from(n))),
+            Self::MaybeU16(n) => n.map_or_else(|| NONE.to_owned(), |n| number(u64::from(n))),
+        }
+    }
+
+    fn store(self, unit: Unit, text: &str) -> Result<(), String> {
+        let absent = text.trim().eq_ignore_ascii_case(NONE);
+        match self {
+            Self::Time(span) => *span = units::duration(text)?,
+            Self::Share(share) => *share = units::ratio(text)?,
+            Self::U32(n) => *n = narrow(number(unit, text)?, text)?,
+            Self::U8(n) => *n = narrow(number(unit, text)?, text)?,
+            Self::MaybeU32(n) => *n = if absent { None } else { Some(narrow(number(unit, text)?, text)?) },
+            Self::MaybeU16(n) => *n = if absent { None } else { Some(narrow(number(unit, text)?, text)?) },
+        }
+        Ok(())
+    }
+}
+
+fn number(unit: Unit, text: &str) -> Result<u64, String> {
+    if unit == Unit::Bytes { units::bytes(text) } else { units::count(text) }
+}
+
+fn narrow<T: TryFrom<u64>>(number: u64, text: &str) -> Result<T, String> {
+    T::try_from(number).map_err(|_| format!("`{text}` is too large"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,179 @@
+//! The table of all leaves: the one place that ties a dotted path to a field of [`Config`].
+//!
+//! Kinds stand before what depends on them, groups in the order of the fields; tables show this order.
+
+use crate::leaf::{Access, Leaf, Place, Unit};
+use cc::{AvoidanceConfig, CubicConfig, FastConvergence, PacingConfig, RenoConfig, SlowStartConfig, SsthreshBase};
+use recovery::rtt::RttGains;
+use recovery::{DetectorConfig, DsackAdaptation, DupThreshConfig, RackConfig, RackRingConfig, ReductionConfig};
+use tcp::{
+    Config, DrsConfig, NagleConfig, ReceiveWindowConfig, SackConfig, TimestampConfig, WindowScaleConfig,
+};
+
+/// A quantity that always applies, or (`?`) one that depends on the kind of its group.
+macro_rules! quantity {
+    ($path:literal, $unit:ident, $place:ident, |$c:ident| $field:expr) => {
+        quantity!($path, $unit, |$c| Some(Place::$place(&mut $field)))
+    };
+    ($path:literal, $unit:ident, |$c:ident| $place:expr) => {
+        Leaf { path: $path, access: Access::Quantity { unit: Unit::$unit, place: |$c| $place } }
+    };
+}
+
+/// A choice among variants without data.
+macro_rules! choice {
+    ($path:literal, |$c:ident| $place:expr, $($word:literal => $variant:path),+) => {
+        Leaf {
+            path: $path,
+            access: Access::Choice {
+                words: &[$($word),+],
+                get: |$c| {
+                    let place = $place?;
+                    Some(match place { $($variant => $word),+ })
+                },
+                set: |$c, word| {
+                    let Some(place) = $place else { return };
+                    $(if word == $word { *place = $variant; })+
+                },
+            },
+        }
+    };
+}
+
+/// A choice among variants with data, which begin with their defaults.
+macro_rules! kind {
+    ($path:literal, |$c:ident| $field:expr, $($word:literal => $pattern:pat => $default:expr),+) => {
+        Leaf {
+            path: $path,
+            access: Access::Choice {
+                words: &[$($word),+],
+                get: |$c| Some(match $field { $($pattern => $word),+ }),
+                set: |$c, word| { $(if word == $word { $field = $default; })+ },
+            },
+        }
+    };
+}
+
+/// A kind without data that has no siblings yet.
+const PACING: PacingConfig =
+    PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 120, quantum_segments: 2 };
+
+/// Every leaf there is.
+pub const LEAVES: &[Leaf] = &[
+    quantity!("cc.initial_window.segments", Count, U32, |c| c.cc.initial_window.segments),
+    quantity!("cc.initial_window.bytes_max", Bytes, MaybeU32, |c| c.cc.initial_window.bytes_max),
+    kind!("cc.slow_start.kind", |c| c.cc.slow_start,
+        "classic" => SlowStartConfig::Classic(_) => SlowStartConfig::default()),
+    quantity!("cc.slow_start.limit_segments", Count, |c| match &mut c.cc.slow_start {
+        SlowStartConfig::Classic(classic) => Some(Place::MaybeU32(&mut classic.limit_segments)),
+    }),
+    kind!("cc.avoidance.kind", |c| c.cc.avoidance,
+        "reno" => AvoidanceConfig::Reno(_) => AvoidanceConfig::Reno(RenoConfig::default()),
+        "cubic" => AvoidanceConfig::Cubic(_) => AvoidanceConfig::Cubic(CubicConfig::default())),
+    quantity!("cc.avoidance.beta", Share, |c| match &mut c.cc.avoidance {
+        AvoidanceConfig::Reno(reno) => Some(Place::Share(&mut reno.beta)),
+        AvoidanceConfig::Cubic(cubic) => Some(Place::Share(&mut cubic.beta)),
+    }),
+    quantity!("cc.avoidance.c", Share, |c| cubic(c).map(|cubic| Place::Share(&mut cubic.c))),
+    choice!("cc.avoidance.fast_convergence", |c| cubic(c).map(|cubic| &mut cubic.fast_convergence),
+        "off" => FastConvergence::Off, "on" => FastConvergence::On),
+    choice!("cc.avoidance.ssthresh_base", |c| Some(ssthresh_base(c)),
+        "flight_size" => SsthreshBase::FlightSize, "cwnd" => SsthreshBase::Cwnd),
+    kind!("cc.pacing.kind", |c| c.cc.pacing,
+        "off" => PacingConfig::Off => PacingConfig::Off, "window" => PacingConfig::Window { .. } => PACING),
+    quantity!("cc.pacing.slow_start_percent", Count, |c| match &mut c.cc.pacing {
+        PacingConfig::Window { slow_start_percent, .. } => Some(Place::U32(slow_start_percent)),
+        PacingConfig::Off => None,
+    }),
+    quantity!("cc.pacing.avoidance_percent", Count, |c| match &mut c.cc.pacing {
+        PacingConfig::Window { avoidance_percent, .. } => Some(Place::U32(avoidance_percent)),
+        PacingConfig::Off => None,
+    }),
+    quantity!("cc.pacing.quantum_segments", Count, |c| match &mut c.cc.pacing {
+        PacingConfig::Window { quantum_segments, .. } => Some(Place::U32(quantum_segments)),
+        PacingConfig::Off => None,
+    }),
+    kind!("recovery.detector.kind", |c| c.recovery.detector,
+        "dup_thresh" => DetectorConfig::DupThresh(_) => DetectorConfig::DupThresh(DupThreshConfig::default()),
+        "rack" => DetectorConfig::Rack(_) => DetectorConfig::Rack(RackConfig::default()),
+        "rack_ring" => DetectorConfig::RackRing(_) => DetectorConfig::RackRing(RackRingConfig::default())),
+    quantity!("recovery.detector.dup_thresh", Count, |c| Some(Place::U32(match &mut c.recovery.detector {
+        DetectorConfig::DupThresh(DupThreshConfig { dup_thresh })
+        | DetectorConfig::Rack(RackConfig { dup_thresh, .. })
+        | DetectorConfig::RackRing(RackRingConfig { dup_thresh, .. }) => dup_thresh,
+    }))),
+    choice!("recovery.detector.dsack",
+        |c| match &mut c.recovery.detector {
+            DetectorConfig::Rack(rack) => Some(&mut rack.dsack),
+            _ => None,
+        },
+        "off" => DsackAdaptation::Off, "on" => DsackAdaptation::On),
+    quantity!("recovery.detector.capacity", Count, |c| match &mut c.recovery.detector {
+        DetectorConfig::RackRing(ring) => Some(Place::MaybeU32(&mut ring.capacity)),
+        _ => None,
+    }),
+    kind!("recovery.reduction.kind", |c| c.recovery.reduction,
+        "pipe" => ReductionConfig::Pipe => ReductionConfig::Pipe),
+    quantity!("rto.initial", Time, Time, |c| c.rto.initial),
+    quantity!("rto.min", Time, Time, |c| c.rto.min),
+    quantity!("rto.max", Time, Time, |c| c.rto.max),
+    quantity!("rto.granularity", Time, Time, |c| c.rto.granularity),
+    quantity!("rtt.min_rtt_window", Time, Time, |c| c.rtt.min_rtt_window),
+    choice!("rtt.gains", |c| Some(&mut c.rtt.gains),
+        "per_sample" => RttGains::PerSample, "per_round_trip" => RttGains::PerRoundTrip),
+    quantity!("retries.data", Count, U32, |c| c.retries.data),
+    quantity!("retries.syn", Count, U32, |c| c.retries.syn),
+    quantity!("ack.delay", Time, Time, |c| c.ack.delay),
+    quantity!("ack.every_segments", Count, U32, |c| c.ack.every_segments),
+    quantity!("ack.quick_segments", Count, U32, |c| c.ack.quick_segments),
+    kind!("receive.window.kind", |c| c.receive.window,
+        "fixed" => ReceiveWindowConfig::Fixed { .. } => ReceiveWindowConfig::Fixed { bytes: 65_535 },
+        "auto_tuned" => ReceiveWindowConfig::AutoTuned(_) => ReceiveWindowConfig::AutoTuned(DrsConfig::default())),
+    quantity!("receive.window.bytes", Bytes, |c| match &mut c.receive.window {
+        ReceiveWindowConfig::Fixed { bytes } => Some(Place::U32(bytes)),
+        ReceiveWindowConfig::AutoTuned(_) => None,
+    }),
+    quantity!("receive.window.initial", Bytes, |c| tuned(c).map(|drs| Place::U32(&mut drs.initial))),
+    quantity!("receive.window.max", Bytes, |c| tuned(c).map(|drs| Place::U32(&mut drs.max))),
+    quantity!("send.buffer", Bytes, U32, |c| c.send.buffer),
+    choice!("send.nagle", |c| Some(&mut c.send.nagle),
+        "rfc896" => NagleConfig::Rfc896, "minshall" => NagleConfig::Minshall, "off" => NagleConfig::Off),
+    quantity!("send.sws_override", Time, Time, |c| c.send.sws_override),
+    quantity!("send.persist_max", Time, Time, |c| c.send.persist_max),
+    choice!("options.sack", |c| Some(&mut c.options.sack), "offer" => SackConfig::Offer, "off" => SackConfig::Off),
+    choice!("options.timestamps", |c| Some(&mut c.options.timestamps),
+        "offer" => TimestampConfig::Offer, "answer" => TimestampConfig::Answer, "off" => TimestampConfig::Off),
+    kind!("options.window_scale.kind", |c| c.options.window_scale,
+        "from_buffer" => WindowScaleConfig::FromBuffer => WindowScaleConfig::FromBuffer,
+        "shift" => WindowScaleConfig::Shift(_) => WindowScaleConfig::Shift(8),
+        "off" => WindowScaleConfig::Off => WindowScaleConfig::Off),
+    quantity!("options.window_scale.shift", Count, |c| match &mut c.options.window_scale {
+        WindowScaleConfig::Shift(shift) => Some(Place::U8(shift)),
+        _ => None,
+    }),
+    quantity!("options.mss_max", Bytes, MaybeU16, |c| c.options.mss_max),
+    quantity!("timers.granularity", Time, Time, |c| c.timers.granularity),
+    quantity!("timers.time_wait", Time, Time, |c| c.timers.time_wait),
+    quantity!("timers.fin_wait_2", Time, Time, |c| c.timers.fin_wait_2),
+];
+
+fn cubic(config: &mut Config) -> Option<&mut CubicConfig> {
+    match &mut config.cc.avoidance {
+        AvoidanceConfig::Cubic(cubic) => Some(cubic),
+        AvoidanceConfig::Reno(_) => None,
+    }
+}
+
+fn ssthresh_base(config: &mut Config) -> &mut SsthreshBase {
+    match &mut config.cc.avoidance {
+        AvoidanceConfig::Reno(reno) => &mut reno.ssthresh_base,
+        AvoidanceConfig::Cubic(cubic) => &mut cubic.ssthresh_base,
+    }
+}
+
+fn tuned(config: &mut Config) -> Option<&mut DrsConfig> {
+    match &mut config.receive.window {
+        ReceiveWindowConfig::AutoTuned(drs) => Some(drs),
+        ReceiveWindowConfig::Fixed { .. } => None,
+    }
+}
