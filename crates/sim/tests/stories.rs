@@ -73,13 +73,13 @@ fn one_loss_among_ten_found_by_count() {
 
 #[test]
 fn a_lost_retransmission_found_by_time() {
-    insta::assert_snapshot!(tell(losing(&[4, 16]), back(), rack(), 35_040));
+    insta::assert_snapshot!(tell(losing(&[4, 18]), back(), rack(), 35_040));
 }
 
 #[test]
 fn a_lost_retransmission_that_counting_cannot_find() {
     let counting = config(DetectorConfig::DupThresh(Default::default()));
-    insta::assert_snapshot!(tell(losing(&[4, 16]), back(), counting, 35_040));
+    insta::assert_snapshot!(tell(losing(&[4, 18]), back(), counting, 35_040));
 }
 
 #[test]
