@@ -66,6 +66,8 @@ impl Endpoint {
         let flight_size = self.flight_size();
         self.cc.on_congestion(&CongestionEvent::Loss { flight_size }, cx.now);
         self.rec.answered_at = cx.now;
+        // RFC 6675 §5 (4.3): the first retransmission after a reaction leaves whatever `pipe` says.
+        self.rec.forced = true;
         if again {
             return;
         }
@@ -80,8 +82,6 @@ impl Endpoint {
             smss: self.snd.smss,
         });
         self.rec.board.begin_episode();
-        // RFC 6675 §5 (4.3): the first retransmission leaves whatever `pipe` says.
-        self.rec.forced = true;
         let by = self.rec.detector.name();
         self.set_episode(cx, Episode::Recovery { point: self.snd.nxt }, by);
     }
