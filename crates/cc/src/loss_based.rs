@@ -27,10 +27,11 @@ use base::{Bytes, Duration, Instant};
 #[derive(Clone, Debug)]
 pub struct LossBased<S: SlowStart, A: Avoidance> {
     state: State<S, A>,
-    prior: Prior<State<S, A>>,
-    pacing: Option<WindowPacing>,
-    /// Told with the next ACK: signals themselves have no answer.
-    note: Option<CcNote>,
+    /// Boxed, as is what most do not use: a connection that never lost anything does not pay for it.
+    prior: Option<Box<Prior<State<S, A>>>>,
+    pacing: Option<Box<WindowPacing>>,
+    /// How slow start ended, to be told with the next ACK: signals themselves have no answer.
+    exit: Option<ExitCause>,
 }
 
 /// All that a reduction changes, and an undo brings back.
@@ -49,22 +50,17 @@ enum Avoiding {
     Begun,
 }
 
-/// What was saved, and whether the episode it belongs to still lasts: its later reductions must not overwrite it. Boxed:
-/// a connection that never lost anything does not pay for it.
+/// What was saved, and whether the episode it belongs to still lasts: its later reductions must not overwrite it.
 #[derive(Clone, Debug)]
-enum Prior<T> {
-    None,
-    OfThisEpisode(Box<T>),
-    OfPastEpisode(Box<T>),
+struct Prior<T> {
+    state: T,
+    of: EpisodeOf,
 }
 
-impl<T> Prior<T> {
-    fn take(&mut self) -> Option<T> {
-        match core::mem::replace(self, Self::None) {
-            Self::None => None,
-            Self::OfThisEpisode(saved) | Self::OfPastEpisode(saved) => Some(*saved),
-        }
-    }
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum EpisodeOf {
+    Present,
+    Past,
 }
 
 impl<S: SlowStart, A: Avoidance> State<S, A> {
@@ -159,17 +155,17 @@ const fn speaks_of_capacity(event: &CongestionEvent) -> bool {
 
 impl<S: SlowStart, A: Avoidance> LossBased<S, A> {
     /// A new connection's controller.
-    pub const fn new(window: Window, slow_start: S, avoidance: A, pacing: Option<WindowPacing>) -> Self {
+    pub fn new(window: Window, slow_start: S, avoidance: A, pacing: Option<WindowPacing>) -> Self {
         let state = State { window, slow_start, avoidance, avoiding: Avoiding::NotYet };
-        Self { state, prior: Prior::None, pacing, note: None }
+        Self { state, prior: None, pacing: pacing.map(Box::new), exit: None }
     }
 
     /// Saves the state unless an earlier reduction of the same episode did.
     fn save(&mut self, event: &CongestionEvent) {
-        match (event, &self.prior) {
-            (CongestionEvent::Ecn { .. }, _) => self.prior = Prior::None,
-            (CongestionEvent::Timeout { flight_size: 0, .. }, _) | (_, Prior::OfThisEpisode(_)) => {}
-            _ => self.prior = Prior::OfThisEpisode(Box::new(self.state.clone())),
+        match (event, self.prior.as_ref().map(|prior| prior.of)) {
+            (CongestionEvent::Ecn { .. }, _) => self.prior = None,
+            (CongestionEvent::Timeout { flight_size: 0, .. }, _) | (_, Some(EpisodeOf::Present)) => {}
+            _ => self.prior = Some(Box::new(Prior { state: self.state.clone(), of: EpisodeOf::Present })),
         }
     }
 
@@ -194,12 +190,12 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
             EpisodeKind::Recovery => None,
         };
         self.repace(ack.srtt);
-        self.note.take().or(exit)
+        self.exit.take().map(CcNote::SlowStartExited).or(exit)
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent, now: Instant) {
         if self.state.window.in_slow_start() && speaks_of_capacity(event) {
-            self.note = Some(CcNote::SlowStartExited(ExitCause::Congestion));
+            self.exit = Some(ExitCause::Congestion);
         }
         self.save(event);
         self.state.reduce(event, now);
@@ -207,10 +203,9 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
     }
 
     fn on_recovery_exit(&mut self, _now: Instant) {
-        self.prior = match core::mem::replace(&mut self.prior, Prior::None) {
-            Prior::OfThisEpisode(saved) => Prior::OfPastEpisode(saved),
-            other => other,
-        };
+        if let Some(prior) = &mut self.prior {
+            prior.of = EpisodeOf::Past;
+        }
     }
 
     fn on_idle_restart(&mut self, idle: Duration) {
@@ -219,17 +214,17 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
 
     fn on_smss_change(&mut self, smss: Bytes) {
         self.state.window.set_smss(smss);
-        if let Prior::OfThisEpisode(saved) | Prior::OfPastEpisode(saved) = &mut self.prior {
-            saved.window.set_smss(smss);
+        if let Some(prior) = &mut self.prior {
+            prior.state.window.set_smss(smss);
         }
         self.repace(None);
     }
 
     fn undo(&mut self) -> bool {
-        let Some(saved) = self.prior.take() else { return false };
-        if saved.window.cwnd() >= self.state.window.cwnd() {
-            self.state = saved;
-            self.note = None;
+        let Some(prior) = self.prior.take() else { return false };
+        if prior.state.window.cwnd() >= self.state.window.cwnd() {
+            self.state = prior.state;
+            self.exit = None;
         }
         self.repace(None);
         true
@@ -263,8 +258,8 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
     }
 
     fn state_size(&self) -> usize {
-        let saved = if matches!(self.prior, Prior::None) { 0 } else { size_of::<State<S, A>>() };
-        size_of::<Self>() + saved
+        let prior = self.prior.as_deref().map_or(0, size_of_val);
+        size_of::<Self>() + prior + self.pacing.as_deref().map_or(0, size_of_val)
     }
 }
 

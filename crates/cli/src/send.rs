@@ -182,7 +182,8 @@ mod tests {
 
     #[test]
     fn sizes_are_read_with_their_units() {
-        for (text, bytes) in [("0", 0), ("1000", 1000), ("100MB", 100_000_000), ("64kib", 65_536), ("2 gb", 2_000_000_000)]
+        for (text, bytes) in
+            [("0", 0), ("1000", 1000), ("100MB", 100_000_000), ("64kib", 65_536), ("2 gb", 2_000_000_000)]
         {
             assert_eq!(byte_count(text), Ok(bytes), "{text}");
         }

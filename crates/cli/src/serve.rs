@@ -4,7 +4,9 @@
 use crate::failure::Failure;
 use base::{Duration, Ratio, Rng};
 use clap::{Args, ValueEnum};
-use net::{Cidr, Driver, DriverConfig, DriverError, Ended, Impairment, MonotonicClock, Offload, Transfer, Tun, TunConfig};
+use net::{
+    Cidr, Driver, DriverConfig, DriverError, Ended, Impairment, MonotonicClock, Offload, Transfer, Tun, TunConfig,
+};
 use netem::{LossSpec, PathSpec};
 use serde_json::json;
 use std::io::{Read, Write};
@@ -106,10 +108,8 @@ impl LinkArgs {
         let config = TunConfig { name: self.tun.clone(), address: self.addr, mtu: self.mtu, offload };
         let tun = Tun::create(&config).map_err(|error| Failure::usage(error.to_string()))?;
         let secret = random_words().map_err(|error| Failure::failed(format!("/dev/urandom: {error}")))?;
-        let lossy = self.loss.map(|loss| PathSpec {
-            loss: LossSpec::Bernoulli(loss),
-            ..PathSpec::ideal(Duration::ZERO)
-        });
+        let lossy =
+            self.loss.map(|loss| PathSpec { loss: LossSpec::Bernoulli(loss), ..PathSpec::ideal(Duration::ZERO) });
         let config = DriverConfig {
             addresses: vec![self.addr.address()],
             isn_secret: [secret[0], secret[1]],
@@ -208,9 +208,8 @@ pub fn print_summary(format: SummaryFormat, what: &str, transfer: &Transfer) {
             counters.timeouts,
         ),
         SummaryFormat::Json => {
-            let stream = |stream: &net::Stream| {
-                json!({"bytes": stream.bytes, "crc32": format!("{:08x}", stream.crc.value())})
-            };
+            let stream =
+                |stream: &net::Stream| json!({"bytes": stream.bytes, "crc32": format!("{:08x}", stream.crc.value())});
             let line = json!({
                 "what": what,
                 "end": end.name(),

@@ -79,9 +79,9 @@ impl FromStr for Cidr {
     type Err = CidrError;
 
     fn from_str(text: &str) -> Result<Self, CidrError> {
-        let parsed = text.split_once('/').and_then(|(address, prefix)| {
-            Some((address.parse::<IpAddr>().ok()?, prefix.parse::<u8>().ok()?))
-        });
+        let parsed = text
+            .split_once('/')
+            .and_then(|(address, prefix)| Some((address.parse::<IpAddr>().ok()?, prefix.parse::<u8>().ok()?)));
         let (address, prefix) = parsed.ok_or_else(|| CidrError::Syntax(text.to_owned()))?;
         Self::new(address, prefix)
     }

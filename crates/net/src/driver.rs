@@ -184,3 +184,6 @@ fn turn<'a, D: Device, O: Observer>(
     let mut send = |frame: tcp::TxFrame<'_>| outlet.send(now, frame);
     tcp::turn(stack, cx, frames, &mut send, Budget { frames: TURN_FRAMES }).more_to_send
 }
+
+#[cfg(test)]
+mod tests;

@@ -72,7 +72,6 @@ impl Packet for Parcel {
 /// Boxes that carry no packet at the moment.
 #[derive(Debug, Default)]
 pub(crate) struct PacketPool {
-    #[expect(clippy::vec_box, reason = "the box is what travels: it must not be allocated anew")]
     free: Vec<Parcel>,
 }
 

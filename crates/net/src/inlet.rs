@@ -42,11 +42,8 @@ impl Inlet {
         };
         let received = Received { len: 0, gso_size: None, checksum: tcp::ChecksumState::InHeader };
         let slot = || Slot { octets: vec![0; size].into(), at: Instant::ZERO, received };
-        let impaired = impairment.build_ingress().map(|path| Impaired {
-            path,
-            arrived: Vec::new(),
-            pool: PacketPool::default(),
-        });
+        let impaired =
+            impairment.build_ingress().map(|path| Impaired { path, arrived: Vec::new(), pool: PacketPool::default() });
         Self { slots: std::iter::repeat_with(slot).take(BATCH).collect(), filled: 0, impaired }
     }
 

@@ -7,6 +7,7 @@
 use crate::cidr::Cidr;
 use crate::device::{Device, Frame, Received};
 use crate::offload;
+use nix::errno::Errno;
 use std::io::{self, IoSlice, IoSliceMut};
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
@@ -45,7 +46,9 @@ pub enum TunError {
     #[error("there is no /dev/net/tun: load the kernel's `tun` module, or pass the device into the container")]
     NoDriver(#[source] io::Error),
     /// CAP_NET_ADMIN is missing.
-    #[error("creating the TUN device `{name}` needs CAP_NET_ADMIN: run as root, or `setcap cap_net_admin+ep` the program")]
+    #[error(
+        "creating the TUN device `{name}` needs CAP_NET_ADMIN: run as root, or `setcap cap_net_admin+ep` the program"
+    )]
     NoPrivilege {
         /// The interface.
         name: String,
@@ -69,7 +72,7 @@ pub enum TunError {
         source: io::Error,
     },
     /// A step of the set-up failed.
-    #[error("cannot {step} of the TUN device `{name}`: {source}")]
+    #[error("cannot {step} the TUN device `{name}`: {source}")]
     SetUp {
         /// The interface.
         name: String,
@@ -104,10 +107,10 @@ impl Tun {
         let set_up = |step, result: io::Result<()>| {
             result.map_err(|source| TunError::SetUp { name: config.name.clone(), step, source })
         };
-        set_up("set the MTU", device.set_mtu(config.mtu))?;
-        set_up("set the address", add_address(&device, &config.address))?;
-        set_up("change the state", device.enabled(true))?;
-        set_up("change the mode", device.set_nonblocking(true))?;
+        set_up("set the MTU of", device.set_mtu(config.mtu))?;
+        set_up("give the kernel its address on", add_address(&device, &config.address))?;
+        set_up("bring up", device.enabled(true))?;
+        set_up("stop blocking on", device.set_nonblocking(true))?;
         Ok(Self { device, mtu: config.mtu, offload: config.offload })
     }
 }
@@ -126,26 +129,14 @@ fn open(config: &TunConfig) -> Result<SyncDevice, TunError> {
     let opened = DeviceBuilder::new().name(&config.name).offload(offload).enable(false).build_sync();
     opened.map_err(|source| {
         let name = config.name.clone();
-        match source.raw_os_error() {
-            Some(libc_errno::ENOENT | libc_errno::ENODEV | libc_errno::ENXIO) => TunError::NoDriver(source),
-            Some(libc_errno::EPERM | libc_errno::EACCES) => TunError::NoPrivilege { name, source },
-            Some(libc_errno::EBUSY) => TunError::InUse { name, source },
-            Some(libc_errno::EINVAL) => TunError::NotTun { name, source },
-            _ => TunError::SetUp { name, step: "do the creation", source },
+        match source.raw_os_error().map(Errno::from_raw) {
+            Some(Errno::ENOENT | Errno::ENODEV | Errno::ENXIO) => TunError::NoDriver(source),
+            Some(Errno::EPERM | Errno::EACCES) => TunError::NoPrivilege { name, source },
+            Some(Errno::EBUSY) => TunError::InUse { name, source },
+            Some(Errno::EINVAL) => TunError::NotTun { name, source },
+            _ => TunError::SetUp { name, step: "create", source },
         }
     })
-}
-
-/// The kernel's error numbers that have a meaning here.
-mod libc_errno {
-    use nix::errno::Errno;
-    pub(super) const ENOENT: i32 = Errno::ENOENT as i32;
-    pub(super) const ENODEV: i32 = Errno::ENODEV as i32;
-    pub(super) const ENXIO: i32 = Errno::ENXIO as i32;
-    pub(super) const EPERM: i32 = Errno::EPERM as i32;
-    pub(super) const EACCES: i32 = Errno::EACCES as i32;
-    pub(super) const EBUSY: i32 = Errno::EBUSY as i32;
-    pub(super) const EINVAL: i32 = Errno::EINVAL as i32;
 }
 
 /// A device that was made beforehand may have the address already.

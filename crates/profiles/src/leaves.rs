@@ -6,7 +6,7 @@ use crate::leaf::{Access, Leaf, Place, Unit};
 use cc::{AvoidanceConfig, CubicConfig, FastConvergence, PacingConfig, RenoConfig, SlowStartConfig, SsthreshBase};
 use recovery::rtt::RttGains;
 use recovery::{DetectorConfig, DsackAdaptation, DupThreshConfig, RackConfig, RackRingConfig, ReductionConfig};
-use tcp::{
+use tcp::config::{
     Config, DrsConfig, NagleConfig, ReceiveWindowConfig, SackConfig, TimestampConfig, WindowScaleConfig,
 };
 
@@ -32,7 +32,7 @@ macro_rules! choice {
                     Some(match place { $($variant => $word),+ })
                 },
                 set: |$c, word| {
-                    let Some(place) = $place else { return };
+                    let Some(place) = ({ $place }) else { return };
                     $(if word == $word { *place = $variant; })+
                 },
             },
@@ -54,7 +54,7 @@ macro_rules! kind {
     };
 }
 
-/// A kind without data that has no siblings yet.
+/// Pacing by the window, when a profile that did not pace is told to: customary margins over `cwnd / srtt`.
 const PACING: PacingConfig =
     PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 120, quantum_segments: 2 };
 

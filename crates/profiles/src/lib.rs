@@ -1,1 +1,26 @@
-//! Placeholder.
+//! Profiles: which TCP an endpoint is, as data with evidence. The only output is a [`tcp::Config`].
+//!
+//! A profile file names its parent and the leaves in which it differs; each leaf cites where its value is known from and
+//! how surely. The files under `data/` are compiled in, and [`builtin`] reads them once.
+//!
+//! This is the lowest crate in which the names of operating systems may occur.
+#![forbid(unsafe_code)]
+
+mod evidence;
+mod leaf;
+mod leaves;
+mod load;
+mod merge;
+mod nearest;
+mod profile;
+pub mod table;
+pub mod toml_file;
+pub mod units;
+
+pub use evidence::{Confidence, Evidence};
+pub use leaf::{Leaf, LeafError, find as find_leaf};
+pub use leaves::LEAVES;
+pub use load::load;
+pub use nearest::nearest;
+pub use profile::{Cited, Later, OverrideError, Profile, UnknownProfile, builtin, get, is_reserved, values};
+pub use toml_file::FileError;

@@ -172,6 +172,17 @@ mod tests {
     }
 
     #[test]
+    fn what_is_sent_after_a_bunch_is_measured_from_the_sending_of_the_bunch() {
+        let mut flow = Flow::new();
+        (0..30).for_each(|ms| flow.send(ms));
+        flow.ack(40, 15);
+        flow.send(41);
+        let sample = flow.ack(51, 31).unwrap();
+        // Sixteen segments were sent from 14 to 41 ms; that their ACKs took only 11 ms proves nothing.
+        assert_eq!((sample.delivered, sample.interval), (16_000, Duration::from_millis(27)));
+    }
+
+    #[test]
     fn an_interval_below_the_minimum_rtt_gives_no_sample_but_counts() {
         let mut flow = Flow::new();
         flow.send(0);
@@ -195,9 +206,11 @@ mod tests {
         flow.sampler.on_app_limited(flow.board.pipe());
         flow.send(1);
         assert!(!flow.ack(10, 1).unwrap().app_limited);
+        flow.send(10);
         assert!(flow.ack(11, 2).unwrap().app_limited);
-        flow.send(12);
-        assert!(!flow.ack(22, 3).unwrap().app_limited);
+        assert!(flow.ack(20, 3).unwrap().app_limited, "sent when only what was in flight then had been delivered");
+        flow.send(22);
+        assert!(!flow.ack(32, 4).unwrap().app_limited);
     }
 
     #[test]

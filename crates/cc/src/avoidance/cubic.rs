@@ -71,13 +71,45 @@ struct Epoch {
     w_est: u64,
     /// Its growth by one round trip below `cwnd_prior`: α segments, in the same unit.
     alpha: u64,
-    smss: Bytes,
+}
+
+/// [`CubicConfig`] in half the room: every connection carries it.
+#[derive(Clone, Copy, Debug)]
+struct Numbers {
+    beta: Fraction,
+    c: Fraction,
+    fast_convergence: FastConvergence,
+    ssthresh_base: SsthreshBase,
+}
+
+/// A [`Ratio`] whose parts need 32 bits; the configuration's bounds ask for less.
+#[derive(Clone, Copy, Debug)]
+struct Fraction {
+    num: u32,
+    den: u32,
+}
+
+impl Numbers {
+    fn of(config: &CubicConfig) -> Self {
+        let CubicConfig { beta, c, fast_convergence, ssthresh_base } = *config;
+        Self { beta: Fraction::of(beta), c: Fraction::of(c), fast_convergence, ssthresh_base }
+    }
+}
+
+impl Fraction {
+    fn of(ratio: Ratio) -> Self {
+        let part = |value: u64| u32::try_from(value).expect("a configuration's fractions have at most six decimals");
+        Self { num: part(ratio.num()), den: part(ratio.den()) }
+    }
+    fn ratio(self) -> Ratio {
+        ratio(self.num.into(), self.den.into())
+    }
 }
 
 /// The algorithm's state.
 #[derive(Clone, Debug)]
 pub struct Cubic {
-    config: CubicConfig,
+    numbers: Numbers,
     /// Where the last congestion was met, lowered by fast convergence; the plateau of the curve. Octets.
     w_max: Bytes,
     /// `cwnd` before the last reduction. Octets.
@@ -88,30 +120,33 @@ pub struct Cubic {
 
 impl Cubic {
     /// Before the first avoidance.
+    ///
+    /// # Panics
+    /// When a fraction of `config` has parts beyond 32 bits, which [`CcConfig::problems`](crate::CcConfig::problems) refuses.
     pub fn new(config: &CubicConfig) -> Self {
         let (start, curve) = (Instant::ZERO, Curve::default());
-        let epoch = Epoch { start, last_ack: start, curve, w_est: 0, alpha: 0, smss: 1 };
-        Self { config: *config, w_max: 0, cwnd_prior: 0, origin: Origin::SlowStart, epoch }
+        let epoch = Epoch { start, last_ack: start, curve, w_est: 0, alpha: 0 };
+        Self { numbers: Numbers::of(config), w_max: 0, cwnd_prior: 0, origin: Origin::SlowStart, epoch }
     }
 
     /// α of §4.3 in octets a round trip, which makes Reno's average window with this β that of Reno with one half.
     fn alpha(&self, smss: Bytes) -> u64 {
-        let (num, den) = (self.config.beta.num(), self.config.beta.den());
+        let beta = self.numbers.beta.ratio();
+        let (num, den) = (beta.num(), beta.den());
         fixed(smss, ratio(den - num, den + num)) * 3
     }
 
     /// The segment size changed in mid-epoch: the curve keeps its plateau and its place in time.
     #[cold]
     fn resize(&mut self, smss: Bytes) {
-        self.epoch.curve.resize(self.config.c, smss);
+        self.epoch.curve.resize(self.numbers.c.ratio(), smss);
         self.epoch.alpha = self.alpha(smss);
-        self.epoch.smss = smss;
     }
 
     /// Adds to Reno's estimate what `share` of a window (32 binary places) brings, and returns it in octets.
     #[inline]
     fn advance_w_est(&mut self, share: u64) -> Bytes {
-        let one_segment = u64::from(self.epoch.smss) << FRACTION_BITS;
+        let one_segment = u64::from(self.epoch.curve.smss) << FRACTION_BITS;
         let caught_up = self.epoch.w_est >= u64::from(self.cwnd_prior) << FRACTION_BITS;
         let a_round_trip = if caught_up { one_segment } else { self.epoch.alpha };
         self.epoch.w_est += times_share(a_round_trip, share);
@@ -132,10 +167,9 @@ impl Avoidance for Cubic {
         self.epoch = Epoch {
             start: now,
             last_ack: now,
-            curve: Curve::new(cwnd, self.w_max, self.config.c, smss),
+            curve: Curve::new(cwnd, self.w_max, self.numbers.c.ratio(), smss),
             w_est: u64::from(cwnd) << FRACTION_BITS,
             alpha: self.alpha(smss),
-            smss,
         };
     }
 
@@ -150,7 +184,7 @@ impl Avoidance for Cubic {
         if ack.acked == 0 {
             return 0;
         }
-        if self.epoch.smss != window.smss() {
+        if self.epoch.curve.smss != window.smss() {
             self.resize(window.smss());
         }
         let cwnd = window.cwnd();
@@ -169,8 +203,8 @@ impl Avoidance for Cubic {
 
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent, _now: Instant) -> Bytes {
         let cwnd = in_question(window, event);
-        let beta = self.config.beta;
-        self.w_max = match self.config.fast_convergence {
+        let beta = self.numbers.beta.ratio();
+        self.w_max = match self.numbers.fast_convergence {
             // cwnd · (1 + β) / 2
             FastConvergence::On if cwnd < self.w_max => scaled(cwnd, ratio(beta.den() + beta.num(), 2 * beta.den())),
             FastConvergence::On | FastConvergence::Off => cwnd,
@@ -180,7 +214,7 @@ impl Avoidance for Cubic {
             CongestionEvent::Timeout { .. } => Origin::Timeout,
             CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => Origin::Reduction,
         };
-        scaled(self.config.ssthresh_base.octets(window, event), beta)
+        scaled(self.numbers.ssthresh_base.octets(window, event), beta)
     }
 
     fn on_idle(&mut self, idle: Duration) {

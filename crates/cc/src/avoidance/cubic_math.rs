@@ -75,6 +75,8 @@ pub struct Curve {
     pub k: Ticks,
     /// Its plateau, octets.
     pub w_max: Bytes,
+    /// Octets of a segment.
+    pub smss: Bytes,
     /// `C` in octets per cubic second, with [`FRACTION_BITS`] binary places.
     steepness: u64,
 }
@@ -85,12 +87,12 @@ impl Curve {
     pub fn new(start: Bytes, w_max: Bytes, c: Ratio, smss: Bytes) -> Self {
         let depth = u128::from(w_max.saturating_sub(start)) * u128::from(c.den());
         let cubic_ticks = (depth << (3 * FRACTION_BITS)) / (u128::from(c.num()) * u128::from(smss));
-        Self { k: Ticks(cube_root(cubic_ticks)), w_max: w_max.max(start), steepness: fixed(smss, c) }
+        Self { k: Ticks(cube_root(cubic_ticks)), w_max: w_max.max(start), smss, steepness: fixed(smss, c) }
     }
 
     /// Segments hold `smss` octets from now on; plateau and `k` stay.
     pub fn resize(&mut self, c: Ratio, smss: Bytes) {
-        self.steepness = fixed(smss, c);
+        (self.smss, self.steepness) = (smss, fixed(smss, c));
     }
 
     /// The window the curve asks for, `t` after the beginning of the epoch; between zero and [`Window::MAX`].

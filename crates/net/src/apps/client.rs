@@ -30,12 +30,7 @@ impl Client {
         Ok(())
     }
 
-    pub(super) fn on_closed<O: Observer>(
-        &mut self,
-        stack: &mut Stack,
-        cx: &mut StackCx<'_, O>,
-        reason: CloseReason,
-    ) {
+    pub(super) fn on_closed<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, reason: CloseReason) {
         if let Some(session) = self.session.take() {
             self.transfer = Some(session.finish(stack, cx, reason));
         }

@@ -2,9 +2,9 @@
 //!
 //! What the peer sends back is read and counted, so that an echo server can be talked to as well as one that discards.
 
+use super::App;
 use super::client::Client;
 use super::session::{CHUNK, Hook, Transfer};
-use super::App;
 use crate::driver::StartError;
 use std::io;
 use std::net::SocketAddr;

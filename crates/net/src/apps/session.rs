@@ -84,12 +84,7 @@ impl Session {
     }
 
     /// The connection is over: its last words, and it is forgotten.
-    pub(super) fn finish<O: Observer>(
-        self,
-        stack: &mut Stack,
-        cx: &mut StackCx<'_, O>,
-        end: CloseReason,
-    ) -> Transfer {
+    pub(super) fn finish<O: Observer>(self, stack: &mut Stack, cx: &mut StackCx<'_, O>, end: CloseReason) -> Transfer {
         let info = stack.info(self.conn).expect("nobody else releases it");
         stack.release(cx, self.conn);
         let elapsed = self.began.map_or(Duration::ZERO, |began| cx.now.since(began));

@@ -1,3 +1,5 @@
+//! Virtio headers read and written; super-segments cut into valid packets.
+
 use super::*;
 use base::SeqNum;
 use std::net::IpAddr;
@@ -46,8 +48,7 @@ fn what_a_virtio_header_says(flags: u8, gso_type: u8, gso_size: u16) -> (Option<
 #[test_case(6, 40, VIRTIO_NET_HDR_GSO_TCPV6)]
 fn a_super_segment_is_described_to_the_kernel(version: u8, csum_start: u16, gso_type: u8) {
     let header = header(version, Flags::NONE, 3000);
-    let frame =
-        Frame { header: &header, payload: &[0; 3000], gso_size: Some(1448), checksum: ChecksumState::Device };
+    let frame = Frame { header: &header, payload: &[0; 3000], gso_size: Some(1448), checksum: ChecksumState::Device };
     let virtio = VirtioNetHdr::decode(&virtio_header(&frame)).unwrap();
     assert_eq!((virtio.flags, virtio.csum_start, virtio.csum_offset), (1, csum_start, 16));
     assert_eq!((virtio.gso_type, virtio.gso_size), (gso_type, 1448));

@@ -162,7 +162,6 @@ impl LossDetector for DupThresh {
     /// Go-back-N: everything not SACKed is sent again.
     fn on_timeout(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict {
         self.dup_acks = 0;
-        self.judged = None;
         if let Feedback::DuplicateAcks(reno) = &mut self.feedback {
             *reno = Reno { recover: Some(cx.snd_nxt), ..Reno::default() };
             board.set_departed(0);

@@ -138,10 +138,12 @@ pub struct Delivered {
 }
 
 impl Delivered {
-    /// The RTT that this ACK measures under Karn's rule (RFC 6298 §3): that of the newly delivered segment sent last among
-    /// those sent only once.
+    /// The RTT that this ACK measures under Karn's rule (RFC 6298 §3): that of the newly delivered segment sent last, if it
+    /// was sent only once. When it was a retransmission, the ACK may have waited for it, and what it covers besides
+    /// arrived long ago.
     pub fn rtt_sample(&self, now: Instant) -> Option<Duration> {
-        self.newest_original.map(|sent| now.since(sent))
+        let original = self.newest_original?;
+        self.newest.is_none_or(|newest| newest.xmit.at <= original).then(|| now.since(original))
     }
 
     fn clear(&mut self) {

@@ -175,6 +175,28 @@ fn rule_4_rescues_the_highest_once_and_only_after_an_advance() {
 }
 
 #[test]
+fn rule_4_looks_above_the_highest_sacked_too() {
+    let mut board = ten();
+    board.begin_episode();
+    board.mark_lost(SegmentId(0));
+    resend(&mut board, SegmentId(0), 20);
+    apply(&mut board, 200, &[(300, 500)]);
+    assert_eq!(board.take_rescue().unwrap().id, SegmentId(9));
+}
+
+#[test]
+fn each_episode_may_fill_the_holes_again() {
+    let mut board = ten();
+    apply(&mut board, 0, &[(800, 900)]);
+    for _ in 0..2 {
+        board.begin_episode();
+        assert_eq!(board.next_unmarked_hole().unwrap().id, SegmentId(0));
+        resend(&mut board, SegmentId(7), 20);
+        assert_eq!(board.next_unmarked_hole(), None, "nothing lies above the highest retransmitted");
+    }
+}
+
+#[test]
 fn departed_octets_leave_pipe_without_a_mark() {
     let mut board = ten();
     board.set_departed(250);

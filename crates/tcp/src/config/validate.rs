@@ -69,6 +69,11 @@ impl Config {
         need(!self.send.persist_max.is_zero(), "send.persist_max", "must not be zero");
         if let WindowScaleConfig::Shift(shift) = self.options.window_scale {
             need(shift <= 14, "options.window_scale.shift", "must be at most 14 (RFC 7323 §2.3)");
+            need(
+                shift > 14 || self.receive.window.initial() >> shift >= 2,
+                "options.window_scale.shift",
+                "must leave the receive window at least two units of 2^shift bytes",
+            );
         }
         need(self.options.mss_max.is_none_or(|mss| mss >= 48), "options.mss_max", "must be at least 48");
         if errors.is_empty() { Ok(ValidConfig(Arc::new(self))) } else { Err(errors) }

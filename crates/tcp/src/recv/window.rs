@@ -90,7 +90,8 @@ impl ReceiveWindow {
     fn reopening(&self, rcv_nxt: SeqNum, used: Bytes, rmss: Bytes) -> Option<Bytes> {
         let room = self.limit.saturating_sub(used).min(FIELD_MAX << self.shift);
         let room = room >> self.shift << self.shift;
-        let held = SeqRange::new(rcv_nxt, self.promised).len();
+        // What the field can still say of it: the peer sees no more than that.
+        let held = SeqRange::new(rcv_nxt, self.promised).len() >> self.shift << self.shift;
         let step = (self.limit / 2).min(rmss).max(1);
         (room >= held.saturating_add(step)).then_some(room)
     }
@@ -100,12 +101,13 @@ impl ReceiveWindow {
     ///
     /// Deviation: a segment that begins before the window and ends behind it is accepted too, although neither its first
     /// nor its last octet lies inside; what it brings is just what is missing, and a sender that has cut its data so would
-    /// never get through.
+    /// never get through. And an empty segment may stand at the edge itself: that is where a sender that has filled the
+    /// window sends its acknowledgements from.
     #[inline]
     pub fn accepts(&self, range: SeqRange, rcv_nxt: SeqNum) -> bool {
         let window = SeqRange::new(rcv_nxt, self.promised);
         if range.start == range.end {
-            range.start == rcv_nxt || window.contains(range.start)
+            window.contains(range.start) || range.start == window.end.max(rcv_nxt)
         } else {
             !window.is_empty() && range.start.before(window.end) && range.end.after(window.start)
         }

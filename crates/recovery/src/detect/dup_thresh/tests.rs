@@ -102,6 +102,24 @@ fn a_lost_retransmission_is_never_seen() {
 }
 
 #[test]
+fn a_hole_that_was_filled_before_it_was_lost_is_not_marked_when_it_becomes_so() {
+    let mut sender = Sender::new(DupThresh::new, 10);
+    assert_eq!(sender.ack(0, &[(1000, 4000), (5000, 6000)]), [0]);
+    sender.resend(4);
+    assert_eq!(sender.ack(0, &[(7000, 10_000)]), [6], "only the hole above it");
+}
+
+#[test]
+fn inside_an_episode_only_what_lies_above_a_hole_counts() {
+    let mut sender = Sender::new(DupThresh::new, 0);
+    (0..9).for_each(|_| sender.send(100));
+    sender.episode = Episode::Recovery { point: SeqNum(900) };
+    for end in [300, 400, 500, 600] {
+        assert_eq!(sender.ack(100, &[(200, end)]), []);
+    }
+}
+
+#[test]
 fn three_acks_with_news_suffice_when_segments_are_small() {
     let mut sender = Sender::new(DupThresh::new, 0);
     (0..5).for_each(|_| sender.send(100));

@@ -40,8 +40,8 @@ impl Rack {
         for segment in batch {
             let end = segment.xmit.end;
             match self.fack {
-                Some(fack) if end.at_or_before(fack) => {
-                    if end.before(fack) && segment.retransmits == 0 {
+                Some(fack) if end.before(fack) => {
+                    if segment.retransmits == 0 {
                         self.reo_wnd.on_reordering();
                     }
                 }

@@ -212,6 +212,23 @@ fn the_rtt_follows_each_delivery_also_of_what_was_sent_earlier() {
 }
 
 #[test]
+fn of_one_batch_the_one_sent_last_counts_wherever_it_stands() {
+    let mut sender = first_of_four_lost(SeqNum(1));
+    sender.send(&[10_000]);
+    sender.ack(43_000, 0, &[1, 2, 3]);
+    sender.resend(0, 43_000);
+    sender.ack(90_000, 1, &[4]);
+    assert_eq!(sender.rack.newest, Newest { xmit: Some(Xmit { at: at(43_000), end: sender.seq(1) }), rtt: us(47_000) });
+}
+
+#[test]
+fn inside_an_episode_nothing_waits_while_no_reordering_was_seen() {
+    let mut sender = first_of_four_lost(SeqNum(1));
+    sender.episode = Episode::Recovery { point: sender.seq(4) };
+    assert_eq!(sender.ack(41_000, 0, &[1]), lose(1));
+}
+
+#[test]
 fn a_retransmitted_segment_below_the_highest_delivered_is_no_reordering() {
     let mut sender = first_of_four_lost(SeqNum(1));
     sender.ack(43_000, 0, &[1, 2, 3]);

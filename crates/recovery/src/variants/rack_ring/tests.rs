@@ -206,6 +206,33 @@ fn bite_a_small_ring_judges_differently() {
 }
 
 #[test]
+fn its_blocks_share_the_flight_among_them_and_carry_their_last_segments_time() {
+    let mut ring = RackRing::new(&RackRingConfig { capacity: Some(4), dup_thresh: 3 });
+    let mut board = Scoreboard::new(SeqNum(0));
+    let cx = DetectCx {
+        now: Instant::ZERO,
+        smss: MSS,
+        snd_una: SeqNum(0),
+        snd_nxt: SeqNum(16 * MSS),
+        srtt: None,
+        min_rtt: None,
+        tsecr: None,
+        episode: Episode::Open,
+    };
+    ring.on_delivered(&[], &cx);
+    for index in 0..16u32 {
+        let range = SeqRange::new(SeqNum(index * MSS), SeqNum((index + 1) * MSS));
+        let id = board.on_sent(range, 0, RateStamp::default(), Instant::from_nanos(u64::from(index)));
+        ring.on_sent(&board.get(id).unwrap());
+    }
+    let slot = |index: u32| Slot {
+        range: SeqRange::new(SeqNum(4 * index * MSS), SeqNum(4 * (index + 1) * MSS)),
+        at: Instant::from_nanos(u64::from(4 * index + 3)),
+    };
+    assert_eq!(ring.slots, (0..4).map(slot).collect::<Vec<_>>());
+}
+
+#[test]
 fn it_hurries_the_first_detection_before_three_are_sacked() {
     // Two SACKed segments never satisfy RFC 6675; time does.
     let mut flow = Flow {

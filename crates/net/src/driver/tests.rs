@@ -1,0 +1,211 @@
+//! The loop between two drivers on one cable: super-segments, emulated loss, full and broken devices, a request to end.
+
+use super::*;
+use crate::apps::{Discard, Payload, Sender, Transfer};
+use crate::device::{Frame, Received};
+use base::Duration;
+use netem::{LossSpec, PathSpec};
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixDatagram;
+use std::rc::Rc;
+use tcp::{ChecksumState, CloseReason, Config, DeviceCaps, TxChecksum};
+use trace::Off;
+
+/// One direction of a cable between two devices: packets with what a device says of them.
+type Wire = Rc<RefCell<VecDeque<(Vec<u8>, Option<u16>)>>>;
+
+/// A device with super-segments whose room and health the test decides.
+struct Plug {
+    reads: Wire,
+    writes: Wire,
+    /// Frames it still takes before it is full.
+    room: Rc<Cell<usize>>,
+    broken: Rc<Cell<bool>>,
+    /// Super-segments written.
+    supers: Rc<Cell<u32>>,
+    fd: UnixDatagram,
+}
+
+impl Device for Plug {
+    fn caps(&self) -> DeviceCaps {
+        let segmentation = Segmentation::Tso { max_bytes: 65_000 };
+        DeviceCaps { mtu: 1500, checksum: TxChecksum::Device, segmentation }
+    }
+    fn fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+    fn receive(&mut self, buf: &mut [u8]) -> io::Result<Received> {
+        let (packet, gso_size) = self.reads.borrow_mut().pop_front().ok_or(io::ErrorKind::WouldBlock)?;
+        buf[..packet.len()].copy_from_slice(&packet);
+        Ok(Received { len: packet.len(), gso_size, checksum: ChecksumState::Device })
+    }
+    fn transmit(&mut self, frame: &Frame<'_>) -> io::Result<()> {
+        if self.broken.get() {
+            return Err(io::Error::other("unplugged"));
+        }
+        self.room.set(self.room.get().checked_sub(1).ok_or(io::ErrorKind::WouldBlock)?);
+        self.supers.set(self.supers.get() + u32::from(frame.gso_size.is_some()));
+        self.writes.borrow_mut().push_back(([frame.header, frame.payload].concat(), frame.gso_size));
+        Ok(())
+    }
+}
+
+struct Watch(Rc<Cell<Instant>>);
+
+impl Clock for Watch {
+    fn now(&mut self) -> Instant {
+        self.0.get()
+    }
+    fn wait(&mut self, _: BorrowedFd<'_>, _: Interest, _: Option<Instant>) -> io::Result<Wake> {
+        Ok(Wake::Stop)
+    }
+}
+
+/// Two drivers on one cable: a sender of 200,000 octets and a server that discards them.
+struct Bench {
+    now: Rc<Cell<Instant>>,
+    room: Rc<Cell<usize>>,
+    broken: Rc<Cell<bool>>,
+    cable: [Wire; 2],
+    client: Driver<Plug, Watch>,
+    sender: Sender,
+    server: Driver<Plug, Watch>,
+    discard: Discard,
+    served: Rc<Cell<Option<Transfer>>>,
+}
+
+const BYTES: u64 = 200_000;
+
+impl Bench {
+    fn new([for_client, for_server]: [Impairment; 2]) -> Self {
+        let cable = [Wire::default(), Wire::default()];
+        let (now, room, broken) = (Rc::new(Cell::new(Instant::ZERO)), Rc::new(Cell::new(usize::MAX)), Rc::default());
+        let driver = |side: usize, room: &Rc<Cell<usize>>, broken: &Rc<Cell<bool>>, impairment| {
+            let plug = Plug {
+                reads: cable[1 - side].clone(),
+                writes: cable[side].clone(),
+                room: room.clone(),
+                broken: broken.clone(),
+                supers: Rc::default(),
+                fd: UnixDatagram::unbound().unwrap(),
+            };
+            let addresses = vec![IpAddr::from([10, 9, 0, side as u8 + 1])];
+            let config = DriverConfig { addresses, isn_secret: [1, 2], rng: Rng::new(1), impairment };
+            Driver::new(plug, Watch(now.clone()), config)
+        };
+        let config = Config::default().validate().unwrap();
+        let served = Rc::new(Cell::new(None));
+        let report = served.clone();
+        let remote = (IpAddr::from([10, 9, 0, 2]), 9).into();
+        let mut bench = Self {
+            client: driver(0, &room, &broken, for_client),
+            server: driver(1, &Rc::new(Cell::new(usize::MAX)), &Rc::default(), for_server),
+            sender: Sender::new(remote, config.clone(), Payload::Pattern(BYTES), Box::new(|_| {})),
+            discard: Discard::new(9, config, Some(1), Box::new(move |transfer| report.set(Some(*transfer)))),
+            now,
+            room,
+            broken,
+            cable,
+            served,
+        };
+        bench.server.start(&mut bench.discard, &mut Off).unwrap();
+        bench.client.start(&mut bench.sender, &mut Off).unwrap();
+        bench
+    }
+
+    fn step_client(&mut self) -> Result<Option<Instant>, DriverError> {
+        self.client.step(&mut self.sender, &mut Off)
+    }
+
+    /// Both in turn, a millisecond apart or until the next deadline when nothing moves, to the end of both.
+    fn run(&mut self) -> Transfer {
+        for _ in 0..100_000 {
+            let wakes = [self.step_client().unwrap(), self.server.step(&mut self.discard, &mut Off).unwrap()];
+            if self.sender.is_done() && self.discard.is_done() {
+                return self.served.get().unwrap();
+            }
+            let soon = self.now.get() + Duration::from_millis(1);
+            let idle = self.cable.iter().all(|wire| wire.borrow().is_empty());
+            let next = wakes.into_iter().flatten().min().unwrap_or(soon);
+            self.now.set(if idle { next.max(soon) } else { soon });
+        }
+        panic!("it does not come to an end")
+    }
+}
+
+fn lossy(percent: u64) -> Option<PathSpec> {
+    let loss = LossSpec::Bernoulli(base::Ratio::new(percent, 100).unwrap());
+    Some(PathSpec { loss, ..PathSpec::ideal(Duration::from_millis(2)) })
+}
+
+fn assert_whole(served: &Transfer) {
+    let mut expected = vec![0; BYTES as usize];
+    tcp::fill_pattern(0, &mut expected);
+    let mut crc = crate::Crc32::default();
+    crc.update(&expected);
+    assert_eq!((served.end, served.read.bytes, served.read.crc), (CloseReason::Normal, BYTES, crc));
+}
+
+#[test]
+fn super_segments_cross_whole() {
+    let mut bench = Bench::new(Default::default());
+    assert_whole(&bench.run());
+    assert!(bench.client.outlet.device.supers.get() > 1);
+}
+
+#[test]
+fn emulated_paths_carry_plain_packets_and_lose_some_in_each_direction() {
+    let mut bench = Bench::new([Impairment { ingress: lossy(10), egress: lossy(10), seed: 1 }, Impairment::default()]);
+    assert_whole(&bench.run());
+    let [ingress, egress] = bench.client.path_stats().map(Option::unwrap);
+    assert!(egress.offered >= BYTES / 1460);
+    assert_eq!(bench.client.outlet.device.supers.get(), 0, "hops carry packets one by one");
+    assert!(ingress.dropped.loss > 0 && egress.dropped.loss > 0);
+}
+
+#[test]
+fn super_segments_are_cut_before_they_enter_an_emulated_path() {
+    let mut bench = Bench::new([Impairment::default(), Impairment { ingress: lossy(5), egress: None, seed: 1 }]);
+    assert_whole(&bench.run());
+    let [ingress, egress] = bench.server.path_stats();
+    assert!(ingress.unwrap().offered >= BYTES / 1460 && egress.is_none());
+}
+
+#[test]
+fn a_full_device_is_waited_for_and_loses_nothing() {
+    let mut bench = Bench::new(Default::default());
+    bench.room.set(0);
+    assert_eq!(bench.step_client().unwrap(), bench.client.stack().next_deadline());
+    assert_eq!(bench.client.outlet.room(), Room::None);
+    for _ in 0..5 {
+        // One frame at a time.
+        bench.room.set(1);
+        bench.step_client().unwrap();
+        bench.server.step(&mut bench.discard, &mut Off).unwrap();
+    }
+    bench.room.set(usize::MAX);
+    assert_whole(&bench.run());
+    assert_eq!(bench.served.get().unwrap().info.counters.dsacks_sent, 0, "nothing had to be sent twice");
+}
+
+#[test]
+fn a_broken_device_ends_the_run_with_its_own_words() {
+    let mut bench = Bench::new(Default::default());
+    bench.broken.set(true);
+    let error = bench.client.run(&mut bench.sender, &mut Off).unwrap_err();
+    assert!(matches!(&error, DriverError::Write(_)) && error.to_string().contains("unplugged"), "{error}");
+}
+
+#[test]
+fn a_request_to_end_resets_the_connection() {
+    let mut bench = Bench::new(Default::default());
+    for _ in 0..4 {
+        bench.step_client().unwrap();
+        bench.server.step(&mut bench.discard, &mut Off).unwrap();
+    }
+    assert_eq!(bench.client.run(&mut bench.sender, &mut Off).unwrap(), Ended::Stopped);
+    bench.server.step(&mut bench.discard, &mut Off).unwrap();
+    assert_eq!(bench.served.get().unwrap().end, CloseReason::Reset);
+}

@@ -1,0 +1,138 @@
+//! Tests of leaves and of the table of all of them.
+
+use super::*;
+use std::collections::BTreeSet;
+use tcp::config::{OptionsConfig, ReceiveConfig, RetryConfig, SendConfig, TimersConfig};
+use test_case::test_case;
+
+/// Configurations that together have every kind.
+fn every_kind() -> Vec<Config> {
+    let mut configs = vec![Config::default()];
+    for leaf in LEAVES.iter().filter(|leaf| leaf.is_kind()) {
+        let Access::Choice { words, .. } = &leaf.access else { panic!("a kind is a choice") };
+        for word in *words {
+            let mut config = Config::default();
+            leaf.write(&mut config, word).unwrap();
+            configs.push(config);
+        }
+    }
+    configs
+}
+
+#[test]
+fn every_leaf_applies_to_some_kind_and_what_it_shows_it_reads_back() {
+    let mut seen = BTreeSet::new();
+    for config in every_kind() {
+        for leaf in LEAVES {
+            let Some(text) = leaf.read(&config) else { continue };
+            seen.insert(leaf.path);
+            let mut copy = config.clone();
+            leaf.write(&mut copy, &text).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(leaf.read(&copy), Some(text), "{}", leaf.path);
+        }
+    }
+    assert_eq!(seen.len(), LEAVES.len());
+}
+
+#[test]
+fn every_choice_reads_back_as_it_was_written() {
+    for leaf in LEAVES {
+        let Access::Choice { words, .. } = &leaf.access else { continue };
+        for word in *words {
+            let mut config = Config::default();
+            leaf.write(&mut config, &word.to_uppercase()).unwrap();
+            assert_eq!(leaf.read(&config).as_deref(), Some(*word));
+        }
+    }
+}
+
+#[test]
+fn writing_a_leaf_changes_no_other() {
+    for config in every_kind() {
+        for leaf in LEAVES.iter().filter(|leaf| !leaf.is_kind()) {
+            let Access::Quantity { unit, place } = &leaf.access else { continue };
+            let mut changed = config.clone();
+            if place(&mut changed).is_none() {
+                continue;
+            }
+            let text = if *unit == Unit::Time { "77ms" } else if *unit == Unit::Share { "0.77" } else { "77" };
+            leaf.write(&mut changed, text).unwrap();
+            let differing = LEAVES.iter().filter(|other| other.read(&config) != other.read(&changed));
+            assert_eq!(differing.map(|other| other.path).collect::<Vec<_>>(), [leaf.path]);
+        }
+    }
+}
+
+#[test]
+fn paths_are_unique_and_kinds_stand_before_what_depends_on_them() {
+    let paths: BTreeSet<&str> = LEAVES.iter().map(|leaf| leaf.path).collect();
+    assert_eq!(paths.len(), LEAVES.len());
+    for (index, leaf) in LEAVES.iter().enumerate() {
+        if let Some(kind) = leaf.kind_leaf() {
+            assert!(LEAVES[..index].iter().any(|before| before.path == kind.path), "{}", leaf.path);
+        }
+    }
+}
+
+#[test]
+fn a_kind_that_stays_keeps_its_numbers_and_one_that_changes_does_not() {
+    let (kind, beta) = (find("cc.avoidance.kind").unwrap(), find("cc.avoidance.beta").unwrap());
+    let mut config = Config::default();
+    beta.write(&mut config, "0.8").unwrap();
+    kind.write(&mut config, "cubic").unwrap();
+    assert_eq!(beta.read(&config).as_deref(), Some("0.8"));
+    kind.write(&mut config, "reno").unwrap();
+    assert_eq!(beta.read(&config).as_deref(), Some("0.5"));
+}
+
+#[test_case("rto.mim", "300ms", "there is no leaf `rto.mim`: did you mean `rto.min`?")]
+#[test_case("rto.min", "300", "`rto.min`: `300` is no time: write a number and one of s, ms, us, ns, for example `25ms`")]
+#[test_case("send.nagle", "maybe", "`send.nagle`: `maybe` is not among its choices: `rfc896`, `minshall`, `off`")]
+#[test_case("receive.window.max", "5GB", "`receive.window.max`: `5GB` is too large")]
+#[test_case("receive.window.bytes", "1MB", "`receive.window.bytes` does not apply while `receive.window.kind` is `auto_tuned`")]
+fn what_is_wrong_is_said(path: &str, text: &str, message: &str) {
+    let error = find(path).and_then(|leaf| leaf.write(&mut Config::default(), text)).unwrap_err();
+    assert_eq!(error.to_string(), message);
+}
+
+/// A field added to the configuration makes this stop compiling: give it a leaf in `leaves.rs`, and then a name here.
+#[test]
+fn every_field_of_the_configuration_has_been_thought_of() {
+    let Config { cc, recovery, rto, rtt, retries, ack, receive, send, options, timers } = Config::default();
+    let cc::CcConfig { initial_window, slow_start: _, avoidance: _, pacing: _ } = cc;
+    let cc::InitialWindow { segments: _, bytes_max: _ } = initial_window;
+    let recovery::RecoveryConfig { detector: _, reduction: _ } = recovery;
+    let recovery::rto::RtoConfig { initial: _, min: _, max: _, granularity: _ } = rto;
+    let recovery::rtt::RttConfig { min_rtt_window: _, gains: _ } = rtt;
+    let RetryConfig { data: _, syn: _ } = retries;
+    let tcp::config::AckConfig { delay: _, every_segments: _, quick_segments: _ } = ack;
+    let ReceiveConfig { window: _ } = receive;
+    let SendConfig { buffer: _, nagle: _, sws_override: _, persist_max: _ } = send;
+    let OptionsConfig { sack: _, timestamps: _, window_scale: _, mss_max: _ } = options;
+    let TimersConfig { granularity: _, time_wait: _, fin_wait_2: _ } = timers;
+    assert!(LEAVES.len() >= 29, "a leaf for each of these fields, and the kinds' own");
+}
+
+#[test]
+fn every_bound_that_the_core_checks_has_a_leaf_of_that_path() {
+    let mut config = Config::default();
+    config.cc.initial_window.segments = 0;
+    config.rto.min = Duration::ZERO;
+    config.rtt.min_rtt_window = Duration::ZERO;
+    config.retries = RetryConfig { data: 0, syn: 0 };
+    config.ack.every_segments = 0;
+    config.ack.delay = Duration::from_secs(1);
+    config.send.buffer = 0;
+    config.send.sws_override = Duration::ZERO;
+    config.send.persist_max = Duration::ZERO;
+    config.options.mss_max = Some(1);
+    find("receive.window.max").unwrap().write(&mut config, "0").unwrap();
+    find("options.window_scale.kind").unwrap().write(&mut config, "shift").unwrap();
+    find("options.window_scale.shift").unwrap().write(&mut config, "15").unwrap();
+    find("recovery.detector.dup_thresh").unwrap().write(&mut config, "0").unwrap();
+    let errors = config.validate().unwrap_err();
+    assert!(errors.len() >= 14, "{errors:?}");
+    for error in errors {
+        assert!(find(error.path).is_ok(), "{}", error.path);
+    }
+}

@@ -1,0 +1,142 @@
+//! A profile as others see it: a configuration in which every leaf says where its value comes from.
+
+use crate::evidence::Evidence;
+use crate::leaf::{self, LeafError};
+use crate::leaves::LEAVES;
+use crate::{load, nearest};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use tcp::{Config, ConfigError, ValidConfig};
+
+/// Roots of keys in experiments; neither an arm nor a profile may be called so.
+const RESERVED: [&str; 4] = ["path", "flow", "run", "use"];
+
+/// Whether `name` may not be the name of an arm or a profile.
+pub fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
+}
+
+/// One TCP.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// What users call it.
+    pub name: String,
+    /// One sentence.
+    pub summary: String,
+    /// The profile it differs from; `None` for the root.
+    pub extends: Option<String>,
+    pub(crate) leaves: BTreeMap<&'static str, Cited>,
+    pub(crate) later: Vec<Later>,
+    pub(crate) config: ValidConfig,
+}
+
+/// A leaf's value with its evidence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cited {
+    /// The value in its canonical form.
+    pub value: String,
+    /// What stands behind it.
+    pub evidence: Evidence,
+    /// The profile that gives it.
+    pub from: String,
+}
+
+/// What the described system has and this program cannot do yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Later {
+    /// The path the leaf will have.
+    pub path: String,
+    /// Its value, in words.
+    pub value: String,
+    /// What stands behind it.
+    pub evidence: Evidence,
+}
+
+/// Why overrides could not be applied.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OverrideError {
+    /// One of them is wrong by itself.
+    #[error("{error}")]
+    Leaf {
+        /// Which override, by its position.
+        index: usize,
+        /// What is wrong.
+        error: LeafError,
+    },
+    /// Together they make a configuration out of bounds.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Invalid(Vec<ConfigError>),
+}
+
+/// No profile has this name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no profile `{name}`: {remedy}")]
+pub struct UnknownProfile {
+    /// As it was asked for.
+    pub name: String,
+    /// What would be right.
+    pub remedy: String,
+}
+
+impl Profile {
+    /// The configuration.
+    pub fn config(&self) -> &ValidConfig {
+        &self.config
+    }
+
+    /// Value and evidence of a leaf; `None` when it does not apply here.
+    pub fn leaf(&self, path: &str) -> Option<&Cited> {
+        self.leaves.get(path)
+    }
+
+    /// What the described system has and this program cannot do yet, sorted by path.
+    pub fn later(&self) -> &[Later] {
+        &self.later
+    }
+
+    /// The configuration with some leaves changed. Kinds are set first, whatever their position.
+    ///
+    /// # Errors
+    /// When a path is unknown, a value is none, or the result is out of bounds.
+    pub fn with(&self, overrides: &[(String, String)]) -> Result<ValidConfig, OverrideError> {
+        let mut config = Config::clone(&self.config);
+        for kinds in [true, false] {
+            for (index, (path, value)) in overrides.iter().enumerate() {
+                let set = leaf::find(path).and_then(|leaf| {
+                    if leaf.is_kind() == kinds { leaf.write(&mut config, value) } else { Ok(()) }
+                });
+                set.map_err(|error| OverrideError::Leaf { index, error })?;
+            }
+        }
+        config.validate().map_err(OverrideError::Invalid)
+    }
+}
+
+/// The built-in profiles: the root first, then by name.
+pub fn builtin() -> &'static [Profile] {
+    static BUILTIN: OnceLock<Vec<Profile>> = OnceLock::new();
+    BUILTIN.get_or_init(|| load(load::BUILTIN).unwrap_or_else(|error| panic!("a built-in profile is wrong: {error}")))
+}
+
+/// The built-in profile of this name.
+///
+/// # Errors
+/// When there is none; the closest is named.
+pub fn get(name: &str) -> Result<&'static Profile, UnknownProfile> {
+    builtin().iter().find(|profile| profile.name == name).ok_or_else(|| {
+        let known: Vec<&str> = builtin().iter().map(|profile| profile.name.as_str()).collect();
+        let remedy = match nearest(name, known.iter().copied()) {
+            Some(word) => format!("did you mean `{word}`? There are {}", known.join(", ")),
+            None => format!("there are {}", known.join(", ")),
+        };
+        UnknownProfile { name: name.to_owned(), remedy }
+    })
+}
+
+/// The leaves that apply to `config`, with their values in canonical form.
+pub fn values(config: &Config) -> Vec<(&'static str, String)> {
+    LEAVES.iter().filter_map(|leaf| Some((leaf.path, leaf.read(config)?))).collect()
+}
+
+#[cfg(test)]
+mod tests;
