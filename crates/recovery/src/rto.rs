@@ -116,12 +116,6 @@ impl RtoState {
         self.current = self.config.clamp(self.current.0 * 2);
     }
 
-    /// Ends a back-off without a new estimate.
-    #[inline]
-    pub fn reset_backoff(&mut self) {
-        self.current = self.base;
-    }
-
     /// A SYN had to be sent again: until the first sample the timeout is at least three seconds (RFC 6298 §5.7).
     pub fn on_syn_lost(&mut self) {
         self.base = self.config.clamp(self.base.0.max(AFTER_SYN_LOSS));
@@ -189,9 +183,6 @@ mod tests {
             })
             .collect();
         assert_eq!(doubled, [600, 1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 60_000, 60_000]);
-        rto.reset_backoff();
-        assert_eq!(rto.current().duration(), ms(300));
-        rto.back_off();
         rto.on_rtt(&estimator(&[100, 100]));
         assert_eq!(rto.expiry(Instant::ZERO + ms(5)), Instant::ZERO + ms(255));
     }

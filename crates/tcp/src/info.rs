@@ -20,13 +20,13 @@ pub struct Counters {
     /// Payload octets received in order.
     pub bytes_received: u64,
     /// Episodes: fast recoveries, and timeouts that began outside of one.
-    pub episodes: u64,
+    pub episodes: u32,
     /// Episodes entered without a timeout.
-    pub fast_retransmits: u64,
+    pub fast_retransmits: u32,
     /// Episodes that ended without a timeout.
-    pub episodes_without_timeout: u64,
+    pub episodes_without_timeout: u32,
     /// Retransmission timeouts with data outstanding.
-    pub timeouts: u64,
+    pub timeouts: u32,
     /// Retransmissions that were given up for lost in their turn.
     pub lost_retransmissions: u64,
     /// Payload octets marked lost.

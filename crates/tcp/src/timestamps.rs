@@ -8,17 +8,23 @@ use base::{Instant, SeqNum};
 const STALE_AFTER_S: u64 = 24 * 24 * 3600;
 
 /// One connection's clock and what is known of the peer's.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct TimestampState {
     offset: u32,
-    recent: Option<(u32, Instant)>,
+    /// `TS.Recent`; zero before the first.
+    recent: u32,
+    /// When it was taken; [`NEVER`] before the first.
+    recent_at: Instant,
     last_ack_sent: SeqNum,
 }
+
+/// No timestamp yet. (Endpoints are many; a sentinel keeps this one small.)
+const NEVER: Instant = Instant::MAX;
 
 impl TimestampState {
     /// A clock that starts from `offset`.
     pub fn new(offset: u32) -> Self {
-        Self { offset, ..Self::default() }
+        Self { offset, recent: 0, recent_at: NEVER, last_ack_sent: SeqNum(0) }
     }
     /// The TSval of a segment that leaves now.
     #[inline]
@@ -29,11 +35,11 @@ impl TimestampState {
     /// The TSecr to send: `TS.Recent`.
     #[inline]
     pub fn tsecr(&self) -> u32 {
-        self.recent.map_or(0, |(tsval, _)| tsval)
+        self.recent
     }
     /// The peer's SYN carried this.
     pub fn on_syn(&mut self, tsval: u32, now: Instant) {
-        self.recent = Some((tsval, now));
+        (self.recent, self.recent_at) = (tsval, now);
     }
     /// We acknowledged up to here (`Last.ACK.sent`).
     #[inline]
@@ -43,19 +49,16 @@ impl TimestampState {
     /// PAWS (§5.3 R1): whether a segment with this TSval is too old.
     #[inline]
     pub fn is_old(&self, tsval: u32, now: Instant) -> bool {
-        match self.recent {
-            Some((recent, at)) => {
-                (tsval.wrapping_sub(recent) as i32) < 0 && now.since(at).as_millis() / 1000 < STALE_AFTER_S
-            }
-            None => false,
-        }
+        self.recent_at != NEVER
+            && (tsval.wrapping_sub(self.recent) as i32) < 0
+            && now.since(self.recent_at).as_millis() / 1000 < STALE_AFTER_S
     }
     /// §4.3 (2): remembers the TSval of a segment that starts at or before what we last acknowledged, so that a delayed
     /// ACK echoes the oldest segment it covers.
     #[inline]
     pub fn on_segment(&mut self, tsval: u32, seq: SeqNum, now: Instant) {
         if seq.at_or_before(self.last_ack_sent) && !self.is_old(tsval, now) {
-            self.recent = Some((tsval, now));
+            (self.recent, self.recent_at) = (tsval, now);
         }
     }
     /// Milliseconds between the sending of what `tsecr` echoes and now; `None` for an echo from the future.
@@ -84,6 +87,12 @@ mod tests {
         ts.on_ack_sent(SeqNum(3920));
         ts.on_segment(130, SeqNum(3920), T0);
         assert_eq!(ts.tsecr(), 130);
+    }
+
+    #[test]
+    fn nothing_is_old_before_the_first_timestamp() {
+        let ts = TimestampState::new(7);
+        assert!(!ts.is_old(u32::MAX, T0) && ts.tsecr() == 0);
     }
 
     #[test]

@@ -72,6 +72,6 @@ fn an_unknown_profile_is_refused_with_the_closest_name() {
     let message = get("server-2021").unwrap_err().to_string();
     assert_eq!(
         message,
-        "there is no profile `server-2021`: did you mean `server-2016`? There are rfc, longhaul, server-2016, server-2022"
+        "there is no profile `server-2021`: did you mean `server-2022`? There are rfc, longhaul, server-2016, server-2022"
     );
 }

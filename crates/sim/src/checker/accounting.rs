@@ -100,7 +100,7 @@ fn endpoint(topology: &Topology, node: usize, app: usize) -> Option<&Endpoint> {
 
 #[inline]
 fn edges(counters: &Counters) -> u64 {
-    counters.episodes + counters.episodes_without_timeout + counters.timeouts
+    [counters.episodes, counters.episodes_without_timeout, counters.timeouts].map(u64::from).iter().sum()
 }
 
 #[inline]

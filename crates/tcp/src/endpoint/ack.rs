@@ -168,8 +168,8 @@ impl Endpoint {
                 self.pending.writable = true;
             }
             self.rec.retries = 0;
+            // A back-off lasts until a valid sample comes (RFC 6298 §5, closing note; Karn's second rule).
             self.rec.rto_base = cx.now;
-            self.rec.rto.reset_backoff();
         }
         if self.rec.probe != Probing::Idle && self.snd.wnd > 0 {
             self.rec.probe = Probing::Idle;

@@ -91,7 +91,7 @@ impl Endpoint {
     #[inline]
     fn decide_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>, len: u32, kind: Arrival) {
         let holes = self.rcv.assembler.block_count() > 0;
-        match self.rcv.policy.on_data(cx.now, len, self.rcv.rmss, kind, holes) {
+        match self.rcv.policy.on_data(&self.cfg.ack, cx.now, len, self.rcv.rmss, kind, holes) {
             AckDecision::Now => self.rcv.ack_due = true,
             AckDecision::After(at) => {
                 let at = self.timers.arm(TimerKind::DelayedAck, at);

@@ -74,7 +74,7 @@ impl ReceiveSide {
             assembler: Assembler::new(SeqNum(0)),
             buffer: ReceiveBuffer::new(),
             window: ReceiveWindow::new(SeqNum(0), cfg.receive.window.initial(), 0),
-            policy: AckPolicy::new(cfg.ack),
+            policy: AckPolicy::new(&cfg.ack),
             autotune: AutoTune::new(cfg.receive.window),
             ack_due: false,
             dsack: None,
@@ -227,8 +227,10 @@ impl Endpoint {
             // RFC 6928 §2: more than one lost SYN speaks of a congested path.
             self.cc.on_congestion(&cc::CongestionEvent::Timeout { flight_size: 0, first: true }, cx.now);
         }
+        if self.rec.retries > 0 {
+            self.rec.rto.on_syn_lost();
+        }
         self.rec.retries = 0;
-        self.rec.rto.reset_backoff();
         if self.state == State::SynReceived || self.origin == Origin::Passive {
             let shift = if repr.flags.contains(Flags::SYN) { 0 } else { self.neg.snd_shift };
             self.set_snd_wnd(u32::from(repr.window) << shift);

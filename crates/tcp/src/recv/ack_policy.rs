@@ -1,6 +1,7 @@
 //! When to acknowledge (RFC 9293 §3.8.6.3, RFC 5681 §4.2).
 //!
-//! Owns how much data no ACK has covered yet. Owns no deadline: it returns one and the endpoint arms it; several
+//! Owns how much data no ACK has covered yet. The configuration is lent to it, since endpoints are many and share theirs.
+//! Owns no deadline: it returns one and the endpoint arms it; several
 //! segments of one instant that each ask for an ACK are covered by the one that leaves at the end of the turn (MUST-58).
 //!
 //! Every second full-sized segment is acknowledged by counting octets, so that one large frame made of several segments
@@ -52,7 +53,6 @@ enum Waiting {
 /// Decides when received data is acknowledged.
 #[derive(Clone, Debug)]
 pub(crate) struct AckPolicy {
-    config: AckConfig,
     waiting: Waiting,
     /// Octets received since the last ACK.
     unacknowledged: Bytes,
@@ -63,34 +63,42 @@ pub(crate) struct AckPolicy {
 
 impl AckPolicy {
     /// A policy for a new connection.
-    pub fn new(config: AckConfig) -> Self {
-        Self { config, waiting: Waiting::Nothing, unacknowledged: 0, largest: 0, quick_left: config.quick_segments }
+    pub fn new(config: &AckConfig) -> Self {
+        Self { waiting: Waiting::Nothing, unacknowledged: 0, largest: 0, quick_left: config.quick_segments }
     }
 
-    /// A segment with `len` octets arrived. `rmss` is the largest segment the peer may send; `holes` says whether data
+    /// A segment with `len` octets arrived on a connection of this configuration, the one it was made with. `rmss` is the largest segment the peer may send; `holes` says whether data
     /// waits out of order now that this segment is in place.
     #[inline]
-    pub fn on_data(&mut self, now: Instant, len: Bytes, rmss: Bytes, kind: Arrival, holes: bool) -> AckDecision {
+    pub fn on_data(
+        &mut self,
+        config: &AckConfig,
+        now: Instant,
+        len: Bytes,
+        rmss: Bytes,
+        kind: Arrival,
+        holes: bool,
+    ) -> AckDecision {
         self.unacknowledged = self.unacknowledged.saturating_add(len);
         self.largest = self.largest.max(len.min(rmss));
         let quick = self.quick_left > 0;
         self.quick_left = self.quick_left.saturating_sub(1);
-        if quick || holes || kind != Arrival::InOrder || self.unacknowledged >= self.enough(rmss) {
+        if quick || holes || kind != Arrival::InOrder || self.unacknowledged >= self.enough(config.every_segments, rmss) {
             return AckDecision::Now;
         }
         match self.waiting {
             Waiting::ForTimer => AckDecision::Pending,
             Waiting::Nothing => {
                 self.waiting = Waiting::ForTimer;
-                AckDecision::After(now + self.config.delay)
+                AckDecision::After(now + config.delay)
             }
         }
     }
 
     /// Octets that make an ACK due.
     #[inline]
-    fn enough(&self, rmss: Bytes) -> Bytes {
-        match self.config.every_segments {
+    fn enough(&self, every_segments: u32, rmss: Bytes) -> Bytes {
+        match every_segments {
             // Every segment, however small.
             0 | 1 => 0,
             every => self.largest.max(SMALLEST_FULL_SIZE).min(rmss).saturating_mul(every),
@@ -122,11 +130,30 @@ mod tests {
         START + Duration::from_millis(ms)
     }
 
-    fn policy(delay_ms: u64, every_segments: u32, quick_segments: u32) -> AckPolicy {
-        AckPolicy::new(AckConfig { delay: Duration::from_millis(delay_ms), every_segments, quick_segments })
+    /// A policy and what it was made with.
+    struct Receiver {
+        config: AckConfig,
+        policy: AckPolicy,
     }
 
-    fn in_order(policy: &mut AckPolicy, ms: u64, len: Bytes) -> AckDecision {
+    impl Receiver {
+        fn on_data(&mut self, now: Instant, len: Bytes, rmss: Bytes, kind: Arrival, holes: bool) -> AckDecision {
+            self.policy.on_data(&self.config, now, len, rmss, kind, holes)
+        }
+        fn on_ack_sent(&mut self) {
+            self.policy.on_ack_sent();
+        }
+        fn on_timer(&mut self) -> bool {
+            self.policy.on_timer()
+        }
+    }
+
+    fn policy(delay_ms: u64, every_segments: u32, quick_segments: u32) -> Receiver {
+        let config = AckConfig { delay: Duration::from_millis(delay_ms), every_segments, quick_segments };
+        Receiver { policy: AckPolicy::new(&config), config }
+    }
+
+    fn in_order(policy: &mut Receiver, ms: u64, len: Bytes) -> AckDecision {
         policy.on_data(at_ms(ms), len, RMSS, Arrival::InOrder, false)
     }
 

@@ -58,7 +58,7 @@ struct Recent {
 #[derive(Clone, Debug)]
 pub(crate) struct Assembler {
     rcv_nxt: SeqNum,
-    /// Made when the first segment arrives out of order: most idle connections never need it.
+    /// Only while segments wait out of order: idle connections do not need it.
     beyond: Option<Box<Beyond>>,
 }
 
@@ -126,6 +126,9 @@ impl Assembler {
         }
         let kind = if beyond.blocks.is_empty() { Arrival::InOrder } else { Arrival::FillsGap };
         let end = beyond.release(fresh, touched.end);
+        if beyond.blocks.is_empty() {
+            self.beyond = None;
+        }
         let advanced = end.distance_from(self.rcv_nxt);
         self.rcv_nxt = end;
         Insertion { advanced, duplicate, kind }

@@ -11,6 +11,10 @@ use base::Bytes;
 use core::fmt;
 use std::collections::VecDeque;
 
+/// A buffer that was read to its end keeps no more room than this: about what it begins with, enough for readers that keep
+/// up, and little beside what a connection that once waited for a retransmission has held.
+const KEPT: usize = 1 << 16;
+
 /// Received octets, or in pattern mode the count of them.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveBuffer {
@@ -23,11 +27,12 @@ pub(crate) struct ReceiveBuffer {
 }
 
 #[derive(Clone)]
+#[expect(clippy::box_collection, reason = "most connections are idle, and many never carry octets")]
 enum Content {
     /// Nothing arrived, nobody read.
     Unset,
     /// The readable octets, then those out of order at their places, with anything in the gaps.
-    Octets(VecDeque<u8>),
+    Octets(Box<VecDeque<u8>>),
     /// Every octet is checked on arrival and dropped.
     Pattern,
 }
@@ -83,7 +88,7 @@ impl ReceiveBuffer {
                 self.place(ahead, stream_offset, payload);
             }
             (Content::Unset, Payload::Bytes(_)) => {
-                self.content = Content::Octets(VecDeque::new());
+                self.content = Content::Octets(Box::default());
                 self.place(ahead, stream_offset, payload);
             }
         }
@@ -106,12 +111,12 @@ impl ReceiveBuffer {
         let taken = out.len().min(self.readable as usize);
         let out = &mut out[..taken];
         match &mut self.content {
-            Content::Unset => self.content = Content::Octets(VecDeque::new()),
+            Content::Unset => self.content = Content::Octets(Box::default()),
             Content::Octets(held) => {
                 let (first, second) = parts(held, taken);
                 out[..first.len()].copy_from_slice(first);
                 out[first.len()..].copy_from_slice(second);
-                held.drain(..taken);
+                take(held, taken);
             }
             Content::Pattern => fill_pattern(self.consumed, out),
         }
@@ -128,7 +133,7 @@ impl ReceiveBuffer {
                 let (first, second) = parts(held, taken as usize);
                 self.mismatches += pattern_mismatches(self.consumed, first);
                 self.mismatches += pattern_mismatches(self.consumed + first.len() as u64, second);
-                held.drain(..taken as usize);
+                take(held, taken as usize);
             }
             Content::Pattern => {}
         }
@@ -147,6 +152,14 @@ fn parts(held: &VecDeque<u8>, len: usize) -> (&[u8], &[u8]) {
     let (front, back) = held.as_slices();
     let first = &front[..len.min(front.len())];
     (first, &back[..len - first.len()])
+}
+
+/// Drops the first `len` octets, and the room they took if nothing else is held and it is large.
+fn take(held: &mut VecDeque<u8>, len: usize) {
+    held.drain(..len);
+    if held.is_empty() && held.capacity() > KEPT {
+        *held = VecDeque::new();
+    }
 }
 
 /// Writes `payload` at position `at`, making room as needed.
@@ -201,6 +214,22 @@ mod tests {
         assert_eq!((buffer.readable(), buffer.read(&mut out)), (6, 6));
         assert_eq!(&out, b"abcdef\0\0");
         assert_eq!(buffer.read(&mut out), 0);
+    }
+
+    #[test]
+    fn what_was_read_to_its_end_leaves_no_large_room_behind() {
+        let mut buffer = ReceiveBuffer::new();
+        let room = |buffer: &ReceiveBuffer| match &buffer.content {
+            Content::Octets(held) => held.capacity(),
+            _ => 0,
+        };
+        let mut out = vec![0; 1 << 20];
+        buffer.place(0, 0, Payload::Bytes(&out));
+        buffer.commit(1 << 20);
+        buffer.read(&mut out[1..]);
+        assert!(room(&buffer) >= 1 << 20, "not while something is held");
+        buffer.read(&mut out);
+        assert_eq!(room(&buffer), 0);
     }
 
     #[test]

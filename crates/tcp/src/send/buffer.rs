@@ -8,6 +8,9 @@ use base::Bytes;
 use core::fmt;
 use std::collections::VecDeque;
 
+/// An emptied buffer keeps no more room than this, so that a connection that once sent much is small again when it rests.
+const KEPT: usize = 4096;
+
 /// Octets waiting to be sent or acknowledged.
 #[derive(Clone, Debug)]
 pub(crate) struct SendBuffer {
@@ -18,11 +21,12 @@ pub(crate) struct SendBuffer {
 }
 
 #[derive(Clone)]
+#[expect(clippy::box_collection, reason = "most connections are idle, and many never carry octets")]
 enum Content {
     /// Nothing was written yet.
     Unset,
     /// The octets, oldest first.
-    Octets(VecDeque<u8>),
+    Octets(Box<VecDeque<u8>>),
     /// That many octets of the pattern.
     Pattern(Bytes),
 }
@@ -66,7 +70,7 @@ impl SendBuffer {
     pub fn write(&mut self, data: &[u8]) -> usize {
         let taken = data.len().min(self.free() as usize);
         if let Content::Unset = self.content {
-            self.content = Content::Octets(VecDeque::new());
+            self.content = Content::Octets(Box::default());
         }
         match &mut self.content {
             Content::Octets(octets) => octets.extend(&data[..taken]),
@@ -116,7 +120,12 @@ impl SendBuffer {
         assert!(n <= self.len(), "{n} octets acknowledged, {} held", self.len());
         match &mut self.content {
             Content::Unset => {}
-            Content::Octets(octets) => drop(octets.drain(..n as usize)),
+            Content::Octets(octets) => {
+                octets.drain(..n as usize);
+                if octets.is_empty() && octets.capacity() > KEPT {
+                    **octets = VecDeque::new();
+                }
+            }
             Content::Pattern(len) => *len -= n,
         }
         self.acked += u64::from(n);
@@ -177,6 +186,24 @@ mod tests {
         assert_eq!((buffer.write(&[3]), buffer.free()), (0, 0));
         buffer.ack(4);
         assert_eq!((buffer.write(&[3; 8]), buffer.len(), buffer.start_offset()), (4, 10, 4));
+    }
+
+    #[test]
+    fn what_was_acknowledged_in_full_leaves_no_large_room_behind() {
+        let mut buffer = SendBuffer::new(1 << 20);
+        let room = |buffer: &SendBuffer| match &buffer.content {
+            Content::Octets(octets) => octets.capacity(),
+            _ => 0,
+        };
+        buffer.write(&[1; 1 << 20]);
+        buffer.ack((1 << 20) - 1);
+        assert!(room(&buffer) >= 1 << 20, "not while something is held");
+        buffer.ack(1);
+        assert_eq!(room(&buffer), 0);
+        buffer.write(&[1; 100]);
+        let small = room(&buffer);
+        buffer.ack(100);
+        assert_eq!(room(&buffer), small, "a little may stay for the next exchange");
     }
 
     #[test]

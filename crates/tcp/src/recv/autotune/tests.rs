@@ -33,6 +33,7 @@ struct Ack {
 struct Receiver {
     assembler: Assembler,
     window: ReceiveWindow,
+    ack: AckConfig,
     policy: AckPolicy,
     autotune: AutoTune,
     received: u64,
@@ -74,7 +75,8 @@ impl Model {
             receiver: Receiver {
                 assembler: Assembler::new(SeqNum(0)),
                 window,
-                policy: AckPolicy::new(ack),
+                policy: AckPolicy::new(&ack),
+                ack,
                 autotune: AutoTune::new(config),
                 received: 0,
                 timer: None,
@@ -119,7 +121,7 @@ impl Model {
         let whole_ms = Duration::from_millis(now.since(segment.echo_of).as_millis().max(1));
         let echo = (self.stamps == Stamps::On).then_some(whole_ms);
         receiver.autotune.on_data(now, nxt, MSS, receiver.window.offered(nxt), echo);
-        match receiver.policy.on_data(now, MSS, MSS, insertion.kind, false) {
+        match receiver.policy.on_data(&receiver.ack, now, MSS, MSS, insertion.kind, false) {
             AckDecision::Now => self.acknowledge(now),
             AckDecision::After(at) => receiver.timer = Some(at),
             AckDecision::Pending => {}

@@ -1,0 +1,300 @@
+//! The network and the flow of one cell, and the table of keys that reach them.
+//!
+//! A key (`path.rtt`, `flow.bytes`) means the same in an experiment file, in a sweep and after `--set`, because all three
+//! go through [`KEYS`].
+
+use base::{Duration, Rate, Ratio};
+use netem::Buffer;
+use profiles::units::{self, Fraction};
+
+/// One point of a sweep: everything about a cell that is not an arm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Point {
+    /// Rate of the bottleneck in the direction of the data, in bits of IP packets per second.
+    pub rate: Rate,
+    /// Round-trip time without queueing, half of it each way.
+    pub rtt: Duration,
+    /// Drop-tail buffer of the bottleneck.
+    pub buffer: BufferSize,
+    /// Largest extra delay behind the bottleneck; the order is kept.
+    pub jitter: Duration,
+    /// Probability that a packet is lost on entry.
+    pub loss: Ratio,
+    /// Packets that leave the order.
+    pub reorder: Reorder,
+    /// What is transferred.
+    pub flow: Flow,
+}
+
+/// Size of a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferSize {
+    /// This many bandwidth-delay products.
+    Bdp(Fraction),
+    /// This many bytes of IP packets.
+    Bytes(u64),
+    /// This many packets.
+    Packets(u32),
+}
+
+/// Packets that leave the order, drawn per packet index behind the bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reorder {
+    /// How often a packet is chosen.
+    pub probability: Ratio,
+    /// How long it takes: more, or instead.
+    pub delay: Duration,
+    /// Which of the two.
+    pub mode: ReorderMode,
+}
+
+/// What a chosen packet's delay means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReorderMode {
+    /// It takes that much more.
+    Late,
+    /// It takes that instead of the path's one-way delay.
+    Early,
+}
+
+/// What is transferred.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flow {
+    /// This many bytes of payload.
+    Bytes(u64),
+    /// As much as possible within this time.
+    Seconds(Duration),
+}
+
+impl Default for Point {
+    /// 100 Mbit/s over 100 ms with a buffer of one bandwidth-delay product, 32 MB, no disturbance.
+    fn default() -> Self {
+        Self {
+            rate: Rate::from_bits_per_sec(100_000_000).expect("not zero"),
+            rtt: Duration::from_millis(100),
+            buffer: BufferSize::Bdp(Fraction::whole(1)),
+            jitter: Duration::ZERO,
+            loss: Ratio::ZERO,
+            reorder: Reorder { probability: Ratio::ZERO, delay: Duration::ZERO, mode: ReorderMode::Late },
+            flow: Flow::Bytes(32_000_000),
+        }
+    }
+}
+
+impl Point {
+    /// The bottleneck's buffer as the path wants it.
+    pub fn buffer(&self) -> Buffer {
+        match self.buffer {
+            BufferSize::Bytes(bytes) => Buffer::Bytes(bytes),
+            BufferSize::Packets(packets) => Buffer::Packets(packets),
+            BufferSize::Bdp(share) => {
+                let octets = u128::from(self.rate.bytes_in(self.rtt)) * u128::from(share.num) / u128::from(share.den);
+                Buffer::Bytes(u64::try_from(octets).unwrap_or(u64::MAX))
+            }
+        }
+    }
+
+    /// Every setting in a fixed order and in canonical form: two points with the same text are the same network.
+    pub fn canonical(&self) -> String {
+        let shown = KEYS.iter().filter_map(|key| Some(format!("{}={}", key.name, (key.show)(self)?)));
+        shown.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// A key of an experiment: what it is called and how it is read, written and checked.
+#[derive(Debug)]
+pub struct Key {
+    /// As users write it.
+    pub name: &'static str,
+    set: fn(&mut Point, &str) -> Result<(), String>,
+    show: fn(&Point) -> Option<String>,
+}
+
+/// Every key but those of arms.
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "path.rate",
+        set: |point, text| units::rate(text).map(|rate| point.rate = rate),
+        show: |point| Some(point.rate.to_string()),
+    },
+    Key {
+        name: "path.rtt",
+        set: |point, text| positive(text).map(|rtt| point.rtt = rtt),
+        show: |point| Some(point.rtt.to_string()),
+    },
+    Key {
+        name: "path.buffer",
+        set: |point, text| buffer(text).map(|buffer| point.buffer = buffer),
+        show: |point| Some(point.buffer.to_string()),
+    },
+    Key {
+        name: "path.jitter",
+        set: |point, text| units::duration(text).map(|jitter| point.jitter = jitter),
+        show: |point| Some(point.jitter.to_string()),
+    },
+    Key {
+        name: "path.loss",
+        set: |point, text| units::ratio(text).map(|loss| point.loss = loss),
+        show: |point| Some(units::show_percent(point.loss)),
+    },
+    Key {
+        name: "path.reorder.probability",
+        set: |point, text| units::ratio(text).map(|probability| point.reorder.probability = probability),
+        show: |point| Some(units::show_percent(point.reorder.probability)),
+    },
+    Key {
+        name: "path.reorder.delay",
+        set: |point, text| units::duration(text).map(|delay| point.reorder.delay = delay),
+        show: |point| Some(point.reorder.delay.to_string()),
+    },
+    Key {
+        name: "path.reorder.mode",
+        set: |point, text| reorder_mode(text).map(|mode| point.reorder.mode = mode),
+        show: |point| Some(point.reorder.mode.word().to_owned()),
+    },
+    Key {
+        name: "flow.bytes",
+        set: |point, text| flow_bytes(text).map(|bytes| point.flow = Flow::Bytes(bytes)),
+        show: |point| match point.flow {
+            Flow::Bytes(bytes) => Some(units::show_bytes(bytes)),
+            Flow::Seconds(_) => None,
+        },
+    },
+    Key {
+        name: "flow.seconds",
+        set: |point, text| flow_seconds(text).map(|span| point.flow = Flow::Seconds(span)),
+        show: |point| match point.flow {
+            Flow::Seconds(span) => Some(span.to_string()),
+            Flow::Bytes(_) => None,
+        },
+    },
+];
+
+impl Key {
+    /// The key of this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        KEYS.iter().find(|key| key.name == name)
+    }
+
+    /// Sets a point's value, and returns it in canonical form.
+    ///
+    /// # Errors
+    /// When the text is no such value: what is wrong and what would be right.
+    pub fn set(&self, point: &mut Point, text: &str) -> Result<String, String> {
+        (self.set)(point, text)?;
+        Ok((self.show)(point).expect("what was set can be shown"))
+    }
+}
+
+fn positive(text: &str) -> Result<Duration, String> {
+    let span = units::duration(text)?;
+    if span.is_zero() { Err(format!("`{text}` is no time between two ends: write for example `25ms`")) } else { Ok(span) }
+}
+
+fn buffer(text: &str) -> Result<BufferSize, String> {
+    let (number, unit) = units::split_unit(text);
+    let size = match unit.to_ascii_lowercase().as_str() {
+        "bdp" => Fraction::parse(number).filter(|share| share.num > 0).map(BufferSize::Bdp),
+        "pkt" => number.parse().ok().filter(|packets| *packets > 0).map(BufferSize::Packets),
+        _ => units::bytes(text).ok().filter(|bytes| *bytes > 0).map(BufferSize::Bytes),
+    };
+    size.ok_or_else(|| format!("`{text}` is no size of a buffer: write for example `1bdp`, `400pkt` or `64kB`"))
+}
+
+fn reorder_mode(text: &str) -> Result<ReorderMode, String> {
+    let modes = [ReorderMode::Late, ReorderMode::Early];
+    let mode = modes.into_iter().find(|mode| mode.word().eq_ignore_ascii_case(text.trim()));
+    mode.ok_or_else(|| format!("`{text}` is no mode of reordering: write `late` (that much more) or `early` (that instead)"))
+}
+
+fn flow_bytes(text: &str) -> Result<u64, String> {
+    let bytes = units::bytes(text)?;
+    if bytes == 0 { Err("a flow of 0 bytes measures nothing: write for example `32MB`".to_owned()) } else { Ok(bytes) }
+}
+
+/// A bare number is meant in the unit of the key's name.
+fn flow_seconds(text: &str) -> Result<Duration, String> {
+    let with_unit = if Fraction::parse(text.trim()).is_some() { format!("{}s", text.trim()) } else { text.to_owned() };
+    positive(&with_unit)
+}
+
+impl ReorderMode {
+    /// The word in experiment files.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Late => "late",
+            Self::Early => "early",
+        }
+    }
+}
+
+impl core::fmt::Display for BufferSize {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::Bdp(share) => write!(f, "{share}bdp"),
+            Self::Bytes(bytes) => f.write_str(&units::show_bytes(*bytes)),
+            Self::Packets(packets) => write!(f, "{packets}pkt"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_case::test_case;
+
+    fn set(name: &str, text: &str) -> Result<String, String> {
+        Key::find(name).expect("the key exists").set(&mut Point::default(), text)
+    }
+
+    #[test_case("path.rate", "34.5MBIT", "34500kbit")]
+    #[test_case("path.rtt", "0.2s", "200ms")]
+    #[test_case("path.buffer", "1BDP", "1bdp")]
+    #[test_case("path.buffer", "0.5bdp", "0.5bdp")]
+    #[test_case("path.buffer", "400pkt", "400pkt")]
+    #[test_case("path.buffer", "64kb", "64kB")]
+    #[test_case("path.jitter", "100us", "100us")]
+    #[test_case("path.loss", "0.1%", "0.1%")]
+    #[test_case("path.loss", "0.001", "0.1%")]
+    #[test_case("path.reorder.mode", "EARLY", "early")]
+    #[test_case("flow.bytes", "32mb", "32MB")]
+    #[test_case("flow.seconds", "10", "10s")]
+    fn a_setting_is_shown_in_canonical_form_and_reads_back(name: &str, text: &str, canonical: &str) {
+        assert_eq!(set(name, text).as_deref(), Ok(canonical));
+        assert_eq!(set(name, canonical).as_deref(), Ok(canonical));
+    }
+
+    #[test_case("path.rtt", "25")]
+    #[test_case("path.rtt", "0ms")]
+    #[test_case("path.rate", "100Mbps")]
+    #[test_case("path.buffer", "0bdp")]
+    #[test_case("path.buffer", "1.5pkt")]
+    #[test_case("path.buffer", "1xyz")]
+    #[test_case("path.loss", "2")]
+    #[test_case("path.reorder.mode", "sideways")]
+    #[test_case("flow.bytes", "0")]
+    fn a_wrong_setting_is_refused_with_what_would_be_right(name: &str, text: &str) {
+        let problem = set(name, text).unwrap_err();
+        assert!(problem.contains("write "), "{problem}");
+    }
+
+    #[test_case("1bdp", Buffer::Bytes(1_250_000))]
+    #[test_case("0.25bdp", Buffer::Bytes(312_500))]
+    #[test_case("10pkt", Buffer::Packets(10))]
+    fn a_buffer_in_bandwidth_delay_products_follows_the_path(text: &str, expected: Buffer) {
+        let mut point = Point::default();
+        Key::find("path.buffer").unwrap().set(&mut point, text).unwrap();
+        assert_eq!(point.buffer(), expected);
+    }
+
+    #[test]
+    fn equal_networks_have_equal_text_however_they_were_written() {
+        let (mut a, mut b) = (Point::default(), Point::default());
+        for (key, one, other) in [("path.rtt", "0.025s", "25ms"), ("path.loss", "1%", "0.01"), ("flow.bytes", "2MB", "2000kB")] {
+            Key::find(key).unwrap().set(&mut a, one).unwrap();
+            Key::find(key).unwrap().set(&mut b, other).unwrap();
+        }
+        assert_eq!(a.canonical(), b.canonical());
+        assert!(a.canonical().starts_with("path.rate=100Mbit path.rtt=25ms path.buffer=1bdp"), "{}", a.canonical());
+    }
+}
