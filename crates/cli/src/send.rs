@@ -1,7 +1,6 @@
 //! `longhaul send` and `longhaul recv`: one connection from a TUN device to any TCP.
 
-use crate::failure::Failure;
-use crate::serve::{LinkArgs, drive, print_summary};
+use crate::serve::{LinkArgs, LinkError, drive, print_summary};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use net::{Ended, Hook, Payload, Transfer};
@@ -23,7 +22,7 @@ pub struct SendArgs {
     #[arg(value_name = "FILE", required_unless_present = "bytes", conflicts_with = "bytes")]
     file: Option<PathBuf>,
     /// Send this many octets of a fixed pattern instead; units as in 100MB or 64KiB.
-    #[arg(long, value_name = "N", value_parser = byte_count)]
+    #[arg(long, value_name = "N", value_parser = profiles::units::bytes)]
     bytes: Option<u64>,
 }
 
@@ -39,34 +38,15 @@ pub struct RecvArgs {
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
     /// Fail unless exactly this many octets come; units as in 100MB or 64KiB.
-    #[arg(long, value_name = "N", value_parser = byte_count)]
+    #[arg(long, value_name = "N", value_parser = profiles::units::bytes)]
     bytes: Option<u64>,
-}
-
-/// A number of octets, `1000`, `64KiB` or `100MB`; units in any case.
-fn byte_count(text: &str) -> Result<u64, String> {
-    const UNITS: [(&str, u64); 8] = [
-        ("", 1),
-        ("b", 1),
-        ("kb", 1_000),
-        ("mb", 1_000_000),
-        ("gb", 1_000_000_000),
-        ("kib", 1 << 10),
-        ("mib", 1 << 20),
-        ("gib", 1 << 30),
-    ];
-    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
-    let (number, unit) = text.split_at(digits);
-    let unit = UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit.trim()));
-    let count = unit.and_then(|(_, factor)| number.parse::<u64>().ok()?.checked_mul(*factor));
-    count.ok_or_else(|| format!("`{text}` is no number of octets: write 1000, 64KiB or 100MB"))
 }
 
 /// Sends, and says what came of it.
 ///
 /// # Errors
 /// When the device cannot be had, the file cannot be read, or the connection does not end well.
-pub fn send(args: &SendArgs) -> Result<(), Failure> {
+pub fn send(args: &SendArgs) -> Result<(), LinkError> {
     let remote = resolve(&args.link, &args.remote)?;
     let (payload, total) = match (&args.file, args.bytes) {
         (Some(path), _) => {
@@ -84,7 +64,7 @@ pub fn send(args: &SendArgs) -> Result<(), Failure> {
     let ended = drive(&mut driver, &mut sender, || {});
     bar.finish_and_clear();
     let ended = ended?;
-    let transfer = sender.finish().map_err(|error| Failure::failed(error.to_string()))?;
+    let transfer = sender.finish().map_err(|error| LinkError::failed(error))?;
     conclude(&args.link, "sent", remote, ended, transfer).map(|_| ())
 }
 
@@ -93,7 +73,7 @@ pub fn send(args: &SendArgs) -> Result<(), Failure> {
 /// # Errors
 /// When the device cannot be had, the file cannot be written, the connection does not end well, or the number of octets
 /// is not the expected one.
-pub fn recv(args: &RecvArgs) -> Result<(), Failure> {
+pub fn recv(args: &RecvArgs) -> Result<(), LinkError> {
     let remote = resolve(&args.link, &args.remote)?;
     let sink = match &args.file {
         Some(path) => {
@@ -108,35 +88,35 @@ pub fn recv(args: &RecvArgs) -> Result<(), Failure> {
     let ended = drive(&mut driver, &mut receiver, || {});
     bar.finish_and_clear();
     let ended = ended?;
-    let transfer = receiver.finish().map_err(|error| Failure::failed(format!("cannot write what came: {error}")))?;
+    let transfer = receiver.finish().map_err(|error| LinkError::failed(format!("cannot write what came: {error}")))?;
     let came = conclude(&args.link, "received", remote, ended, transfer)?.read.bytes;
     match args.bytes {
-        Some(expected) if expected != came => Err(Failure::failed(format!("{came} bytes came, not {expected}"))),
+        Some(expected) if expected != came => Err(LinkError::failed(format!("{came} bytes came, not {expected}"))),
         _ => Ok(()),
     }
 }
 
-fn open(path: &Path) -> Result<(File, Option<u64>), Failure> {
+fn open(path: &Path) -> Result<(File, Option<u64>), LinkError> {
     let file = File::open(path).map_err(|error| cannot("read", path, &error))?;
     let metadata = file.metadata().map_err(|error| cannot("read", path, &error))?;
     if metadata.is_dir() {
-        return Err(Failure::usage(format!("cannot read `{}`: it is a directory", path.display())));
+        return Err(LinkError::usage(format!("cannot read `{}`: it is a directory", path.display())));
     }
     Ok((file, metadata.is_file().then_some(metadata.len())))
 }
 
-fn cannot(verb: &str, path: &Path, error: &std::io::Error) -> Failure {
-    Failure::usage(format!("cannot {verb} `{}`: {error}", path.display()))
+fn cannot(verb: &str, path: &Path, error: &std::io::Error) -> LinkError {
+    LinkError::usage(format!("cannot {verb} `{}`: {error}", path.display()))
 }
 
 /// The first address of the host that is of our own version.
-fn resolve(link: &LinkArgs, remote: &str) -> Result<SocketAddr, Failure> {
+fn resolve(link: &LinkArgs, remote: &str) -> Result<SocketAddr, LinkError> {
     let found = remote.to_socket_addrs();
     let mut found =
-        found.map_err(|error| Failure::usage(format!("`{remote}` is no HOST:PORT that can be resolved: {error}")))?;
+        found.map_err(|error| LinkError::usage(format!("`{remote}` is no HOST:PORT that can be resolved: {error}")))?;
     found
         .find(|address| link.speaks_to(address))
-        .ok_or_else(|| Failure::usage(format!("`{remote}` has no address of the IP version of --addr")))
+        .ok_or_else(|| LinkError::usage(format!("`{remote}` has no address of the IP version of --addr")))
 }
 
 /// The summary, and whether the connection ended well.
@@ -146,14 +126,14 @@ fn conclude(
     remote: SocketAddr,
     ended: Ended,
     transfer: Option<Transfer>,
-) -> Result<Transfer, Failure> {
+) -> Result<Transfer, LinkError> {
     if let Some(transfer) = &transfer {
         print_summary(link.format(), what, transfer);
     }
     match (ended, transfer) {
         (Ended::Done, Some(transfer)) if transfer.end == CloseReason::Normal => Ok(transfer),
-        (Ended::Done, Some(transfer)) => Err(Failure::failed(format!("{remote}: {}", transfer.end))),
-        _ => Err(Failure::failed(format!("{remote}: interrupted"))),
+        (Ended::Done, Some(transfer)) => Err(LinkError::failed(format!("{remote}: {}", transfer.end))),
+        _ => Err(LinkError::failed(format!("{remote}: interrupted"))),
     }
 }
 
@@ -174,25 +154,4 @@ fn progress_bar(total: Option<u64>) -> ProgressBar {
 
 fn advance(bar: ProgressBar) -> Hook<u64> {
     Box::new(move |bytes| bar.set_position(*bytes))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::byte_count;
-
-    #[test]
-    fn sizes_are_read_with_their_units() {
-        for (text, bytes) in
-            [("0", 0), ("1000", 1000), ("100MB", 100_000_000), ("64kib", 65_536), ("2 gb", 2_000_000_000)]
-        {
-            assert_eq!(byte_count(text), Ok(bytes), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_size_is_refused_by_name() {
-        for text in ["", "MB", "1.5MB", "-1", "1TB", "99999999999GB"] {
-            assert!(byte_count(text).unwrap_err().contains(&format!("`{text}`")), "{text}");
-        }
-    }
 }

@@ -1,7 +1,6 @@
 //! `longhaul serve`: a server on a TUN device, and what `serve`, `send` and `recv` have in common: the device, the
 //! profile, the emulated loss, and the words at the end.
 
-use crate::failure::Failure;
 use base::{Duration, Ratio, Rng};
 use clap::{Args, ValueEnum};
 use net::{
@@ -57,7 +56,7 @@ pub struct LinkArgs {
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..))]
     mtu: u16,
     /// Packets lost at random in each direction, as `1%` or `0.01`; super-segments are cut for it.
-    #[arg(long, value_name = "PROBABILITY", value_parser = probability)]
+    #[arg(long, value_name = "PROBABILITY", value_parser = profiles::units::ratio)]
     loss: Option<Ratio>,
     /// Where the random streams of the loss start.
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -83,31 +82,47 @@ pub enum SummaryFormat {
     Json,
 }
 
-/// `1%`, `0.5%` or `0.01`, exactly.
-fn probability(text: &str) -> Result<Ratio, String> {
-    let wrong = || format!("`{text}` is no probability: write `1%` or `0.01`");
-    let (number, percent) = text.strip_suffix('%').map_or((text, 1), |number| (number, 100));
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    let digits = format!("{whole}{fraction}");
-    if digits.is_empty() || fraction.len() > 9 || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return Err(wrong());
+/// Why there is no good end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    /// The command line asks for something that is not there or not allowed: exit code 2.
+    #[error("{0}")]
+    Usage(String),
+    /// The network or a file had other plans: exit code 1.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl LinkError {
+    /// The program's exit code.
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage(_) => 2,
+            Self::Failed(_) => 1,
+        }
     }
-    let denominator = 10u64.pow(fraction.len() as u32) * percent;
-    Ratio::new(digits.parse().map_err(|_| wrong())?, denominator).ok_or_else(|| format!("`{text}` is more than always"))
+
+    pub(crate) fn usage(message: impl std::fmt::Display) -> Self {
+        Self::Usage(message.to_string())
+    }
+
+    pub(crate) fn failed(message: impl std::fmt::Display) -> Self {
+        Self::Failed(message.to_string())
+    }
 }
 
 impl LinkArgs {
     /// The device with a stack on it that has no connection yet.
-    pub fn driver(&self) -> Result<Driver<Tun, MonotonicClock>, Failure> {
+    pub fn driver(&self) -> Result<Driver<Tun, MonotonicClock>, LinkError> {
         // The clock comes first: it redirects signals, in this thread and those that follow.
-        let clock = MonotonicClock::with_signals().map_err(|error| Failure::failed(format!("signals: {error}")))?;
+        let clock = MonotonicClock::with_signals().map_err(|error| LinkError::failed(format!("signals: {error}")))?;
         let offload = match self.offload {
             OffloadArg::On => Offload::On,
             OffloadArg::Off => Offload::Off,
         };
         let config = TunConfig { name: self.tun.clone(), address: self.addr, mtu: self.mtu, offload };
-        let tun = Tun::create(&config).map_err(|error| Failure::usage(error.to_string()))?;
-        let secret = random_words().map_err(|error| Failure::failed(format!("/dev/urandom: {error}")))?;
+        let tun = Tun::create(&config).map_err(|error| LinkError::usage(error))?;
+        let secret = random_words().map_err(|error| LinkError::failed(format!("/dev/urandom: {error}")))?;
         let lossy =
             self.loss.map(|loss| PathSpec { loss: LossSpec::Bernoulli(loss), ..PathSpec::ideal(Duration::ZERO) });
         let config = DriverConfig {
@@ -120,8 +135,8 @@ impl LinkArgs {
     }
 
     /// The chosen profile, ready to build endpoints from.
-    pub fn config(&self) -> Result<ValidConfig, Failure> {
-        crate::failure::profile(&self.profile)
+    pub fn config(&self) -> Result<ValidConfig, LinkError> {
+        Ok(profiles::get(&self.profile).map_err(LinkError::usage)?.config().clone())
     }
 
     /// Whether a remote address can be reached from ours.
@@ -147,7 +162,7 @@ fn random_words() -> std::io::Result<[u64; 3]> {
 ///
 /// # Errors
 /// When the device cannot be had or fails.
-pub fn run(args: &ServeArgs) -> Result<(), Failure> {
+pub fn run(args: &ServeArgs) -> Result<(), LinkError> {
     let (name, default_port) = match args.service {
         Service::Discard => ("discard", 9),
         Service::Echo => ("echo", 7),
@@ -173,14 +188,10 @@ pub fn drive<A: net::App>(
     driver: &mut Driver<Tun, MonotonicClock>,
     app: &mut A,
     started: impl FnOnce(),
-) -> Result<Ended, Failure> {
-    driver.start(app, &mut trace::Off).map_err(|error| failed(error.into()))?;
+) -> Result<Ended, LinkError> {
+    driver.start(app, &mut trace::Off).map_err(|error| LinkError::failed(DriverError::from(error)))?;
     started();
-    driver.run(app, &mut trace::Off).map_err(failed)
-}
-
-fn failed(error: DriverError) -> Failure {
-    Failure::failed(error.to_string())
+    driver.run(app, &mut trace::Off).map_err(LinkError::failed)
 }
 
 /// Writes what came of a connection to stdout.
@@ -227,25 +238,4 @@ pub fn print_summary(format: SummaryFormat, what: &str, transfer: &Transfer) {
         }
     };
     let _ = out.flush();
-}
-
-#[cfg(test)]
-mod tests {
-    use super::probability;
-    use base::Ratio;
-
-    #[test]
-    fn probabilities_are_read_exactly() {
-        let cases = [("1%", 1, 100), ("0.5%", 5, 1000), ("0.01", 1, 100), ("100%", 100, 100), ("0", 0, 1)];
-        for (text, num, den) in cases {
-            assert_eq!(probability(text), Ok(Ratio::new(num, den).unwrap()), "{text}");
-        }
-    }
-
-    #[test]
-    fn what_is_no_probability_is_refused_by_name() {
-        for text in ["", "%", "x", "1.5", "101%", "-1%", "1e-2", "0.0000000001"] {
-            assert!(probability(text).unwrap_err().contains(&format!("`{text}`")), "{text}");
-        }
-    }
 }

@@ -9,7 +9,7 @@ use std::process::{Child, ChildStdout, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// A run is given up after this long.
-const PATIENCE: Duration = Duration::from_secs(180);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// `longhaul`, running; killed when dropped before its end.
 pub struct Longhaul {

@@ -90,8 +90,9 @@ impl ReceiveWindow {
     fn reopening(&self, rcv_nxt: SeqNum, used: Bytes, rmss: Bytes) -> Option<Bytes> {
         let room = self.limit.saturating_sub(used).min(FIELD_MAX << self.shift);
         let room = room >> self.shift << self.shift;
-        // What the field can still say of it: the peer sees no more than that.
-        let held = SeqRange::new(rcv_nxt, self.promised).len() >> self.shift << self.shift;
+        let held = SeqRange::new(rcv_nxt, self.promised).len();
+        // Less than one unit of the field is a closed window to the peer.
+        let held = if held >> self.shift == 0 { 0 } else { held };
         let step = (self.limit / 2).min(rmss).max(1);
         (room >= held.saturating_add(step)).then_some(room)
     }
