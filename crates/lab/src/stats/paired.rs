@@ -104,8 +104,8 @@ mod tests {
     use super::*;
     use test_case::test_case;
 
-    /// Ranks from `scipy.stats.binom.ppf(0.025, n, 0.5)`, which is the smallest k with P(X ≤ k) ≥ 2.5 %, hence the largest
-    /// r with P(X ≤ r − 1) < 2.5 %; they are also those of published tables of the sign test.
+    /// Computed apart from this program, in exact fractions, from the binomial coefficients; up to 100 they are also those
+    /// of published tables of the sign test. Above 1,000 the approximation may be one rank wider (at 1,001 exactly: 470).
     #[test_case(0, None)]
     #[test_case(5, None)]
     #[test_case(6, Some(1))]

@@ -147,8 +147,9 @@ proptest! {
             prop_assert!(!due || shown > seen, "an update that tells nothing new");
             prop_assert!(window.right_edge().at_or_after(before), "the edge moved left");
             prop_assert!(used + shown <= window.limit(), "{} + {} of {}", used, shown, window.limit());
-            let moved = shown.saturating_sub(seen);
-            let worth_it = moved >= rmss.min(window.limit() / 2) || seen >> shift == 0;
+            let moved = window.right_edge().distance_from(before);
+            let was_closed = SeqRange::new(nxt, before).len() >> shift == 0;
+            let worth_it = was_closed || moved >= rmss.min(window.limit() / 2);
             prop_assert!(moved == 0 || worth_it, "the edge moved by {} only", moved);
             // What the peer last saw is at most one unit of the field less than what is honoured.
             prop_assert!(window.right_edge().distance_from(nxt) - shown < 1 << shift);

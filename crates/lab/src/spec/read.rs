@@ -1,0 +1,242 @@
+//! From TOML to an experiment.
+
+use super::{ArmSpec, Axis, Experiment, Refusal};
+use crate::expect::Expectation;
+use crate::setting::{Key, Point};
+use core::ops::Range;
+use profiles::FileError;
+use profiles::toml_file::{Entry, TomlFile, entries};
+use profiles::units;
+
+/// Iterations when a file says nothing.
+const ITERATIONS: u32 = 10;
+
+/// Reads an experiment called `name` from the text of `file_name`.
+///
+/// # Errors
+/// At the first thing that is wrong, with its place and what would be right.
+pub fn read(name: &str, file_name: &str, text: &str) -> Result<Experiment, FileError> {
+    let file = TomlFile { name: file_name, text };
+    let tree = file.parse()?;
+    let mut reader = Reader { file, experiment: empty(name) };
+    let mut sections = entries(tree.get_ref());
+    // Arms come before what speaks of them, whatever the order in the file.
+    sections.sort_by_key(|entry| match entry.key {
+        "sweep" => 1,
+        "expect" => 2,
+        _ => 0,
+    });
+    for entry in &sections {
+        reader.section(entry)?;
+    }
+    reader.finish()
+}
+
+fn empty(name: &str) -> Experiment {
+    Experiment {
+        name: name.to_owned(),
+        summary: String::new(),
+        source: String::new(),
+        point: Point::default(),
+        arms: Vec::new(),
+        used: 0,
+        sweep: Vec::new(),
+        iterations: ITERATIONS,
+        seed: 1,
+        expect: Vec::new(),
+    }
+}
+
+struct Reader<'t> {
+    file: TomlFile<'t>,
+    experiment: Experiment,
+}
+
+impl Reader<'_> {
+    fn section(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {
+        const SECTIONS: [&str; 8] = ["summary", "source", "path", "flow", "arms", "sweep", "run", "expect"];
+        match entry.key {
+            "summary" => self.experiment.summary = self.file.string(entry)?,
+            "source" => self.experiment.source = self.file.string(entry)?,
+            "path" | "flow" => self.settings(entry.key, entry)?,
+            "arms" => self.arms(entry)?,
+            "sweep" => self.sweep(entry)?,
+            "run" => self.run(entry)?,
+            "expect" => self.expect(entry)?,
+            _ => return Err(self.file.unknown_key(entry, SECTIONS)),
+        }
+        Ok(())
+    }
+
+    /// `[path]` and `[flow]`: leaves of the table of keys, nested by their dots.
+    fn settings(&mut self, above: &str, entry: &Entry<'_>) -> Result<(), FileError> {
+        for inner in self.file.table(entry)? {
+            let name = format!("{above}.{}", inner.key);
+            if let Some(key) = Key::find(&name) {
+                let text = self.file.scalar(&inner)?;
+                let set = key.set(&mut self.experiment.point, &text);
+                set.map_err(|problem| self.bad_value(inner.value.span(), &problem))?;
+            } else if crate::setting::KEYS.iter().any(|key| key.name.starts_with(&format!("{name}."))) {
+                self.settings(&name, &inner)?;
+            } else {
+                let below = format!("{above}.");
+                let known = crate::setting::KEYS.iter().filter_map(|key| key.name.strip_prefix(&below));
+                return Err(self.file.unknown_key(&inner, known));
+            }
+        }
+        Ok(())
+    }
+
+    fn bad_value(&self, span: Range<usize>, problem: &str) -> FileError {
+        let (problem, remedy) = problem.split_once(": ").unwrap_or((problem, "write another value"));
+        self.file.error(span, problem, remedy)
+    }
+
+    fn refused(&self, key: Range<usize>, value: Range<usize>, refusal: Refusal) -> FileError {
+        self.file.error(if refusal.in_value { value } else { key }, refusal.problem, refusal.remedy)
+    }
+
+    fn arms(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {
+        let entries = self.file.table(entry)?;
+        let mut own = Vec::new();
+        for arm in entries.iter().filter(|arm| arm.key != "use") {
+            own.push(self.own_arm(arm)?);
+        }
+        let used = entries.iter().find(|arm| arm.key == "use");
+        let used = used.map(|used| self.file.list(used)).transpose()?.unwrap_or_default();
+        for (name, span) in used {
+            let arm = own.iter().find(|arm: &&ArmSpec| arm.name == name).cloned();
+            let arm = match arm {
+                Some(arm) => arm,
+                None => ArmSpec::of_profile(
+                    profiles::get(&name).map_err(|error| self.file.error(span, format!("no arm `{name}`"), error.remedy))?,
+                ),
+            };
+            self.experiment.arms.push(arm);
+        }
+        for arm in own {
+            if !self.experiment.arms.iter().any(|used| used.name == arm.name) {
+                self.experiment.arms.push(arm);
+            }
+        }
+        self.experiment.used = self.experiment.arms.len();
+        Ok(())
+    }
+
+    fn own_arm(&self, entry: &Entry<'_>) -> Result<ArmSpec, FileError> {
+        let name_is_good = !entry.key.is_empty()
+            && entry.key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+            && !profiles::is_reserved(entry.key);
+        if !name_is_good {
+            let problem = format!("`{}` cannot be the name of an arm", entry.key);
+            let remedy = "use letters, digits, `-` and `_`; path, flow, run and use are reserved";
+            return Err(self.file.error(entry.key_span.clone(), problem, remedy));
+        }
+        let mut arm = ArmSpec { name: entry.key.to_owned(), profile: String::new(), set: Vec::new() };
+        let mut set = None;
+        for inner in self.file.table(entry)? {
+            match inner.key {
+                "profile" => {
+                    arm.profile = self.file.string(&inner)?;
+                    let found = profiles::get(&arm.profile);
+                    found.map_err(|error| {
+                        self.file.error(inner.value.span(), format!("there is no profile `{}`", error.name), error.remedy)
+                    })?;
+                }
+                "set" => set = Some(inner),
+                _ => return Err(self.file.unknown_key(&inner, ["profile", "set"])),
+            }
+        }
+        if arm.profile.is_empty() {
+            let problem = format!("arm `{}` has no `profile`", arm.name);
+            return Err(self.file.error(entry.key_span.clone(), problem, "name the profile it starts from"));
+        }
+        if let Some(set) = set {
+            self.own_leaves(&mut arm, &set)?;
+        }
+        Ok(arm)
+    }
+
+    fn own_leaves(&self, arm: &mut ArmSpec, set: &Entry<'_>) -> Result<(), FileError> {
+        let leaves = self.file.table(set)?;
+        for leaf in &leaves {
+            arm.set.push((leaf.key.to_owned(), self.file.scalar(leaf)?));
+        }
+        arm.config(&[]).map(drop).map_err(|error| {
+            let place = match &error {
+                profiles::OverrideError::Leaf { index, .. } => &leaves[*index],
+                profiles::OverrideError::Invalid(_) => set,
+            };
+            let remedy = "see `longhaul profiles rfc` for all leaves";
+            self.file.error(place.key_span.start..place.value.span().end, error.to_string(), remedy)
+        })
+    }
+
+    fn sweep(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {
+        for axis in self.file.table(entry)? {
+            let mut values = Vec::new();
+            for (text, span) in self.file.list(&axis)? {
+                let checked = self.experiment.check(axis.key, &text);
+                values.push(checked.map_err(|refusal| self.refused(axis.key_span.clone(), span, refusal))?);
+            }
+            self.experiment.sweep.push(Axis { key: axis.key.to_owned(), values });
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {
+        for inner in self.file.table(entry)? {
+            let number = |text: &str| units::count(text).map_err(|problem| self.bad_value(inner.value.span(), &problem));
+            let text = self.file.scalar(&inner)?;
+            match inner.key {
+                "seed" => self.experiment.seed = number(&text)?,
+                "iterations" => {
+                    let iterations = u32::try_from(number(&text)?).ok().filter(|n| *n > 0);
+                    self.experiment.iterations = iterations.ok_or_else(|| {
+                        self.file.error(inner.value.span(), format!("`{text}` iterations cannot be made"), "write 1 or more")
+                    })?;
+                }
+                _ => return Err(self.file.unknown_key(&inner, ["iterations", "seed"])),
+            }
+        }
+        Ok(())
+    }
+
+    fn expect(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {
+        for inner in self.file.table(entry)? {
+            let mut expectation = Expectation::parse(inner.key).map_err(|problem| self.bad_value(inner.key_span.clone(), &problem))?;
+            for arm in expectation.arms() {
+                if !self.experiment.arms.iter().any(|known| known.name == arm) {
+                    let known: Vec<&str> = self.experiment.arms.iter().map(|arm| arm.name.as_str()).collect();
+                    let problem = format!("there is no arm `{arm}`");
+                    return Err(self.file.error(inner.key_span.clone(), problem, format!("there are {}", known.join(", "))));
+                }
+            }
+            for bound in self.file.table(&inner)? {
+                let text = self.file.scalar(&bound)?;
+                let number = text.parse::<f64>().ok().filter(|number| number.is_finite());
+                let number = number.ok_or_else(|| {
+                    self.file.error(bound.value.span(), format!("`{text}` is no bound"), "write a number")
+                })?;
+                match bound.key {
+                    "at_least" => expectation.at_least = Some(number),
+                    "at_most" => expectation.at_most = Some(number),
+                    _ => return Err(self.file.unknown_key(&bound, ["at_least", "at_most"])),
+                }
+            }
+            self.experiment.expect.push(expectation);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Experiment, FileError> {
+        let missing = |what: &str, remedy: &str| Err(self.file.error(0..0, format!("{what} is missing"), remedy));
+        if self.experiment.summary.is_empty() {
+            return missing("`summary`", "say in one sentence what is compared");
+        }
+        if self.experiment.arms.is_empty() {
+            return missing("`[arms]`", "write `[arms]` and `use = [\"server-2022\", \"longhaul\"]`");
+        }
+        Ok(self.experiment)
+    }
+}
