@@ -64,7 +64,7 @@ pub fn send(args: &SendArgs) -> Result<(), LinkError> {
     let ended = drive(&mut driver, &mut sender, || {});
     bar.finish_and_clear();
     let ended = ended?;
-    let transfer = sender.finish().map_err(|error| LinkError::failed(error))?;
+    let transfer = sender.finish().map_err(LinkError::failed)?;
     conclude(&args.link, "sent", remote, ended, transfer).map(|_| ())
 }
 

@@ -121,7 +121,7 @@ impl LinkArgs {
             OffloadArg::Off => Offload::Off,
         };
         let config = TunConfig { name: self.tun.clone(), address: self.addr, mtu: self.mtu, offload };
-        let tun = Tun::create(&config).map_err(|error| LinkError::usage(error))?;
+        let tun = Tun::create(&config).map_err(LinkError::usage)?;
         let secret = random_words().map_err(|error| LinkError::failed(format!("/dev/urandom: {error}")))?;
         let lossy =
             self.loss.map(|loss| PathSpec { loss: LossSpec::Bernoulli(loss), ..PathSpec::ideal(Duration::ZERO) });

@@ -3,17 +3,12 @@
 //! Cost: each record that is newly delivered is touched once; a block that repeats known ranges touches none.
 
 use super::sent::Counted;
-use super::{Delivered, Mark, NewestDelivered, Scoreboard};
+use super::{Delivered, Flight, Mark, NewestDelivered};
 use base::{SeqNum, SeqRange};
 
-impl Scoreboard {
-    /// Takes an acknowledgement of everything before `ack`, with genuine SACK blocks (D-SACKs are told apart before).
-    ///
-    /// Clears `out` and fills it. Numbers below what was acknowledged already, or beyond what was sent, are ignored in
-    /// blocks; an `ack` beyond what was sent is the caller's mistake.
+impl Flight {
+    /// Fills `out`, which is empty.
     pub fn apply(&mut self, ack: SeqNum, blocks: &[SeqRange], out: &mut Delivered) {
-        assert!(ack.at_or_before(self.nxt), "ACK {ack} is beyond {}, the end of what was sent", self.nxt);
-        out.clear();
         if ack.after(self.una) {
             self.take_acked(ack, out);
         }

@@ -5,16 +5,19 @@
 //! record is trimmed by a cumulative ACK that ends inside it. A SACK block that covers part of a record marks nothing
 //! until a later one covers it all.
 //!
-//! `sent` appends and links, `apply` takes ACKs, `pipe` marks losses and counts, `next_seg` answers RFC 6675's questions,
+//! `board` is the face, and all that is left while nothing is in flight; `sent` appends and links, `apply` takes ACKs, `pipe` marks losses and counts, `next_seg` answers RFC 6675's questions,
 //! `ranges` keeps the SACKed ranges.
 
 mod apply;
+mod board;
 mod next_seg;
 mod pipe;
 mod ranges;
 mod sent;
 #[cfg(test)]
 mod tests;
+
+pub use board::Scoreboard;
 
 use crate::rate_sample::RateStamp;
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
@@ -83,9 +86,9 @@ impl SentSegment {
     }
 }
 
-/// The sender's record of its flight. Owner of `pipe`, of every mark, and of the SACKed ranges.
+/// What was sent and is not cumulatively acknowledged; at least one record.
 #[derive(Clone, Debug)]
-pub struct Scoreboard {
+struct Flight {
     /// Records in sequence order; the front one is number `base`.
     ring: VecDeque<Record>,
     base: u64,
@@ -153,14 +156,14 @@ impl Delivered {
     }
 }
 
-impl Scoreboard {
-    /// A board on which nothing was sent yet; `iss` is the first number that will be. Allocates nothing.
-    pub fn new(iss: SeqNum) -> Self {
+impl Flight {
+    /// Nothing yet; the first record will have number `base` and start at `nxt`.
+    fn new(base: u64, nxt: SeqNum) -> Self {
         Self {
             ring: VecDeque::new(),
-            base: 0,
-            una: iss,
-            nxt: iss,
+            base,
+            una: nxt,
+            nxt,
             oldest: NIL,
             newest: NIL,
             outstanding: 0,
@@ -171,69 +174,19 @@ impl Scoreboard {
             ranges: Ranges::default(),
             lost_queue: BinaryHeap::new(),
             lost_log: Vec::new(),
-            high_rxt: iss,
+            high_rxt: nxt,
             rescue: Rescue::Unset,
             visited: Cell::new(0),
         }
     }
 
-    /// The record of that name, while it is on the board.
     #[inline]
-    pub fn get(&self, id: SegmentId) -> Option<SentSegment> {
+    fn get(&self, id: SegmentId) -> Option<SentSegment> {
         let index = self.index(id)?;
         Some(self.view(index))
     }
-    /// What the rate sampler knew at the latest transmission of a record.
-    #[inline]
-    pub fn stamp(&self, id: SegmentId) -> Option<RateStamp> {
-        self.index(id).map(|index| self.ring[index].stamp)
-    }
-    /// The lowest record.
-    #[inline]
-    pub fn first(&self) -> Option<SentSegment> {
-        (!self.ring.is_empty()).then(|| self.view(0))
-    }
-    /// Octets selectively acknowledged.
-    #[inline]
-    pub fn sacked_bytes(&self) -> Bytes {
-        self.sacked
-    }
-    /// Segments selectively acknowledged.
-    #[inline]
-    pub fn sacked_segments(&self) -> u32 {
-        self.sacked_segments
-    }
-    /// Octets given up for lost and not yet retransmitted.
-    #[inline]
-    pub fn lost_bytes(&self) -> Bytes {
-        self.lost
-    }
-    /// The selectively acknowledged ranges, ascending and never touching each other; their edges are segment edges.
-    #[inline]
-    pub fn sacked_ranges(&self) -> &[SeqRange] {
-        self.ranges.as_slice()
-    }
-    /// One past the highest number selectively acknowledged.
-    #[inline]
-    pub fn highest_sacked(&self) -> Option<SeqNum> {
-        self.ranges.as_slice().last().map(|range| range.end)
-    }
-    /// Whether everything sent was cumulatively acknowledged.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.ring.is_empty()
-    }
-    /// Records on the board.
-    #[inline]
-    pub fn len(&self) -> usize {
-        self.ring.len()
-    }
-    /// Records touched since the board was made: what the tests of cost per ACK count.
-    pub fn visited(&self) -> u64 {
-        self.visited.get()
-    }
-    /// Octets behind this board on the heap.
-    pub fn heap_size(&self) -> usize {
+
+    fn heap_size(&self) -> usize {
         self.ring.capacity() * size_of::<Record>()
             + self.ranges.heap_size()
             + self.lost_queue.capacity() * size_of::<Reverse<u64>>()

@@ -3,7 +3,7 @@
 //! Rule 1 is `next_lost`, rule 2 (new data) is the endpoint's. Segments are whole records; `HighRxt` and `RescueRxt` are
 //! kept as the number behind the retransmitted segment.
 
-use super::{Mark, Scoreboard, SegmentId, SentSegment};
+use super::{Flight, Mark, SegmentId, SentSegment};
 use base::SeqNum;
 
 /// RFC 6675's `RescueRxt`: one rescue retransmission per episode, and none before the first retransmission was answered.
@@ -17,8 +17,8 @@ pub(super) enum Rescue {
     Spent(SegmentId),
 }
 
-impl Scoreboard {
-    /// An episode of fast recovery begins: `HighRxt` returns to the cumulative ACK.
+impl Flight {
+    /// Nothing was retransmitted in the episode that begins.
     pub fn begin_episode(&mut self) {
         self.high_rxt = self.una;
         self.rescue = Rescue::Unset;
@@ -35,8 +35,7 @@ impl Scoreboard {
         }
     }
 
-    /// The lowest record that starts at or after `from`, ends at or before `end` and is not SACKed. Skips SACKed ranges
-    /// without touching them.
+    /// What rule 3 and the detectors look for: the first whole record in a gap between SACKed ranges.
     pub fn next_unsacked(&self, from: SeqNum, end: SeqNum) -> Option<SentSegment> {
         let gap = self.ranges.next_gap(from.max(self.una), end.min(self.nxt))?;
         let mut index = self.find(gap.start);
@@ -47,16 +46,16 @@ impl Scoreboard {
         segment.xmit.end.at_or_before(gap.end).then_some(segment)
     }
 
-    /// Rule 3: the lowest record above `HighRxt` and below the highest SACKed one that is neither SACKed nor marked.
+    /// Rule 3.
     pub fn next_unmarked_hole(&self) -> Option<SentSegment> {
         let top = self.ranges.as_slice().last()?.start;
         self.next_unsacked(self.high_rxt, top).filter(|segment| segment.mark == Mark::Outstanding)
     }
 
-    /// Rule 4: the highest record that is not SACKed, once per episode. The caller retransmits it.
+    /// Rule 4.
     pub fn take_rescue(&mut self) -> Option<SentSegment> {
         let Rescue::Beyond(first) = self.rescue else { return None };
-        if !self.una.after(first) || self.ring.is_empty() {
+        if !self.una.after(first) {
             return None;
         }
         let top = self.ranges.as_slice().last().filter(|range| range.end == self.nxt);

@@ -4,33 +4,25 @@
 //! retransmit without believing it lost; one record has one mark here, and at most one such copy leaves per hole.
 
 use super::sent::Counted;
-use super::{Mark, Scoreboard, SegmentId, SentSegment};
-use crate::rate_sample::RateStamp;
+use super::{Flight, Mark, SegmentId, SentSegment};
 use base::Bytes;
 use core::cmp::Reverse;
 
-impl Scoreboard {
-    /// Octets in flight, as far as is known.
+impl Flight {
+    /// Kept by every change of a mark.
     #[inline]
     pub fn pipe(&self) -> Bytes {
         self.outstanding.saturating_sub(self.departed)
     }
 
-    /// `pipe` from scratch, for checkers; costs O(window).
+    /// The same from scratch.
     pub fn recount_pipe(&self) -> Bytes {
         let outstanding: Bytes =
             self.ring.iter().filter(|record| record.mark == Mark::Outstanding).map(|record| record.len()).sum();
         outstanding.saturating_sub(self.departed)
     }
 
-    /// Octets of the flight that are to be taken for departed although no mark says so: what duplicate ACKs of a peer
-    /// without SACK prove (RFC 5681 §3.2 inflates the window instead).
-    pub fn set_departed(&mut self, bytes: Bytes) {
-        self.departed = bytes;
-    }
-
-    /// Gives an Outstanding record up for lost: it leaves `pipe` and waits for retransmission. Returns its octets, or
-    /// zero when it is not Outstanding.
+    /// Takes a record out of the send order and puts it into the queue and the log; returns its octets.
     pub fn mark_lost(&mut self, id: SegmentId) -> Bytes {
         let Some(index) = self.index(id).filter(|&index| self.ring[index].mark == Mark::Outstanding) else { return 0 };
         self.unlink(id.0);
@@ -43,7 +35,7 @@ impl Scoreboard {
         len
     }
 
-    /// The lowest record that waits for retransmission.
+    /// The lowest record of the queue that is still Lost.
     pub fn next_lost(&mut self) -> Option<SentSegment> {
         if self.lost == 0 {
             self.lost_queue.clear();
@@ -58,20 +50,7 @@ impl Scoreboard {
         None
     }
 
-    /// What was marked lost since the log was last cleared, each as it was sent.
-    #[inline]
-    pub fn lost_log(&self) -> &[(SentSegment, RateStamp)] {
-        &self.lost_log
-    }
-
-    /// Empties the log.
-    #[inline]
-    pub fn clear_lost_log(&mut self) {
-        self.lost_log.clear();
-    }
-
-    /// The receiver took its selective acknowledgements back (RFC 2018 §8): everything SACKed is Outstanding again, as it
-    /// was sent. Costs O(window); used at a timeout only.
+    /// Everything SACKed is Outstanding again.
     pub fn clear_sacked(&mut self) {
         self.outstanding += self.sacked;
         (self.sacked, self.sacked_segments) = (0, 0);

@@ -3,7 +3,7 @@
 //! The list is in RACK order (RFC 8985 §6.2: time, then sequence) and holds the Outstanding records only, so that the
 //! oldest thing still in doubt is always at its front.
 
-use super::{Mark, Scoreboard, SegmentId, SentSegment, Xmit};
+use super::{Flight, Mark, SegmentId, SentSegment, Xmit};
 use crate::rate_sample::RateStamp;
 use base::{Bytes, Instant, SeqNum, SeqRange};
 
@@ -56,10 +56,8 @@ impl Record {
     }
 }
 
-impl Scoreboard {
-    /// New data left: at most one segment, starting where the last one ended. A FIN counts as one octet.
-    ///
-    /// `stamp.pipe` is what was in flight before; the record keeps it with this segment included.
+impl Flight {
+    /// Appends a record.
     pub fn on_sent(&mut self, range: SeqRange, tsval: u32, stamp: RateStamp, now: Instant) -> SegmentId {
         assert!(range.start == self.nxt && !range.is_empty(), "{range} does not follow {}", self.nxt);
         let id = self.base + self.ring.len() as u64;
@@ -82,7 +80,7 @@ impl Scoreboard {
         SegmentId(id)
     }
 
-    /// A record was sent again: it is Outstanding and, in send order, the newest.
+    /// Puts a record at the end of the send order, whatever it was before.
     pub fn on_retransmitted(&mut self, id: SegmentId, tsval: u32, stamp: RateStamp, now: Instant) {
         let index = self.index(id).expect("only what is on the board can be retransmitted");
         let (mark, end, len) = (self.ring[index].mark, self.ring[index].end, self.ring[index].len());
@@ -104,13 +102,13 @@ impl Scoreboard {
         self.note_retransmission(id, end);
     }
 
-    /// The Outstanding record that was sent first.
+    /// The front of the send order.
     #[inline]
     pub fn oldest_sent(&self) -> Option<SentSegment> {
         self.linked(self.oldest)
     }
 
-    /// The Outstanding record sent next after `id`, which must be Outstanding itself.
+    /// The one behind `id` in the send order.
     #[inline]
     pub fn next_sent(&self, id: SegmentId) -> Option<SentSegment> {
         let index = self.index(id)?;

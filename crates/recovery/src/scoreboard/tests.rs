@@ -12,7 +12,7 @@ fn at(ms: u64) -> Instant {
 }
 
 fn send(board: &mut Scoreboard, len: u32, ms: u64) -> SegmentId {
-    let start = board.nxt;
+    let start = board.nxt();
     let stamp = RateStamp { pipe: board.pipe(), ..RateStamp::default() };
     board.on_sent(SeqRange::new(start, start + len), 0, stamp, at(ms))
 }
@@ -364,7 +364,7 @@ fn compare(board: &mut Scoreboard, model: &Model, origin: SeqNum) {
     assert_eq!(board.next_lost().map(|segment| segment.id), lost);
     let unsacked = model.with_mark(&[Octet::Outstanding, Octet::Lost]);
     assert_eq!(
-        board.next_unsacked(board.una, board.nxt).map(|segment| segment.id.0),
+        board.next_unsacked(board.una(), board.nxt()).map(|segment| segment.id.0),
         unsacked.first().map(|&index| index as u64)
     );
 }
@@ -393,8 +393,8 @@ fn cx(board: &Scoreboard, now: Instant, episode: Episode) -> DetectCx {
     DetectCx {
         now,
         smss: MSS,
-        snd_una: board.una,
-        snd_nxt: board.nxt,
+        snd_una: board.una(),
+        snd_nxt: board.nxt(),
         srtt: Some(Duration::from_millis(250)),
         min_rtt: Some(Duration::from_millis(250)),
         tsecr: None,
@@ -429,7 +429,7 @@ fn an_ack_touches_only_what_it_delivers_and_what_it_proves_lost(config: Detector
         detector.on_delivered(&out.batch, &cx);
         let verdict = detector.detect(&mut board, &cx);
         if verdict.newly_lost > 0 && episode == Episode::Open {
-            episode = Episode::Recovery { point: board.nxt };
+            episode = Episode::Recovery { point: board.nxt() };
         }
         let news = (out.batch.len() + board.lost_log().len()) as u64;
         lost += board.lost_log().len();
@@ -444,7 +444,7 @@ fn an_ack_touches_only_what_it_delivers_and_what_it_proves_lost(config: Detector
         board.on_retransmitted(segment.id, 0, RateStamp::default(), sent_at(SEGMENTS));
     }
     let before = board.visited();
-    board.apply(board.nxt, &[], &mut out);
+    board.apply(board.nxt(), &[], &mut out);
     assert!(board.visited() - before <= u64::from(SEGMENTS));
     assert_eq!((board.pipe(), board.len(), out.batch.len()), (0, 0, (SEGMENTS / 100) as usize));
 }
