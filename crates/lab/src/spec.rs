@@ -6,9 +6,9 @@
 mod read;
 
 use crate::expect::Expectation;
-use crate::setting::{Flow, KEYS, Key, Point};
-use profiles::{Leaf, OverrideError, Profile};
-use tcp::ValidConfig;
+use crate::setting::{KEYS, Key, Point};
+use profiles::{OverrideError, Profile};
+use tcp::{Config, ValidConfig};
 
 pub use read::read;
 
@@ -29,10 +29,8 @@ pub struct Experiment {
     pub source: String,
     /// The network and the flow where the sweep says nothing else.
     pub point: Point,
-    /// Arms by name, those in use first, in order.
+    /// The arms in order, the reference first. One that stands here twice is repeated with seeds of its own.
     pub arms: Vec<ArmSpec>,
-    /// How many of `arms` are in use; the others can be chosen by name.
-    pub used: usize,
     /// What varies from cell to cell, the slowest first.
     pub sweep: Vec<Axis>,
     /// Runs of each arm in each cell.
@@ -93,46 +91,54 @@ impl ArmSpec {
 
     /// The configuration, with further leaves set.
     pub(crate) fn config(&self, more: &[(String, String)]) -> Result<ValidConfig, OverrideError> {
-        let profile = profiles::get(&self.profile).expect("an arm's profile was checked when it was read");
-        profile.with(&[&self.set, more].concat())
+        self.base().with(&[&self.set, more].concat())
+    }
+
+    /// The same with its bounds unchecked: several overrides may be right only together.
+    pub(crate) fn draft(&self, more: &[(String, String)]) -> Result<Config, OverrideError> {
+        self.base().draft(&[&self.set, more].concat())
+    }
+
+    fn base(&self) -> &'static Profile {
+        profiles::get(&self.profile).expect("an arm's profile was checked when it was read")
     }
 }
 
 impl Experiment {
-    /// The arms in use.
-    pub fn arms_in_use(&self) -> &[ArmSpec] {
-        &self.arms[..self.used]
-    }
-
     /// What `key` reaches.
     pub(crate) fn target<'k>(&self, key: &'k str) -> Result<Target<'k>, Refusal> {
         if let Some(found) = Key::find(key) {
             return Ok(Target::Point(found));
         }
-        let unknown = || Refusal {
-            problem: format!("unknown key `{key}`"),
-            remedy: self.nearest_key(key),
-            in_value: false,
-        };
-        let (root, path) = key.split_once('.').ok_or_else(unknown)?;
-        if !self.arms.iter().any(|arm| arm.name == root) || profiles::find_leaf(path).is_err() {
+        let unknown = || Refusal { problem: format!("unknown key `{key}`"), remedy: self.nearest_key(key), in_value: false };
+        let (arm, path) = key.split_once('.').ok_or_else(unknown)?;
+        let takes_part = self.arms.iter().any(|known| known.name == arm);
+        if !takes_part && profiles::get(arm).is_ok() {
+            let names: Vec<&str> = self.arms.iter().map(|arm| arm.name.as_str()).collect();
+            let problem = format!("arm `{arm}` takes no part");
+            return Err(Refusal { problem, remedy: format!("the arms are {}", names.join(", ")), in_value: false });
+        }
+        if !takes_part || profiles::find_leaf(path).is_err() {
             return Err(unknown());
         }
-        Ok(Target::Arm { arm: root, path })
+        Ok(Target::Arm { arm, path })
     }
 
     /// Checks one value of a key; its canonical form.
     pub(crate) fn check(&self, key: &str, text: &str) -> Result<String, Refusal> {
-        let wrong = |problem: String| {
-            let (problem, remedy) = problem.split_once(": ").unwrap_or((&problem, "see `longhaul profiles rfc`"));
-            Refusal { problem: problem.to_owned(), remedy: remedy.to_owned(), in_value: true }
-        };
         match self.target(key)? {
-            Target::Point(found) => found.set(&mut self.point.clone(), text).map_err(wrong),
+            Target::Point(found) => found.set(&mut self.point.clone(), text).map_err(|problem| {
+                let (problem, remedy) = problem.split_once(": ").unwrap_or((&problem, "write another value"));
+                Refusal { problem: problem.to_owned(), remedy: remedy.to_owned(), in_value: true }
+            }),
             Target::Arm { arm, path } => {
-                let leaf: &Leaf = profiles::find_leaf(path).expect("checked");
-                let spec = self.arms.iter().find(|spec| spec.name == arm).expect("checked");
-                let config = spec.config(&[(path.to_owned(), text.to_owned())]).map_err(|error| refused_leaf(&error))?;
+                let leaf = profiles::find_leaf(path).expect("a target's leaf exists");
+                let spec = self.arms.iter().find(|spec| spec.name == arm).expect("a target's arm exists");
+                let config = spec.draft(&[(path.to_owned(), text.to_owned())]).map_err(|error| Refusal {
+                    problem: error.to_string(),
+                    remedy: format!("`longhaul profiles {}` shows its values", spec.profile),
+                    in_value: true,
+                })?;
                 Ok(leaf.read(&config).unwrap_or_else(|| text.to_owned()))
             }
         }
@@ -151,19 +157,6 @@ impl Experiment {
             }
         }
     }
-
-    /// What is transferred, for one-line descriptions.
-    pub fn flow_is_timed(&self) -> bool {
-        matches!(self.point.flow, Flow::Seconds(_))
-    }
-}
-
-pub(crate) fn refused_leaf(error: &OverrideError) -> Refusal {
-    let text = match error {
-        OverrideError::Leaf { error, .. } => error.to_string(),
-        invalid @ OverrideError::Invalid(_) => invalid.to_string(),
-    };
-    Refusal { problem: text, remedy: "see `longhaul profiles` for values that fit".to_owned(), in_value: true }
 }
 
 /// A built-in experiment; `None` when there is none of this name.

@@ -94,11 +94,11 @@ impl Profile {
         &self.later
     }
 
-    /// The configuration with some leaves changed. Kinds are set first, whatever their position.
+    /// The configuration with some leaves changed, bounds not checked yet. Kinds are set first, whatever their position.
     ///
     /// # Errors
-    /// When a path is unknown, a value is none, or the result is out of bounds.
-    pub fn with(&self, overrides: &[(String, String)]) -> Result<ValidConfig, OverrideError> {
+    /// When a path is unknown, or a value is none.
+    pub fn draft(&self, overrides: &[(String, String)]) -> Result<Config, OverrideError> {
         let mut config = Config::clone(&self.config);
         for kinds in [true, false] {
             for (index, (path, value)) in overrides.iter().enumerate() {
@@ -108,7 +108,15 @@ impl Profile {
                 set.map_err(|error| OverrideError::Leaf { index, error })?;
             }
         }
-        config.validate().map_err(OverrideError::Invalid)
+        Ok(config)
+    }
+
+    /// The configuration with some leaves changed.
+    ///
+    /// # Errors
+    /// As [`Profile::draft`], and when the result is out of bounds.
+    pub fn with(&self, overrides: &[(String, String)]) -> Result<ValidConfig, OverrideError> {
+        self.draft(overrides)?.validate().map_err(OverrideError::Invalid)
     }
 }
 

@@ -28,14 +28,24 @@ pub struct RateStamp {
 }
 
 /// Makes stamps and, from them, samples.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct RateSampler {
     delivered: u64,
     delivered_at: Instant,
     first_sent: Instant,
     lost: u64,
-    /// The delivery count at which the last application-limited segment will have left the flight.
-    app_limited_until: Option<u64>,
+    /// The delivery count at which the last application-limited segment will have left the flight; [`NEVER`] while the
+    /// application keeps up.
+    app_limited_until: u64,
+}
+
+/// No count reaches this.
+const NEVER: u64 = u64::MAX;
+
+impl Default for RateSampler {
+    fn default() -> Self {
+        Self { delivered: 0, delivered_at: Instant::ZERO, first_sent: Instant::ZERO, lost: 0, app_limited_until: NEVER }
+    }
 }
 
 impl RateSampler {
@@ -58,7 +68,7 @@ impl RateSampler {
             first_sent: self.first_sent,
             lost: self.lost,
             pipe: pipe_before,
-            app_limited: self.app_limited_until.is_some(),
+            app_limited: self.app_limited_until != NEVER,
         }
     }
 
@@ -71,8 +81,8 @@ impl RateSampler {
         }
         self.delivered += u64::from(ack.delivered);
         self.delivered_at = now;
-        if self.app_limited_until.is_some_and(|until| self.delivered > until) {
-            self.app_limited_until = None;
+        if self.delivered > self.app_limited_until {
+            self.app_limited_until = NEVER;
         }
         let newest = ack.newest?;
         let stamp = newest.stamp;
@@ -98,7 +108,7 @@ impl RateSampler {
     /// measures the application.
     #[inline]
     pub fn on_app_limited(&mut self, pipe: Bytes) {
-        self.app_limited_until = Some(self.delivered + u64::from(pipe));
+        self.app_limited_until = self.delivered + u64::from(pipe);
     }
 
     /// Octets were marked lost.

@@ -1,7 +1,7 @@
 //! Retransmission timeout (RFC 6298).
 //!
-//! Owns: the current timeout and how often it was doubled. Owns no deadline: [`RtoState::expiry`] returns one, the
-//! endpoint arms it.
+//! Owns: the current timeout. Owns no deadline: [`RtoState::expiry`] returns one, the endpoint arms it. The configuration
+//! is lent with each event, since connections are many and share theirs.
 //! Deviations: bounds and granularity are [`RtoConfig`]; its defaults are the RFC's.
 
 use crate::rtt::RttEstimator;
@@ -86,23 +86,19 @@ impl RttEstimator {
 /// The timeout in force: what the estimator says, doubled for each expiry.
 #[derive(Clone, Debug)]
 pub struct RtoState {
-    config: RtoConfig,
-    base: Rto,
     current: Rto,
 }
 
 impl RtoState {
     /// The initial timeout.
-    pub fn new(config: RtoConfig) -> Self {
-        let base = config.clamp(config.initial);
-        Self { config, base, current: base }
+    pub fn new(config: &RtoConfig) -> Self {
+        Self { current: config.clamp(config.initial) }
     }
 
     /// The estimate changed: the timeout follows it, and any back-off ends (RFC 6298 §5, closing note).
     #[inline]
-    pub fn on_rtt(&mut self, rtt: &RttEstimator) {
-        self.base = rtt.rto(&self.config);
-        self.current = self.base;
+    pub fn on_rtt(&mut self, config: &RtoConfig, rtt: &RttEstimator) {
+        self.current = rtt.rto(config);
     }
 
     /// The timeout in force, back-off included.
@@ -112,14 +108,14 @@ impl RtoState {
     }
 
     /// The timer expired: double (RFC 6298 §5.5), up to the upper bound.
-    pub fn back_off(&mut self) {
-        self.current = self.config.clamp(self.current.0 * 2);
+    pub fn back_off(&mut self, config: &RtoConfig) {
+        self.current = config.clamp(self.current.0 * 2);
     }
 
-    /// A SYN had to be sent again: until the first sample the timeout is at least three seconds (RFC 6298 §5.7).
-    pub fn on_syn_lost(&mut self) {
-        self.base = self.config.clamp(self.base.0.max(AFTER_SYN_LOSS));
-        self.current = self.base;
+    /// A SYN had to be sent again, so there is no sample: until the first one the timeout is the initial one, and at least
+    /// three seconds (RFC 6298 §5.7).
+    pub fn on_syn_lost(&mut self, config: &RtoConfig) {
+        self.current = config.clamp(config.initial.max(AFTER_SYN_LOSS));
     }
 
     /// When a timer started at `now` expires.
@@ -142,8 +138,8 @@ mod tests {
         RtoConfig { min: ms(1), ..RtoConfig::default() }
     }
     fn estimator(samples: &[u64]) -> RttEstimator {
-        let mut rtt = RttEstimator::new(RttConfig::default());
-        samples.iter().for_each(|&sample| rtt.on_sample(Instant::ZERO, ms(sample)));
+        let mut rtt = RttEstimator::new();
+        samples.iter().for_each(|&sample| rtt.on_sample(&RttConfig::default(), Instant::ZERO, ms(sample)));
         rtt
     }
 
@@ -174,26 +170,27 @@ mod tests {
 
     #[test]
     fn it_doubles_up_to_the_bound_and_collapses_with_the_next_estimate() {
-        let mut rto = RtoState::new(low());
-        rto.on_rtt(&estimator(&[100]));
+        let mut rto = RtoState::new(&low());
+        rto.on_rtt(&low(), &estimator(&[100]));
         let doubled: Vec<u64> = (0..9)
             .map(|_| {
-                rto.back_off();
+                rto.back_off(&low());
                 rto.current().duration().as_millis()
             })
             .collect();
         assert_eq!(doubled, [600, 1_200, 2_400, 4_800, 9_600, 19_200, 38_400, 60_000, 60_000]);
-        rto.on_rtt(&estimator(&[100, 100]));
+        rto.on_rtt(&low(), &estimator(&[100, 100]));
         assert_eq!(rto.expiry(Instant::ZERO + ms(5)), Instant::ZERO + ms(255));
     }
 
     #[test]
     fn after_a_lost_syn_data_begins_with_three_seconds() {
-        let mut rto = RtoState::new(RtoConfig::default());
-        rto.back_off();
-        rto.on_syn_lost();
+        let config = RtoConfig::default();
+        let mut rto = RtoState::new(&config);
+        rto.back_off(&config);
+        rto.on_syn_lost(&config);
         assert_eq!(rto.current().duration(), ms(3_000));
-        rto.on_rtt(&estimator(&[500]));
+        rto.on_rtt(&config, &estimator(&[500]));
         assert_eq!(rto.current().duration(), ms(1_500));
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Owns: SRTT, RTTVAR and the minimum. Which segments give samples (Karn's rule) is decided where they are taken,
 //! [`Delivered::rtt_sample`](crate::Delivered::rtt_sample).
-//! Integer nanoseconds, rounded down.
+//! Integer nanoseconds, rounded down. The configuration is lent with each sample, since estimators are many and share theirs.
 
 use base::{Duration, Instant};
 
@@ -43,73 +43,65 @@ impl RttConfig {
     }
 }
 
-/// The smoothed estimate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Smoothed {
-    NoSample,
-    Measured { srtt: Duration, rttvar: Duration },
+/// What is known about the round-trip time.
+#[derive(Clone, Debug, Default)]
+pub struct RttEstimator {
+    /// Nothing before the first sample, and all of it from then on.
+    measured: Option<Measured>,
 }
 
-/// What is known about the round-trip time.
 #[derive(Clone, Debug)]
-pub struct RttEstimator {
-    smoothed: Smoothed,
-    gains: RttGains,
+struct Measured {
+    srtt: Duration,
+    rttvar: Duration,
     min: WindowedMin,
 }
 
 impl RttEstimator {
     /// Nothing measured yet.
-    pub fn new(config: RttConfig) -> Self {
-        Self { smoothed: Smoothed::NoSample, gains: config.gains, min: WindowedMin::new(config.min_rtt_window) }
+    pub fn new() -> Self {
+        Self::default()
     }
 
     /// Takes a sample that is free of retransmission ambiguity (RFC 6298 §2.2, §2.3).
     #[inline]
-    pub fn on_sample(&mut self, now: Instant, sample: Duration) {
-        self.on_sample_of(now, sample, 1);
+    pub fn on_sample(&mut self, config: &RttConfig, now: Instant, sample: Duration) {
+        self.on_sample_of(config, now, sample, 1);
     }
 
     /// Takes one of about `per_round_trip` samples that a round trip brings.
     #[inline]
-    pub fn on_sample_of(&mut self, now: Instant, sample: Duration, per_round_trip: u32) {
-        self.min.update(now, sample);
-        let share = match self.gains {
+    pub fn on_sample_of(&mut self, config: &RttConfig, now: Instant, sample: Duration, per_round_trip: u32) {
+        let Some(known) = &mut self.measured else {
+            self.measured = Some(Measured { srtt: sample, rttvar: sample / 2, min: WindowedMin::new(now, sample) });
+            return;
+        };
+        known.min.update(config.min_rtt_window, now, sample);
+        let share = match config.gains {
             RttGains::PerSample => 1,
             RttGains::PerRoundTrip => per_round_trip.max(1),
         };
-        self.smoothed = match self.smoothed {
-            Smoothed::NoSample => Smoothed::Measured { srtt: sample, rttvar: sample / 2 },
-            Smoothed::Measured { srtt, rttvar } => Smoothed::Measured {
-                // The variation is taken against the old mean.
-                rttvar: towards(rttvar, srtt.abs_diff(sample), share.saturating_mul(4)),
-                srtt: towards(srtt, sample, share.saturating_mul(8)),
-            },
-        };
+        // The variation is taken against the old mean.
+        known.rttvar = towards(known.rttvar, known.srtt.abs_diff(sample), share.saturating_mul(4));
+        known.srtt = towards(known.srtt, sample, share.saturating_mul(8));
     }
 
     /// Smoothed RTT.
     #[inline]
     pub fn srtt(&self) -> Option<Duration> {
-        match self.smoothed {
-            Smoothed::NoSample => None,
-            Smoothed::Measured { srtt, .. } => Some(srtt),
-        }
+        self.measured.as_ref().map(|known| known.srtt)
     }
 
     /// Its mean deviation.
     #[inline]
     pub fn rttvar(&self) -> Option<Duration> {
-        match self.smoothed {
-            Smoothed::NoSample => None,
-            Smoothed::Measured { rttvar, .. } => Some(rttvar),
-        }
+        self.measured.as_ref().map(|known| known.rttvar)
     }
 
     /// The least RTT of the window.
     #[inline]
     pub fn min_rtt(&self) -> Option<Duration> {
-        self.min.get()
+        self.measured.as_ref().map(|known| known.min.get())
     }
 }
 
@@ -131,27 +123,23 @@ struct Candidate {
 /// second quarter and the second half of the window, so that they are not all from its beginning.
 #[derive(Clone, Debug)]
 struct WindowedMin {
-    window: Duration,
-    best: Option<[Candidate; 3]>,
+    best: [Candidate; 3],
 }
 
 impl WindowedMin {
-    fn new(window: Duration) -> Self {
-        Self { window, best: None }
+    fn new(now: Instant, rtt: Duration) -> Self {
+        Self { best: [Candidate { at: now, rtt }; 3] }
     }
 
-    fn get(&self) -> Option<Duration> {
-        self.best.map(|best| best[0].rtt)
+    fn get(&self) -> Duration {
+        self.best[0].rtt
     }
 
     #[inline]
-    fn update(&mut self, now: Instant, rtt: Duration) {
+    fn update(&mut self, window: Duration, now: Instant, rtt: Duration) {
         let new = Candidate { at: now, rtt };
-        let Some(best) = self.best.as_mut() else {
-            self.best = Some([new; 3]);
-            return;
-        };
-        if rtt <= best[0].rtt || now.since(best[2].at) > self.window {
+        let best = &mut self.best;
+        if rtt <= best[0].rtt || now.since(best[2].at) > window {
             *best = [new; 3];
             return;
         }
@@ -161,14 +149,14 @@ impl WindowedMin {
             best[2] = new;
         }
         let age = now.since(best[0].at);
-        if age > self.window {
+        if age > window {
             *best = [best[1], best[2], new];
-            if now.since(best[0].at) > self.window {
+            if now.since(best[0].at) > window {
                 *best = [best[1], best[2], new];
             }
-        } else if best[1].at == best[0].at && age > self.window / 4 {
+        } else if best[1].at == best[0].at && age > window / 4 {
             (best[1], best[2]) = (new, new);
-        } else if best[2].at == best[1].at && age > self.window / 2 {
+        } else if best[2].at == best[1].at && age > window / 2 {
             best[2] = new;
         }
     }
@@ -185,7 +173,7 @@ mod tests {
 
     #[test]
     fn follows_the_worked_example() {
-        let mut rtt = RttEstimator::new(RttConfig::default());
+        let (config, mut rtt) = (RttConfig::default(), RttEstimator::new());
         assert_eq!((rtt.srtt(), rtt.rttvar(), rtt.min_rtt()), (None, None, None));
         let expected = [
             (100, 100_000_000, 50_000_000),
@@ -196,7 +184,7 @@ mod tests {
             (100, 123_789_062, 58_505_859),
         ];
         for (sample, srtt, rttvar) in expected {
-            rtt.on_sample(Instant::ZERO, ms(sample));
+            rtt.on_sample(&config, Instant::ZERO, ms(sample));
             assert_eq!(rtt.srtt().map(Duration::as_nanos), Some(srtt));
             assert_eq!(rtt.rttvar().map(Duration::as_nanos), Some(rttvar));
         }
@@ -205,24 +193,25 @@ mod tests {
 
     #[test]
     fn the_minimum_rises_after_a_change_of_path() {
-        let mut rtt =
-            RttEstimator::new(RttConfig { gains: RttGains::PerRoundTrip, min_rtt_window: Duration::from_secs(10) });
-        rtt.on_sample(Instant::ZERO, ms(20));
+        let config = RttConfig { gains: RttGains::PerRoundTrip, min_rtt_window: Duration::from_secs(10) };
+        let mut rtt = RttEstimator::new();
+        rtt.on_sample(&config, Instant::ZERO, ms(20));
         for second in 1..=10 {
-            rtt.on_sample(Instant::ZERO + Duration::from_secs(second), ms(80));
+            rtt.on_sample(&config, Instant::ZERO + Duration::from_secs(second), ms(80));
             assert_eq!(rtt.min_rtt(), Some(ms(20)));
         }
-        rtt.on_sample(Instant::ZERO + Duration::from_secs(11), ms(90));
+        rtt.on_sample(&config, Instant::ZERO + Duration::from_secs(11), ms(90));
         assert_eq!(rtt.min_rtt(), Some(ms(80)));
     }
 
     #[test]
     fn the_stand_ins_come_from_each_part_of_the_window() {
-        let mut rtt = RttEstimator::new(RttConfig { min_rtt_window: Duration::from_secs(10), ..RttConfig::default() });
+        let config = RttConfig { min_rtt_window: Duration::from_secs(10), ..RttConfig::default() };
+        let mut rtt = RttEstimator::new();
         for (second, sample, least) in
             [(0, 20, 20), (3, 50, 20), (6, 80, 20), (8, 90, 20), (11, 100, 50), (14, 100, 80)]
         {
-            rtt.on_sample(Instant::ZERO + Duration::from_secs(second), ms(sample));
+            rtt.on_sample(&config, Instant::ZERO + Duration::from_secs(second), ms(sample));
             assert_eq!(rtt.min_rtt(), Some(ms(least)), "after {second} s");
         }
     }
@@ -242,12 +231,15 @@ mod tests {
             samples in prop::collection::vec((prop_oneof![9 => 0u64..40, 1 => 40u64..400], 1u64..1000), 1..200),
         ) {
             let window = ms(100);
-            let (mut min, mut now, mut seen) = (WindowedMin::new(window), Instant::ZERO, Vec::new());
+            let (mut min, mut now, mut seen): (Option<WindowedMin>, _, _) = (None, Instant::ZERO, Vec::new());
             for (gap, rtt) in samples {
                 now += ms(gap);
-                min.update(now, ms(rtt));
+                match &mut min {
+                    Some(min) => min.update(window, now, ms(rtt)),
+                    None => min = Some(WindowedMin::new(now, ms(rtt))),
+                }
                 seen.push((now, ms(rtt)));
-                let got = min.get().unwrap();
+                let got = min.as_ref().unwrap().get();
                 let young: Vec<Duration> =
                     seen.iter().filter(|(at, _)| now.since(*at) <= window).map(|(_, rtt)| *rtt).collect();
                 prop_assert!(got <= ms(rtt));
@@ -259,12 +251,12 @@ mod tests {
     #[test]
     fn many_samples_of_one_round_trip_together_weigh_as_much_as_one() {
         let (slow, fast) = (Duration::from_millis(200), Duration::from_millis(100));
-        let mut spread = RttEstimator::new(RttConfig::default());
-        let mut each = RttEstimator::new(RttConfig { gains: RttGains::PerSample, ..RttConfig::default() });
-        for estimator in [&mut spread, &mut each] {
-            estimator.on_sample(Instant::ZERO, fast);
+        let (mut spread, mut each) = (RttEstimator::new(), RttEstimator::new());
+        for (estimator, gains) in [(&mut spread, RttGains::PerRoundTrip), (&mut each, RttGains::PerSample)] {
+            let config = RttConfig { gains, ..RttConfig::default() };
+            estimator.on_sample(&config, Instant::ZERO, fast);
             for _ in 0..1000 {
-                estimator.on_sample_of(Instant::ZERO, slow, 1000);
+                estimator.on_sample_of(&config, Instant::ZERO, slow, 1000);
             }
         }
         let ms = |rtt: Option<Duration>| rtt.map(Duration::as_millis);

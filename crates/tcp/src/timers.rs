@@ -55,18 +55,18 @@ const SLOTS: usize = 4;
 pub(crate) struct TimerTable {
     at: [Instant; SLOTS],
     kind: [TimerKind; SLOTS],
-    granularity: Duration,
 }
 
 impl TimerTable {
-    /// An empty table on a clock whose ticks are `granularity` apart; zero for an exact clock.
-    pub fn new(granularity: Duration) -> Self {
-        Self { at: [Instant::MAX; SLOTS], kind: [TimerKind::Retransmit; SLOTS], granularity }
+    /// An empty table.
+    pub fn new() -> Self {
+        Self { at: [Instant::MAX; SLOTS], kind: [TimerKind::Retransmit; SLOTS] }
     }
-    /// Sets `kind` to fire at `at`, rounded up to the clock; replaces whatever held its slot. Returns the deadline.
+    /// Sets `kind` to fire at `at`, rounded up to a clock whose ticks are `granularity` apart (zero for an exact one);
+    /// replaces whatever held its slot. Returns the deadline.
     #[inline]
-    pub fn arm(&mut self, kind: TimerKind, at: Instant) -> Instant {
-        let at = if self.granularity.is_zero() { at } else { at.round_up_to(self.granularity) };
+    pub fn arm(&mut self, kind: TimerKind, at: Instant, granularity: Duration) -> Instant {
+        let at = if granularity.is_zero() { at } else { at.round_up_to(granularity) };
         self.at[kind.slot()] = at;
         self.kind[kind.slot()] = kind;
         at
@@ -108,6 +108,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    const EXACT: Duration = Duration::ZERO;
     const KINDS: [TimerKind; 7] = [
         TimerKind::Retransmit,
         TimerKind::Reorder,
@@ -120,9 +121,9 @@ mod tests {
 
     #[test]
     fn timers_of_one_slot_replace_each_other() {
-        let mut table = TimerTable::new(Duration::ZERO);
-        table.arm(TimerKind::Retransmit, Instant::from_nanos(9));
-        table.arm(TimerKind::Reorder, Instant::from_nanos(20));
+        let mut table = TimerTable::new();
+        table.arm(TimerKind::Retransmit, Instant::from_nanos(9), EXACT);
+        table.arm(TimerKind::Reorder, Instant::from_nanos(20), EXACT);
         assert_eq!(table.deadline(TimerKind::Retransmit), None);
         assert_eq!(table.next(), Some(Instant::from_nanos(20)));
         table.stop(TimerKind::Persist);
@@ -131,14 +132,14 @@ mod tests {
 
     #[test]
     fn a_coarse_clock_rounds_up() {
-        let mut table = TimerTable::new(Duration::from_millis(10));
-        assert_eq!(table.arm(TimerKind::Pace, Instant::from_nanos(1)), Instant::from_nanos(10_000_000));
+        let at = TimerTable::new().arm(TimerKind::Pace, Instant::from_nanos(1), Duration::from_millis(10));
+        assert_eq!(at, Instant::from_nanos(10_000_000));
     }
 
     proptest! {
         #[test]
         fn agrees_with_a_sorted_list(ops in prop::collection::vec((0usize..7, 0u64..50, 0u8..3), 0..60)) {
-            let mut table = TimerTable::new(Duration::ZERO);
+            let mut table = TimerTable::new();
             let mut model: Vec<(TimerKind, u64)> = Vec::new();
             for (kind, at, op) in ops {
                 let kind = KINDS[kind];
@@ -146,7 +147,7 @@ mod tests {
                     0 => {
                         model.retain(|(k, _)| k.slot() != kind.slot());
                         model.push((kind, at));
-                        table.arm(kind, Instant::from_nanos(at));
+                        table.arm(kind, Instant::from_nanos(at), EXACT);
                     }
                     1 => {
                         model.retain(|(k, _)| k.slot() != kind.slot());

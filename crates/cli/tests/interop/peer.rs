@@ -38,6 +38,14 @@ pub struct Received {
     pub crc32: String,
 }
 
+/// What went out.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Sent {
+    pub crc32: String,
+    /// Segments that the namespace's kernel has sent again so far.
+    pub retransmitted: u64,
+}
+
 impl Peer {
     pub fn new(namespace: PathBuf) -> Self {
         Self { namespace }
@@ -97,14 +105,14 @@ impl Peer {
         self.listen(address, |mut stream| stream.read_exact(&mut [0; 1000]).unwrap())
     }
 
-    /// Connects, sends the pattern, closes, and waits for the other side's end. The checksum of what was sent.
-    pub fn source(&self, address: SocketAddr, bytes: u64) -> Running<String> {
+    /// Connects, sends the pattern, closes, and waits for the other side's end.
+    pub fn source(&self, address: SocketAddr, bytes: u64) -> Running<Sent> {
         self.inside(move || {
             let mut stream = connect(address);
             let crc32 = send(&mut stream, bytes);
             stream.shutdown(Shutdown::Write).unwrap();
             assert_eq!(receive(&mut stream).bytes, 0);
-            crc32
+            Sent { crc32, retransmitted: retransmitted_segments() }
         })
     }
 
@@ -135,6 +143,14 @@ fn connect(address: SocketAddr) -> TcpStream {
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     stream.set_write_timeout(Some(PATIENCE)).unwrap();
     stream
+}
+
+/// The kernel's own count for this thread's namespace: a line of names, then one of numbers.
+fn retransmitted_segments() -> u64 {
+    let counters = std::fs::read_to_string("/proc/thread-self/net/snmp").unwrap();
+    let mut lines = counters.lines().filter(|line| line.starts_with("Tcp:")).map(str::split_whitespace);
+    let (names, numbers) = (lines.next().unwrap(), lines.next().unwrap());
+    names.zip(numbers).find(|(name, _)| *name == "RetransSegs").unwrap().1.parse().unwrap()
 }
 
 const CHUNK: usize = 256 << 10;

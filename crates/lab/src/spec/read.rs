@@ -39,7 +39,6 @@ fn empty(name: &str) -> Experiment {
         source: String::new(),
         point: Point::default(),
         arms: Vec::new(),
-        used: 0,
         sweep: Vec::new(),
         iterations: ITERATIONS,
         seed: 1,
@@ -119,7 +118,6 @@ impl Reader<'_> {
                 self.experiment.arms.push(arm);
             }
         }
-        self.experiment.used = self.experiment.arms.len();
         Ok(())
     }
 

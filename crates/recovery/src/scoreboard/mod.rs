@@ -123,7 +123,7 @@ pub struct NewestDelivered {
     pub stamp: RateStamp,
 }
 
-/// What one ACK delivered. The endpoint keeps one and lends it, so that no ACK allocates.
+/// What one ACK delivered. The endpoint keeps one while there is a flight and lends it, so that no ACK of many allocates.
 #[derive(Clone, Debug, Default)]
 pub struct Delivered {
     /// Octets the cumulative acknowledgement advanced by.
@@ -147,6 +147,11 @@ impl Delivered {
     pub fn rtt_sample(&self, now: Instant) -> Option<Duration> {
         let original = self.newest_original?;
         self.newest.is_none_or(|newest| newest.xmit.at <= original).then(|| now.since(original))
+    }
+
+    /// Octets behind this on the heap.
+    pub fn heap_size(&self) -> usize {
+        self.batch.capacity() * size_of::<SentSegment>()
     }
 
     fn clear(&mut self) {

@@ -56,6 +56,19 @@ fn a_record_takes_at_most_96_octets_and_an_idle_board_none_beside_itself() {
 }
 
 #[test]
+fn a_board_gives_its_memory_back_and_goes_on_where_the_flight_ended() {
+    let (mut board, mut out) = (ten(), Delivered::default());
+    let (last, nxt, visited) = (board.oldest_sent().unwrap().id.0 + 9, board.nxt(), board.visited());
+    board.apply(nxt - 1, &[], &mut out);
+    assert!(board.heap_size() > 0 && !board.is_empty());
+    board.apply(nxt, &[], &mut out);
+    assert_eq!((board.heap_size(), board.len(), board.pipe()), (0, 0, 0));
+    assert!(board.visited() > visited && board.first().is_none());
+    let id = board.on_sent(SeqRange::new(nxt, nxt + 1), 0, RateStamp::default(), Instant::ZERO);
+    assert_eq!((id.0, board.first().map(|first| first.start)), (last + 1, Some(nxt)));
+}
+
+#[test]
 fn an_ack_inside_the_front_record_trims_it() {
     let mut board = ten();
     let out = apply(&mut board, 150, &[]);

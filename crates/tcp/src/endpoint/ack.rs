@@ -10,7 +10,7 @@ use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use cc::{AckSample, CcNote, EpisodeKind};
 use recovery::rate_sample::RateSample;
 use recovery::sack::{BlockClass, BlockCx, rfc2883};
-use recovery::{DetectCx, Episode};
+use recovery::{Delivered, DetectCx, Episode};
 use trace::{Event, Observer};
 use wire::tcp::MAX_SACK_BLOCKS;
 
@@ -67,12 +67,14 @@ impl Endpoint {
             dsack: blocks.dsack,
             ..Progress::default()
         };
+        let mut delivered = self.rec.delivered.take().unwrap_or_default();
         // 3
-        self.advance(cx, ack, &blocks, &mut progress);
+        self.advance(cx, ack, &blocks, &mut delivered, &mut progress);
         // 4
-        self.sample_rtt(cx, seg, &mut progress);
+        self.sample_rtt(cx, seg, &delivered, &mut progress);
         // 6 and 7
-        self.detect_on_ack(cx, seg, duplicate, &mut progress);
+        self.detect_on_ack(cx, seg, duplicate, &delivered, &mut progress);
+        self.rec.delivered = Some(delivered).filter(|_| !self.rec.board.is_empty());
         // 8
         self.inform_controller(cx, &progress);
         self.on_window_maybe_opened(cx.now, wnd_before);
@@ -152,10 +154,16 @@ impl Endpoint {
 
     /// Step 3: the scoreboard takes ACK and blocks; acknowledged octets leave the send buffer.
     #[inline]
-    fn advance<O: Observer>(&mut self, cx: &mut Cx<'_, O>, ack: SeqNum, blocks: &Blocks, p: &mut Progress) {
+    fn advance<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        ack: SeqNum,
+        blocks: &Blocks,
+        d: &mut Delivered,
+        p: &mut Progress,
+    ) {
         let una = ack.max(self.snd.una);
-        self.rec.board.apply(una, &blocks.genuine[..blocks.count], &mut self.rec.delivered);
-        let d = &self.rec.delivered;
+        self.rec.board.apply(una, &blocks.genuine[..blocks.count], d);
         (p.acked, p.sacked, p.delivered) = (d.acked, d.sacked, d.delivered);
         if una.after(self.snd.una) {
             self.snd.una = una;
@@ -178,8 +186,8 @@ impl Endpoint {
 
     /// Step 4: Karn's rule lives in the sampler; timestamps are not needed for it and would be coarser.
     #[inline]
-    fn sample_rtt<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, p: &mut Progress) {
-        let mut sample = self.rec.delivered.rtt_sample(cx.now);
+    fn sample_rtt<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, d: &Delivered, p: &mut Progress) {
+        let mut sample = d.rtt_sample(cx.now);
         if sample.is_none() && p.acked > 0 && self.neg.timestamps {
             // Everything newly acknowledged was retransmitted: only the echo can tell which copy this is.
             sample = seg
@@ -192,8 +200,8 @@ impl Endpoint {
         if let Some(sample) = sample {
             // RFC 7323 appendix G: about one ACK for two segments of the flight.
             let per_round_trip = p.prior_pipe / (2 * self.snd.smss) + 1;
-            self.rec.rtt.on_sample_of(cx.now, sample, per_round_trip);
-            self.rec.rto.on_rtt(&self.rec.rtt);
+            self.rec.rtt.on_sample_of(&self.cfg.rtt, cx.now, sample, per_round_trip);
+            self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
             p.rtt = Some(sample);
             let (rtt, rto) = (&self.rec.rtt, self.rec.rto.current().duration());
             cx.emit(|| Event::RttUpdated {
@@ -204,7 +212,7 @@ impl Endpoint {
                 min_rtt: rtt.min_rtt().unwrap_or_default(),
             });
         }
-        p.rate = self.rec.sampler.on_ack(cx.now, &self.rec.delivered, self.rec.rtt.min_rtt());
+        p.rate = self.rec.sampler.on_ack(cx.now, d, self.rec.rtt.min_rtt());
     }
 
     /// What the detector may know now.
@@ -222,7 +230,14 @@ impl Endpoint {
     }
 
     /// Steps 6 and 7: losses are marked, episodes end and begin.
-    fn detect_on_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, duplicate: bool, p: &mut Progress) {
+    fn detect_on_ack<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        seg: &Segment<'_>,
+        duplicate: bool,
+        d: &Delivered,
+        p: &mut Progress,
+    ) {
         let tsecr = seg.repr.options.timestamps.filter(|_| self.neg.timestamps).map(|ts| ts.tsecr);
         let dcx = self.detect_cx(cx.now, tsecr);
         let reordering_before = self.rec.detector.reordering();
@@ -232,7 +247,7 @@ impl Endpoint {
         if duplicate {
             self.rec.detector.on_duplicate_ack(&dcx);
         }
-        self.rec.detector.on_delivered(&self.rec.delivered.batch, &dcx);
+        self.rec.detector.on_delivered(&d.batch, &dcx);
         p.cwnd_limited =
             self.usage.on_ack(self.snd.una, self.snd.nxt, self.cc.window().cwnd(), self.cc.window().ssthresh());
         if self.rec.episode.point().is_some_and(|point| self.snd.una.at_or_after(point)) {

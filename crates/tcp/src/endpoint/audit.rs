@@ -3,9 +3,12 @@
 use super::{Endpoint, State};
 
 impl Endpoint {
-    /// Octets this endpoint occupies while idle: itself and its boxes, without buffers, which grow with use.
+    /// Octets this endpoint occupies, without the application's data: itself, its boxes, and the books of what is in
+    /// flight, which an idle one does not have.
     pub fn state_size(&self) -> usize {
-        size_of::<Self>() + self.cc.state_size() + self.rec.detector.state_size() + self.rec.reduction.state_size()
+        let boxes = self.cc.state_size() + self.rec.detector.state_size() + self.rec.reduction.state_size();
+        let delivered = self.rec.delivered.as_deref().map_or(0, |d| size_of_val(d) + d.heap_size());
+        size_of::<Self>() + boxes + self.rec.board.heap_size() + delivered
     }
     /// Scoreboard records touched since the connection began; tests bound its growth per ACK.
     pub fn records_visited(&self) -> u64 {
@@ -42,39 +45,5 @@ impl Endpoint {
             return Ok(());
         };
         Err(format!("{problem} (state {}, una {}, nxt {})", self.state.name(), self.snd.una, self.snd.nxt))
-    }
-}
-
-#[cfg(test)]
-mod sizes {
-    use super::*;
-    #[test]
-    fn print() {
-        macro_rules! p { ($($t:ty),* $(,)?) => { $(println!("{} {}", stringify!($t), size_of::<$t>());)* } }
-        p!(
-            Endpoint,
-            crate::options::Negotiated,
-            crate::timestamps::TimestampState,
-            crate::timers::TimerTable,
-            super::super::SendSpace,
-            crate::send::SendBuffer,
-            super::super::RecoverySide,
-            recovery::Scoreboard,
-            recovery::Delivered,
-            recovery::rate_sample::RateSampler,
-            recovery::rtt::RttEstimator,
-            recovery::rto::RtoState,
-            super::super::ReceiveSide,
-            crate::recv::Assembler,
-            crate::recv::ReceiveBuffer,
-            crate::recv::ReceiveWindow,
-            crate::recv::AckPolicy,
-            crate::recv::AutoTune,
-            crate::info::Counters,
-            crate::send::CwndUsage
-        );
-        let cc = cc::build(&Default::default(), 1460, base::SeqNum(0));
-        println!("cc {}", cc.state_size());
-        println!("det {}", recovery::build_detector(&Default::default()).state_size());
     }
 }

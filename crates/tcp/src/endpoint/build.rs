@@ -6,13 +6,39 @@ use super::output::{Outgoing, Transmit, TxBuf};
 use crate::cx::Cx;
 use crate::recv::sack_blocks;
 use crate::timers::TimerKind;
-use base::SeqRange;
+use base::{Bytes, SeqRange};
 use cc::SentSample;
 use recovery::Episode;
 use trace::{Event, Observer};
 use wire::{Ecn, Flags, IpRepr, Options, TcpRepr, Timestamps};
 
+/// Octets of a SACK option beside its blocks, padding included, and of a block (RFC 2018 §3).
+const SACK_OVERHEAD: u32 = 4;
+const SACK_BLOCK: u32 = 8;
+
 impl Endpoint {
+    /// SACK blocks that wait to be reported and fit into a header.
+    #[inline]
+    fn blocks_to_report(&self) -> u32 {
+        if !self.neg.sack {
+            return 0;
+        }
+        let most = if self.neg.timestamps { 3 } else { 4 };
+        // A block count beyond the option's is cut here.
+        let known = self.rcv.assembler.block_count().min(most) as u32 + u32::from(self.rcv.dsack.is_some());
+        known.min(most as u32)
+    }
+
+    /// Payload octets of a full-sized new segment: the SACK option is deducted while there is something to report
+    /// (RFC 6691 §2).
+    #[inline]
+    pub(super) fn segment_size(&self) -> Bytes {
+        match self.blocks_to_report() {
+            0 => self.snd.smss,
+            blocks => self.snd.smss.saturating_sub(SACK_OVERHEAD + SACK_BLOCK * blocks).max(1),
+        }
+    }
+
     /// Books a data segment with everyone who counts, and builds it.
     pub(super) fn emit_data<O: Observer>(
         &mut self,
@@ -60,13 +86,18 @@ impl Endpoint {
         if self.neg.timestamps {
             options.timestamps = Some(Timestamps { tsval: self.ts.tsval(cx.now), tsecr: self.ts.tsecr() });
         }
-        if self.neg.sack && (self.rcv.dsack.is_some() || self.rcv.assembler.block_count() > 0) {
-            let most = if self.neg.timestamps { 3 } else { 4 };
+        let len = range.len() - u32::from(flags.contains(Flags::FIN));
+        let (size, to_report) = (self.segment_size(), self.blocks_to_report());
+        // Only new data leaves in frames of several segments; a retransmitted record keeps the size it had.
+        let gso_size = (retransmit == 0 && len > size).then_some(size as u16);
+        let part = gso_size.map_or(len, u32::from);
+        let room = self.snd.smss.saturating_sub(part).saturating_sub(SACK_OVERHEAD) / SACK_BLOCK;
+        let most = if len == 0 { to_report } else { to_report.min(room) };
+        if most > 0 {
             let dsack = self.rcv.dsack.take();
             self.counters.dsacks_sent += u64::from(dsack.is_some());
-            options.sack = sack_blocks(&self.rcv.assembler, dsack, most);
+            options.sack = sack_blocks(&self.rcv.assembler, dsack, most as usize);
         }
-        let len = range.len() - u32::from(flags.contains(Flags::FIN));
         let window = self.rcv.window.advertise(rcv_nxt, self.rcv.buffer.used(), self.rcv.rmss);
         let repr = TcpRepr {
             src_port: self.tuple.local_port,
@@ -78,11 +109,11 @@ impl Endpoint {
             urgent: 0,
             options,
         };
-        self.rcv.ack_due = false;
+        // What a full retransmission has no room to report follows at once in a segment of its own.
+        self.rcv.ack_due &= most < to_report;
         self.rcv.policy.on_ack_sent();
         self.timers.stop(TimerKind::DelayedAck);
         self.ts.on_ack_sent(rcv_nxt);
-        let gso_size = (len > self.snd.smss).then_some(self.snd.smss as u16);
         let offset = range.start.distance_from(self.snd.una);
         self.put(cx, out, &repr, Transmit { header_len: 0, offset, len, gso_size }, retransmit)
     }
@@ -116,8 +147,7 @@ impl Endpoint {
         }
         self.snd.nxt = self.snd.nxt.max(self.snd.iss + 1);
         let repr = self.syn_repr(cx.now);
-        let at = self.timers.arm(TimerKind::Retransmit, cx.now + self.rec.rto.current().duration());
-        cx.emit(|| Event::TimerArmed { kind: TimerKind::Retransmit.name(), at });
+        self.arm(cx, TimerKind::Retransmit, cx.now + self.rec.rto.current().duration());
         let bare = Transmit { header_len: 0, offset: 0, len: 0, gso_size: None };
         self.put(cx, out, &repr, bare, self.rec.retries.min(255) as u8)
     }

@@ -4,7 +4,7 @@ use super::{Endpoint, SendSide, State};
 use crate::cx::Cx;
 use crate::event::CloseReason;
 use crate::timers::TimerKind;
-use trace::{Event, Observer};
+use trace::Observer;
 
 impl Endpoint {
     /// The application will write no more: a FIN follows the last octet. Reading goes on.
@@ -59,8 +59,7 @@ impl Endpoint {
     }
 
     fn arm_fin_wait_2<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        let at = self.timers.arm(TimerKind::FinWait2, cx.now + self.cfg.timers.fin_wait_2);
-        cx.emit(|| Event::TimerArmed { kind: TimerKind::FinWait2.name(), at });
+        self.arm(cx, TimerKind::FinWait2, cx.now + self.cfg.timers.fin_wait_2);
     }
 
     /// The application has let the connection go: what arrives from now on is read by nobody.
@@ -81,7 +80,6 @@ impl Endpoint {
     }
 
     pub(super) fn restart_time_wait<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        let at = self.timers.arm(TimerKind::TimeWait, cx.now + self.cfg.timers.time_wait);
-        cx.emit(|| Event::TimerArmed { kind: TimerKind::TimeWait.name(), at });
+        self.arm(cx, TimerKind::TimeWait, cx.now + self.cfg.timers.time_wait);
     }
 }

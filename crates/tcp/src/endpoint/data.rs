@@ -6,7 +6,7 @@ use crate::cx::Cx;
 use crate::recv::{AckDecision, Arrival};
 use crate::timers::TimerKind;
 use base::{Duration, SeqRange};
-use trace::{Event, Observer};
+use trace::Observer;
 use wire::Flags;
 
 impl Endpoint {
@@ -93,10 +93,7 @@ impl Endpoint {
         let holes = self.rcv.assembler.block_count() > 0;
         match self.rcv.policy.on_data(&self.cfg.ack, cx.now, len, self.rcv.rmss, kind, holes) {
             AckDecision::Now => self.rcv.ack_due = true,
-            AckDecision::After(at) => {
-                let at = self.timers.arm(TimerKind::DelayedAck, at);
-                cx.emit(|| Event::TimerArmed { kind: TimerKind::DelayedAck.name(), at });
-            }
+            AckDecision::After(at) => self.arm(cx, TimerKind::DelayedAck, at),
             AckDecision::Pending => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Endpoint;
 use crate::cx::Cx;
-use base::{Bytes, SeqRange};
+use base::{Bytes, Instant, SeqRange};
 use cc::{CongestionEvent, LossSample};
 use recovery::{Episode, EpisodeEntry, RecoveryAck, Verdict};
 use trace::{Event, Observer};
@@ -10,7 +10,7 @@ use trace::{Event, Observer};
 impl Endpoint {
     /// Tells controller, sampler and trace of every segment marked lost; returns the octets.
     pub(super) fn take_verdict<O: Observer>(&mut self, cx: &mut Cx<'_, O>, verdict: Verdict) -> Bytes {
-        self.rec.recheck_at = verdict.recheck_at;
+        self.rec.recheck_at = verdict.recheck_at.unwrap_or(Instant::MAX);
         if verdict.newly_lost == 0 {
             return 0;
         }

@@ -15,7 +15,7 @@ use base::{Instant, SeqNum};
 use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
-use recovery::{Delivered, Episode, Scoreboard, build_detector, build_reduction};
+use recovery::{Episode, Scoreboard, build_detector, build_reduction};
 use trace::Observer;
 use wire::{Flags, TcpRepr};
 
@@ -52,12 +52,12 @@ impl RecoverySide {
             detector: build_detector(&cfg.recovery.detector),
             reduction: build_reduction(&cfg.recovery.reduction),
             sampler: RateSampler::new(),
-            rtt: RttEstimator::new(cfg.rtt),
-            rto: RtoState::new(cfg.rto),
+            rtt: RttEstimator::new(),
+            rto: RtoState::new(&cfg.rto),
             episode: Episode::Open,
-            delivered: Delivered::default(),
+            delivered: None,
             rto_base: now,
-            recheck_at: None,
+            recheck_at: Instant::MAX,
             forced: false,
             answered_at: Instant::ZERO,
             retries: 0,
@@ -122,7 +122,7 @@ impl Endpoint {
             mtu,
             state: State::SynSent,
             origin,
-            timers: TimerTable::new(cfg.timers.granularity),
+            timers: TimerTable::new(),
             neg: Negotiated::default(),
             ts: TimestampState::new(cx.rng.next_u64() as u32),
             snd: SendSpace::new(iss, u32::from(mss)),
@@ -221,14 +221,14 @@ impl Endpoint {
         if self.rec.retries == 0 {
             // Karn: only a SYN that was sent once gives a sample.
             let rtt = cx.now.since(self.rec.rto_base);
-            self.rec.rtt.on_sample(cx.now, rtt);
-            self.rec.rto.on_rtt(&self.rec.rtt);
+            self.rec.rtt.on_sample(&self.cfg.rtt, cx.now, rtt);
+            self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
         } else if self.rec.retries > 1 {
             // RFC 6928 §2: more than one lost SYN speaks of a congested path.
             self.cc.on_congestion(&cc::CongestionEvent::Timeout { flight_size: 0, first: true }, cx.now);
         }
         if self.rec.retries > 0 {
-            self.rec.rto.on_syn_lost();
+            self.rec.rto.on_syn_lost(&self.cfg.rto);
         }
         self.rec.retries = 0;
         if self.state == State::SynReceived || self.origin == Origin::Passive {

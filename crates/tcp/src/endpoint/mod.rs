@@ -118,11 +118,12 @@ struct RecoverySide {
     rtt: RttEstimator,
     rto: RtoState,
     episode: Episode,
-    delivered: Delivered,
+    /// What the ACK in work delivers. Kept for the next ACK while there is a flight.
+    delivered: Option<Box<Delivered>>,
     /// When the retransmission timer was last restarted (RFC 6298 §5).
     rto_base: Instant,
-    /// The detector's open deadline.
-    recheck_at: Option<Instant>,
+    /// The detector's open deadline; [`Instant::MAX`] for none.
+    recheck_at: Instant,
     /// One retransmission may leave whatever the window says: the fast retransmit, or the one a timeout sends.
     forced: bool,
     /// A loss of something sent before this moment has been answered by the controller already.

@@ -125,7 +125,7 @@ impl Endpoint {
         }
         if let Some(until) = self.pacer.blocked_until(self.cc.pacing(), cx.now) {
             if self.timers.deadline(TimerKind::Pace) != Some(until) {
-                self.timers.arm(TimerKind::Pace, until);
+                self.timers.arm(TimerKind::Pace, until, self.cfg.timers.granularity);
             }
             return None;
         }
@@ -176,6 +176,7 @@ impl Endpoint {
         if self.snd.side == SendSide::FinSent {
             return None;
         }
+        let size = self.segment_size();
         let unsent = self.data_end().distance_from(self.snd.nxt);
         let fin_waits = self.snd.side == SendSide::FinQueued;
         if unsent == 0 {
@@ -184,20 +185,20 @@ impl Endpoint {
         let edge = self.snd.una + self.snd.wnd;
         let usable = if edge.after(self.snd.nxt) { edge.distance_from(self.snd.nxt) } else { 0 };
         let mut len = unsent.min(usable).min(self.burst(out));
-        if len > self.snd.smss {
+        if len > size {
             // Whole segments only; what remains is judged by itself next time.
-            len -= len % self.snd.smss;
+            len -= len % size;
         }
         let allowance = self.allowance();
         if len > allowance {
-            len = if allowance >= self.snd.smss { allowance - allowance % self.snd.smss } else { len };
+            len = if allowance >= size { allowance - allowance % size } else { len };
             if len > allowance {
                 self.usage.on_blocked(self.snd.nxt);
                 return None;
             }
         }
-        if len < self.snd.smss && !self.small_may_leave(len, unsent, fin_waits) {
-            self.wait_for_window(cx, usable < unsent.min(self.snd.smss));
+        if len < size && !self.small_may_leave(len, unsent, fin_waits) {
+            self.wait_for_window(cx, usable < unsent.min(size));
             return None;
         }
         Some(self.emit_new(cx, out, len, fin_waits && len == unsent))
@@ -205,7 +206,7 @@ impl Endpoint {
 
     /// Most octets of one frame.
     fn burst(&self, out: &TxBuf) -> Bytes {
-        out.tso_max_bytes.max(self.snd.smss)
+        out.tso_max_bytes.max(self.segment_size())
     }
 
     fn small_may_leave(&self, len: Bytes, unsent: Bytes, fin_waits: bool) -> bool {
@@ -233,7 +234,7 @@ impl Endpoint {
     }
 
     fn emit_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, len: Bytes, fin: bool) -> Transmit {
-        let start = self.snd.nxt;
+        let (start, size) = (self.snd.nxt, self.segment_size());
         let range = SeqRange::new(start, start + len + u32::from(fin));
         if self.rec.board.is_empty() {
             let idle = cx.now.since(self.rec.rto_base);
@@ -246,7 +247,7 @@ impl Endpoint {
         if fin {
             self.snd.side = SendSide::FinSent;
         }
-        if len < self.snd.smss {
+        if len < size {
             self.snd.small_end = range.end;
         }
         let tsval = self.ts.tsval(cx.now);
@@ -254,7 +255,7 @@ impl Endpoint {
         // One record per segment, also inside a super-segment.
         loop {
             let rest = range.end.distance_from(at);
-            let part = if rest > self.snd.smss + u32::from(fin) { self.snd.smss } else { rest };
+            let part = if rest > size + u32::from(fin) { size } else { rest };
             let stamp = self.rec.sampler.stamp(cx.now, self.rec.board.pipe());
             let id = self.rec.board.on_sent(SeqRange::new(at, at + part), tsval, stamp, cx.now);
             if let Some(segment) = self.rec.board.get(id) {
@@ -291,7 +292,7 @@ impl Endpoint {
         if unsent == 0 || self.snd.side == SendSide::FinSent {
             return None;
         }
-        let len = self.snd.wnd.min(unsent).clamp(1, self.snd.smss);
+        let len = self.snd.wnd.min(unsent).clamp(1, self.segment_size());
         let transmit = self.emit_new(cx, out, len, false);
         self.arm_loss_timer(cx);
         Some(transmit)

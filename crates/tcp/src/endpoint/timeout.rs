@@ -40,9 +40,10 @@ impl Endpoint {
             return;
         } else {
             let rto_at = (self.rto_origin() + self.rec.rto.current().duration()).max(cx.now);
-            match self.rec.recheck_at {
-                Some(at) if at < rto_at => (TimerKind::Reorder, at.max(cx.now)),
-                _ => (TimerKind::Retransmit, rto_at),
+            if self.rec.recheck_at < rto_at {
+                (TimerKind::Reorder, self.rec.recheck_at.max(cx.now))
+            } else {
+                (TimerKind::Retransmit, rto_at)
             }
         };
         self.arm_if_changed(cx, kind, at);
@@ -62,9 +63,15 @@ impl Endpoint {
     #[inline]
     fn arm_if_changed<O: Observer>(&mut self, cx: &mut Cx<'_, O>, kind: TimerKind, at: Instant) {
         if self.timers.deadline(kind) != Some(at) {
-            let at = self.timers.arm(kind, at);
-            cx.emit(|| Event::TimerArmed { kind: kind.name(), at });
+            self.arm(cx, kind, at);
         }
+    }
+
+    /// Arms a timer on this endpoint's clock, and says so.
+    #[inline]
+    pub(super) fn arm<O: Observer>(&mut self, cx: &mut Cx<'_, O>, kind: TimerKind, at: Instant) {
+        let at = self.timers.arm(kind, at, self.cfg.timers.granularity);
+        cx.emit(|| Event::TimerArmed { kind: kind.name(), at });
     }
 
     /// A SYN or SYN-ACK was not answered (RFC 6298 §5, RFC 9293 MUST-23).
@@ -74,7 +81,7 @@ impl Endpoint {
             self.finish(cx, CloseReason::TimedOut);
             return;
         }
-        self.rec.rto.back_off();
+        self.rec.rto.back_off(&self.cfg.rto);
         self.syn_due = true;
     }
 
@@ -102,7 +109,7 @@ impl Endpoint {
         self.cc.on_congestion(&event, cx.now);
         self.rec.answered_at = cx.now;
         self.set_episode(cx, Episode::Loss { point: self.snd.nxt }, "timeout");
-        self.rec.rto.back_off();
+        self.rec.rto.back_off(&self.cfg.rto);
         self.rec.rto_base = cx.now;
         // The oldest segment goes out again even when what stays in flight fills the window of one segment.
         self.rec.forced = true;

@@ -83,7 +83,8 @@ impl AckPolicy {
         self.largest = self.largest.max(len.min(rmss));
         let quick = self.quick_left > 0;
         self.quick_left = self.quick_left.saturating_sub(1);
-        if quick || holes || kind != Arrival::InOrder || self.unacknowledged >= self.enough(config.every_segments, rmss) {
+        if quick || holes || kind != Arrival::InOrder || self.unacknowledged >= self.enough(config.every_segments, rmss)
+        {
             return AckDecision::Now;
         }
         match self.waiting {

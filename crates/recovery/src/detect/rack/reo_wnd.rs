@@ -9,8 +9,7 @@ use crate::episode::Episode;
 use base::{Duration, SeqNum};
 
 /// Recoveries without a duplicate report after which the window returns to its first size.
-const PERSIST: u32 = 16;
-const MULT_MAX: u32 = 255;
+const PERSIST: u8 = 16;
 
 /// What one ACK brings.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,8 +25,8 @@ pub(super) struct ReoWnd {
     adaptation: DsackAdaptation,
     dup_thresh: u32,
     reo_wnd: Duration,
-    mult: u32,
-    persist: u32,
+    mult: u8,
+    persist: u8,
     /// `SND.NXT` when the multiplier last grew: one growth a round.
     dsack_round: Option<SeqNum>,
     reordering_seen: bool,
@@ -52,7 +51,7 @@ impl ReoWnd {
 
     /// The window, its multiplier, and whether reordering was seen.
     pub fn report(&self) -> (Duration, u32, bool) {
-        (self.reo_wnd, self.mult, self.reordering_seen)
+        (self.reo_wnd, self.mult.into(), self.reordering_seen)
     }
 
     /// Once per ACK, or per firing of the reordering timer (then without news).
@@ -68,7 +67,7 @@ impl ReoWnd {
         let grows = news.dsack && self.adaptation == DsackAdaptation::On && self.dsack_round.is_none();
         if grows {
             self.dsack_round = Some(cx.snd_nxt);
-            self.mult = (self.mult + 1).min(MULT_MAX);
+            self.mult = self.mult.saturating_add(1);
             self.persist = PERSIST;
         } else if news.exit {
             self.persist = self.persist.saturating_sub(1);
@@ -85,7 +84,7 @@ impl ReoWnd {
             return Duration::ZERO;
         }
         let Some(min_rtt) = cx.min_rtt else { return Duration::ZERO };
-        let window = (min_rtt * self.mult) / 4;
+        let window = (min_rtt * u32::from(self.mult)) / 4;
         cx.srtt.map_or(window, |srtt| window.min(srtt))
     }
 }

@@ -85,3 +85,27 @@ fn overlapping_segments_deliver_every_octet_once_and_in_order() {
     assert_eq!(script.info().mismatches, 0);
     assert_eq!(script.info().counters.bytes_received, 1700);
 }
+
+#[test]
+fn segments_that_report_holes_still_fit_the_mtu_and_full_retransmissions_report_apart() {
+    let mut script = Script::established(delayed(40));
+    script.write(100_000);
+    script.pass(Duration::from_millis(10));
+    script.out.clear();
+    // Holes in what the peer sends, while our own window is open for more.
+    for n in 1..4 {
+        data(&mut script, n * 3000, 1000);
+    }
+    script.out.clear();
+    script.ack(1 + 4 * MSS);
+    let sent = script.sent();
+    assert!(sent.len() >= 4, "{sent:?}");
+    for out in &sent {
+        let blocks = out.options.sack.as_slice().len() as u32;
+        assert!(blocks == 3 && out.len + 4 + 8 * blocks == MSS, "{out:?}");
+    }
+    script.pass(Duration::from_secs(3));
+    let sent = script.sent();
+    let retransmission = sent.iter().position(|out| out.len == MSS).expect("a timeout");
+    assert!(sent[retransmission].options.sack.is_empty());
+}

@@ -18,6 +18,28 @@ fn an_idle_endpoint_with_its_boxes_fits_into_one_kibibyte(detector: DetectorConf
     assert!(size <= 1024, "{size} octets");
 }
 
+#[test]
+fn a_connection_that_had_a_large_flight_is_as_small_as_before_once_it_is_acknowledged() {
+    const SEGMENTS: u32 = 1_000;
+    let mut cfg = quick();
+    cfg.cc.initial_window = cc::InitialWindow::plain(SEGMENTS);
+    cfg.options.window_scale = WindowScaleConfig::Shift(14);
+    let mut script = Script::connecting(cfg);
+    script.pass(base::Duration::from_millis(100));
+    script.finish_handshake(Options { window_scale: Some(14), ..peer_options() });
+    script.ack(1);
+    let size = |script: &Script| script.stack.endpoint(script.conn).map(Endpoint::state_size).expect("exists");
+    let idle = size(&script);
+    script.write(u64::from(SEGMENTS) * u64::from(MSS));
+    let sent = 1 + script.data().len() as u32 * MSS;
+    assert_eq!(sent, 1 + SEGMENTS * MSS);
+    script.pass(base::Duration::from_millis(10));
+    script.ack(sent - MSS);
+    assert!(size(&script) > idle + SEGMENTS as usize * 64, "{} octets while a segment is in flight", size(&script));
+    script.ack(sent);
+    assert_eq!(size(&script), idle);
+}
+
 /// A window of 200,000 segments with a hole at its start: one ACK that selectively acknowledges one more segment, and one
 /// that proves one lost, must not walk the window.
 #[test_case(DetectorConfig::DupThresh(Default::default()); "dup_thresh")]

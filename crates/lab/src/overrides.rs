@@ -1,0 +1,193 @@
+//! What the command line changes in an experiment.
+
+use crate::setting::Key;
+use crate::spec::{ArmSpec, Axis, Experiment, Refusal, Target};
+use core::fmt;
+use profiles::units;
+
+/// Options of `longhaul ab` that change the experiment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Overrides {
+    /// Names of arms or profiles; empty to leave the arms alone.
+    pub arms: Vec<String>,
+    /// `KEY=VALUE`; several values, separated by commas, make a sweep.
+    pub set: Vec<String>,
+    /// Runs of each arm in each cell.
+    pub iterations: Option<u32>,
+    /// Where all seeds come from.
+    pub seed: Option<u64>,
+}
+
+/// A wrong option: where, what, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UsageError {
+    /// The option as it was written.
+    pub place: String,
+    /// What is wrong.
+    pub problem: String,
+    /// What would be right.
+    pub remedy: String,
+}
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}; {}", self.place, self.problem, self.remedy)
+    }
+}
+
+impl core::error::Error for UsageError {}
+
+impl Experiment {
+    /// Applies the options: arms first, then kinds, then everything else.
+    ///
+    /// # Errors
+    /// At the first that is wrong.
+    pub fn apply(&mut self, overrides: &Overrides) -> Result<(), UsageError> {
+        if !overrides.arms.is_empty() {
+            self.choose_arms(&overrides.arms)?;
+        }
+        self.iterations = overrides.iterations.unwrap_or(self.iterations);
+        self.seed = overrides.seed.unwrap_or(self.seed);
+        let is_kind = |set: &&String| set.split('=').next().is_some_and(|key| key.trim().ends_with(".kind"));
+        let (kinds, others): (Vec<&String>, Vec<&String>) = overrides.set.iter().partition(is_kind);
+        for set in kinds.into_iter().chain(others) {
+            self.set(set).map_err(|refusal| UsageError {
+                place: format!("--set {set}"),
+                problem: refusal.problem,
+                remedy: refusal.remedy,
+            })?;
+        }
+        Ok(())
+    }
+
+    fn choose_arms(&mut self, names: &[String]) -> Result<(), UsageError> {
+        let mut chosen = Vec::with_capacity(names.len());
+        for name in names {
+            let own = self.arms.iter().find(|arm| arm.name == *name).cloned();
+            let arm = own.map_or_else(|| profiles::get(name).map(ArmSpec::of_profile), Ok);
+            chosen.push(arm.map_err(|error| UsageError {
+                place: format!("--arms {}", names.join(",")),
+                problem: format!("there is no arm or profile `{name}`"),
+                remedy: error.remedy,
+            })?);
+        }
+        self.arms = chosen;
+        let sweep = core::mem::take(&mut self.sweep);
+        self.sweep = sweep.into_iter().filter(|axis| self.target(&axis.key).is_ok()).collect();
+        Ok(())
+    }
+
+    fn set(&mut self, text: &str) -> Result<(), Refusal> {
+        let refuse = |problem: String, remedy: &str| Refusal { problem, remedy: remedy.to_owned(), in_value: true };
+        let Some((key, values)) = text.split_once('=') else {
+            return Err(refuse(format!("`{text}` is no KEY=VALUE"), "write for example `path.rtt=25ms`"));
+        };
+        let key = key.trim();
+        if let "run.iterations" | "run.seed" = key {
+            let number = units::count(values).map_err(|problem| refuse(problem, "write a whole number"))?;
+            match u32::try_from(number).ok().filter(|n| *n > 0) {
+                _ if key == "run.seed" => self.seed = number,
+                Some(iterations) => self.iterations = iterations,
+                None => return Err(refuse(format!("`{values}` iterations cannot be made"), "write 1 or more")),
+            }
+            return Ok(());
+        }
+        let mut canonical: Vec<String> = Vec::new();
+        for value in values.split(',') {
+            let value = self.check(key, value.trim())?;
+            if !canonical.contains(&value) {
+                canonical.push(value);
+            }
+        }
+        // A flow is so many bytes or so much time: the later word holds.
+        let rival = [("flow.bytes", "flow.seconds"), ("flow.seconds", "flow.bytes")].into_iter().find(|(one, _)| *one == key);
+        self.sweep.retain(|axis| rival.is_none_or(|(_, other)| axis.key != other));
+        match canonical.as_slice() {
+            [value] => self.fix(key, value),
+            _ => {
+                let axis = Axis { key: key.to_owned(), values: canonical };
+                match self.sweep.iter_mut().find(|axis| axis.key == key) {
+                    Some(found) => *found = axis,
+                    None => self.sweep.push(axis),
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// One value for all cells.
+    fn fix(&mut self, key: &str, value: &str) -> Result<(), Refusal> {
+        self.sweep.retain(|axis| axis.key != key);
+        match self.target(key)? {
+            Target::Point(found) => {
+                let found: &Key = found;
+                found.set(&mut self.point, value).expect("the value was checked");
+            }
+            Target::Arm { arm, path } => {
+                for spec in self.arms.iter_mut().filter(|spec| spec.name == arm) {
+                    spec.set.retain(|(known, _)| known != path);
+                    spec.set.push((path.to_owned(), value.to_owned()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec;
+    use test_case::test_case;
+
+    fn wan(arms: &[&str], set: &[&str]) -> Result<Experiment, String> {
+        let mut experiment = spec::builtin("wan").unwrap();
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let overrides = Overrides { arms: texts(arms), set: texts(set), ..Overrides::default() };
+        experiment.apply(&overrides).map_err(|error| error.to_string())?;
+        Ok(experiment)
+    }
+
+    #[test]
+    fn one_value_replaces_an_axis_and_several_make_one() {
+        let experiment = wan(&[], &["path.rtt=80ms", "path.loss=0.1%,1%"]).unwrap();
+        let keys: Vec<&str> = experiment.sweep.iter().map(|axis| axis.key.as_str()).collect();
+        assert_eq!(keys, ["flow.bytes", "path.loss"]);
+        assert_eq!(experiment.sweep[1].values, ["0.1%", "1%"]);
+        assert_eq!(experiment.point.rtt, base::Duration::from_millis(80));
+    }
+
+    #[test]
+    fn an_axis_that_is_set_anew_keeps_its_place_and_repeats_nothing() {
+        let experiment = wan(&[], &["path.rtt=25ms,0.025s,30ms"]).unwrap();
+        assert_eq!(experiment.sweep[0], Axis { key: "path.rtt".into(), values: vec!["25ms".into(), "30ms".into()] });
+    }
+
+    #[test]
+    fn a_timed_flow_takes_the_place_of_a_sized_one() {
+        let experiment = wan(&[], &["flow.seconds=10"]).unwrap();
+        assert_eq!(experiment.sweep.iter().map(|axis| axis.key.as_str()).collect::<Vec<_>>(), ["path.rtt"]);
+        assert!(experiment.point.canonical().ends_with("flow.seconds=10s"));
+    }
+
+    #[test]
+    fn leaves_of_an_arm_are_set_kinds_first_and_only_together_they_must_fit() {
+        let sets = ["longhaul.recovery.detector.capacity=16", "longhaul.recovery.detector.kind=rack_ring"];
+        let experiment = wan(&["longhaul", "longhaul"], &sets).unwrap();
+        assert_eq!(experiment.arms[0], experiment.arms[1]);
+        assert!(experiment.arms[0].config(&[]).is_ok());
+        assert!(wan(&[], &["longhaul.rto.min=2s", "longhaul.rto.initial=2s"]).unwrap().arms[2].config(&[]).is_ok());
+    }
+
+    #[test_case(&[], &["path.rt=25ms"], "--set path.rt=25ms: unknown key `path.rt`; did you mean `path.rtt`?")]
+    #[test_case(&[], &["longhaul.rto.mim=1s"], "--set longhaul.rto.mim=1s: unknown key `longhaul.rto.mim`; did you mean `longhaul.rto.min`?")]
+    #[test_case(&[], &["path.rtt"], "--set path.rtt: `path.rtt` is no KEY=VALUE; write for example `path.rtt=25ms`")]
+    #[test_case(&[], &["path.rtt=25"], "--set path.rtt=25: `25` is no time; write a number and one of s, ms, us, ns, for example `25ms`")]
+    #[test_case(&["longhaul"], &["server-2016.rto.min=1s"], "--set server-2016.rto.min=1s: arm `server-2016` takes no part; the arms are longhaul")]
+    #[test_case(&["server-2061"], &[], "--arms server-2061: there is no arm or profile `server-2061`; did you mean `server-2016`? There are rfc, longhaul, server-2016, server-2022")]
+    #[test_case(&[], &["longhaul.rto.min=1h"], "--set longhaul.rto.min=1h: `rto.min`: `1h` is no time: write a number and one of s, ms, us, ns, for example `25ms`; `longhaul profiles longhaul` shows its values")]
+    #[test_case(&[], &["run.iterations=0"], "--set run.iterations=0: `0` iterations cannot be made; write 1 or more")]
+    fn a_wrong_option_is_refused_with_what_would_be_right(arms: &[&str], set: &[&str], message: &str) {
+        assert_eq!(wan(arms, set).unwrap_err(), message);
+    }
+}

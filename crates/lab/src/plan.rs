@@ -1,0 +1,219 @@
+//! From an experiment to the list of its runs.
+
+use crate::arm::{self, Arm};
+use crate::overrides::UsageError;
+use crate::setting::Point;
+use crate::spec::Experiment;
+use crate::sweep::{self, Cell};
+use std::collections::BTreeMap;
+use tcp::ValidConfig;
+
+/// Everything there is to do.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What is compared.
+    pub experiment: Experiment,
+    /// In the order of the sweep.
+    pub cells: Vec<Cell>,
+    /// The reference first.
+    pub arms: Vec<Arm>,
+    /// By cell, then iteration, then arm.
+    pub runs: Vec<RunSpec>,
+}
+
+/// One arm in one cell with one seed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunSpec {
+    /// Index of the cell.
+    pub cell: usize,
+    /// Index of the arm.
+    pub arm: usize,
+    /// Counted from one.
+    pub iteration: u32,
+    /// Where every random stream of the run comes from.
+    pub seed: u64,
+    /// The network and the flow.
+    pub point: Point,
+    /// Both ends.
+    pub config: ValidConfig,
+    /// Digest of network, flow and configuration: with the seed and the version it determines the result.
+    pub digest: String,
+}
+
+/// Names one run of a plan: `CELL/ARM/ITERATION`, cells and iterations counted from one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunName {
+    /// Which cell.
+    pub cell: usize,
+    /// Label of the arm.
+    pub arm: String,
+    /// Which iteration.
+    pub iteration: u32,
+}
+
+impl Plan {
+    /// Unfolds an experiment.
+    ///
+    /// # Errors
+    /// When the values of an arm do not fit together.
+    pub fn new(experiment: Experiment) -> Result<Self, UsageError> {
+        let cells = sweep::cells(&experiment);
+        let arms = arm::label(&experiment.arms);
+        let mut runs = Vec::new();
+        for (cell_index, cell) in cells.iter().enumerate() {
+            let configs = arms.iter().map(|arm| configure(arm, cell)).collect::<Result<Vec<_>, _>>()?;
+            for iteration in 1..=experiment.iterations {
+                for (arm_index, (arm, config)) in arms.iter().zip(&configs).enumerate() {
+                    runs.push(RunSpec {
+                        cell: cell_index,
+                        arm: arm_index,
+                        iteration,
+                        seed: arm::seed(experiment.seed, &cell.point, arm.ordinal, iteration),
+                        point: cell.point,
+                        config: config.clone(),
+                        digest: digest(&cell.point, config),
+                    });
+                }
+            }
+        }
+        Ok(Self { experiment, cells, arms, runs })
+    }
+
+    /// Keeps one run only.
+    ///
+    /// # Errors
+    /// When the plan has no such run.
+    pub fn keep_only(&mut self, name: &RunName) -> Result<(), UsageError> {
+        let arm = self.arms.iter().position(|arm| arm.label == name.arm);
+        let wanted = |run: &RunSpec| run.cell + 1 == name.cell && Some(run.arm) == arm && run.iteration == name.iteration;
+        if !self.runs.iter().any(wanted) {
+            let labels: Vec<&str> = self.arms.iter().map(|arm| arm.label.as_str()).collect();
+            return Err(UsageError {
+                place: format!("--run {name}"),
+                problem: "there is no such run".to_owned(),
+                remedy: format!(
+                    "cells are 1 to {}, arms {}, iterations 1 to {}",
+                    self.cells.len(),
+                    labels.join(", "),
+                    self.experiment.iterations
+                ),
+            });
+        }
+        self.runs.retain(wanted);
+        Ok(())
+    }
+
+    /// What a run is called.
+    pub fn name_of(&self, run: &RunSpec) -> RunName {
+        RunName { cell: run.cell + 1, arm: self.arms[run.arm].label.clone(), iteration: run.iteration }
+    }
+}
+
+fn configure(arm: &Arm, cell: &Cell) -> Result<ValidConfig, UsageError> {
+    arm.spec.config(&cell.leaves_of(&arm.spec.name)).map_err(|error| UsageError {
+        place: format!("arm {}", arm.label),
+        problem: error.to_string(),
+        remedy: format!("change one of them; `longhaul profiles {}` shows the others", arm.spec.profile),
+    })
+}
+
+/// FNV-1a over everything that decides about a run but its seed and the program, twice with different starts: 128 bits.
+fn digest(point: &Point, config: &ValidConfig) -> String {
+    let mut text = point.canonical();
+    for (path, value) in profiles::values(config) {
+        text.push_str(&format!("\n{path}={value}"));
+    }
+    let fnv = |start: u64| text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    format!("{:016x}{:016x}", fnv(0xcbf2_9ce4_8422_2325), fnv(0x9e37_79b9_7f4a_7c15))
+}
+
+/// The leaves in which a configuration differs from the root profile.
+pub(crate) fn difference_from_root(config: &ValidConfig) -> BTreeMap<String, String> {
+    let root: BTreeMap<&str, String> = profiles::builtin()
+        .iter()
+        .find(|profile| profile.extends.is_none())
+        .map(|root| profiles::values(root.config()).into_iter().collect())
+        .unwrap_or_default();
+    let own = profiles::values(config).into_iter();
+    own.filter(|(path, value)| root.get(path) != Some(value)).map(|(path, value)| (path.to_owned(), value)).collect()
+}
+
+impl core::fmt::Display for RunName {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}/{}/{}", self.cell, self.arm, self.iteration)
+    }
+}
+
+impl core::str::FromStr for RunName {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = || {
+            let (cell, rest) = text.split_once('/')?;
+            let (arm, iteration) = rest.rsplit_once('/')?;
+            let cell = cell.parse().ok().filter(|cell| *cell > 0)?;
+            Some(Self { cell, arm: arm.to_owned(), iteration: iteration.parse().ok()? })
+        };
+        parsed().ok_or_else(|| format!("`{text}` is no CELL/ARM/ITERATION: write for example `1/longhaul/3`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::overrides::Overrides;
+    use crate::spec;
+
+    fn plan(arms: &[&str], set: &[&str]) -> Result<Plan, String> {
+        let mut experiment = spec::builtin("wan").unwrap();
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+        let overrides = Overrides { arms: texts(arms), set: texts(set), iterations: Some(2), seed: None };
+        experiment.apply(&overrides).map_err(|error| error.to_string())?;
+        Plan::new(experiment).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn arms_of_a_cell_share_seeds_and_a_repeated_arm_does_not() {
+        let plan = plan(&["rfc", "longhaul", "rfc"], &["path.rtt=25ms", "flow.bytes=1MB"]).unwrap();
+        let seeds: Vec<u64> = plan.runs.iter().map(|run| run.seed).collect();
+        assert_eq!(seeds.len(), 6);
+        assert_eq!(seeds[0], seeds[1]);
+        assert!(seeds[2] != seeds[0] && seeds[3] != seeds[0] && seeds[3] == seeds[4]);
+        assert_eq!(plan.runs[0].digest, plan.runs[2].digest);
+        assert_ne!(plan.runs[0].digest, plan.runs[1].digest);
+    }
+
+    #[test]
+    fn narrowing_a_sweep_keeps_the_runs_of_what_remains() {
+        let (wide, narrow) = (plan(&[], &[]).unwrap(), plan(&[], &["path.rtt=200ms", "flow.bytes=128MB"]).unwrap());
+        let last: Vec<(u64, &str)> = wide.runs.iter().filter(|run| run.cell == 7).map(|run| (run.seed, run.digest.as_str())).collect();
+        let only: Vec<(u64, &str)> = narrow.runs.iter().map(|run| (run.seed, run.digest.as_str())).collect();
+        assert_eq!(last, only);
+    }
+
+    #[test]
+    fn a_run_is_found_by_its_name() {
+        let mut plan = plan(&["rfc", "rfc"], &[]).unwrap();
+        let names: Vec<RunName> = plan.runs.iter().map(|run| plan.name_of(run)).collect();
+        let wanted: RunName = "3/rfc#2/1".parse().unwrap();
+        assert_eq!(names.iter().filter(|name| **name == wanted).count(), 1);
+        plan.keep_only(&wanted).unwrap();
+        assert_eq!(plan.runs.len(), 1);
+        assert_eq!(plan.name_of(&plan.runs[0]), wanted);
+        let error = plan.keep_only(&"9/rfc/1".parse().unwrap()).unwrap_err().to_string();
+        assert_eq!(error, "--run 9/rfc/1: there is no such run; cells are 1 to 8, arms rfc, rfc#2, iterations 1 to 2");
+        assert!("x/rfc/1".parse::<RunName>().is_err() && "1/rfc".parse::<RunName>().is_err() && "0/rfc/1".parse::<RunName>().is_err());
+    }
+
+    #[test]
+    fn values_that_do_not_fit_together_are_refused_by_arm() {
+        let error = plan(&[], &["longhaul.rto.min=30s,200ms"]).unwrap_err();
+        assert!(error.starts_with("arm longhaul: rto.initial: must lie between rto.min and rto.max; change one of them"), "{error}");
+    }
+
+    #[test]
+    fn only_what_differs_from_the_root_is_told() {
+        let plan = plan(&["rfc", "longhaul"], &[]).unwrap();
+        assert!(difference_from_root(&plan.runs[0].config).is_empty());
+        assert_eq!(difference_from_root(&plan.runs[1].config).get("rto.min").map(String::as_str), Some("200ms"));
+    }
+}
