@@ -1,1 +1,27 @@
-//! Placeholder.
+//! Experiments: what is compared (`spec`), unfolded into runs (`plan`), run in parallel (`run`), kept (`log`), and told as
+//! rows of paired differences (`results`). What the numbers mean is written down in `docs/MEASUREMENT.md`.
+//!
+//! Results depend on the experiment and its seed alone: not on the number of threads, the order in which runs finish, or
+//! whether they were made now or found in a file.
+#![forbid(unsafe_code)]
+
+pub mod arm;
+pub mod backend;
+pub mod expect;
+pub mod log;
+pub mod overrides;
+pub mod plan;
+pub mod results;
+pub mod run;
+pub mod setting;
+pub mod spec;
+pub mod stats;
+pub mod sweep;
+
+pub use backend::{Backend, Measured, MockBackend, RunFailure, SimBackend};
+pub use log::{LogError, RunLog};
+pub use overrides::{Overrides, UsageError};
+pub use plan::{Plan, RunName, RunSpec};
+pub use results::Row;
+pub use run::{Finished, execute};
+pub use spec::Experiment;

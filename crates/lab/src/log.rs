@@ -1,0 +1,240 @@
+//! `runs.jsonl`: one line per finished run, on the disk before the run counts as done.
+//!
+//! A sweep that was killed goes on where it stopped: runs whose line is there are not run again. What identifies a run is
+//! everything that determines its result — digest of network, flow and configuration, seed, version — so the same file
+//! serves a sweep that was widened or whose arms were renamed. A line that was cut off by a crash is dropped, with a
+//! warning. The lines stand in the order in which runs finished; nothing else in the file depends on the machine.
+
+use crate::backend::Measured;
+use crate::plan::{Plan, RunSpec, difference_from_root};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Name of the file in the directory that the user gives.
+const FILE_NAME: &str = "runs.jsonl";
+/// Results of different versions are not mixed.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// What identifies a result.
+type RunKey = (String, String, u64);
+
+/// A line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Line {
+    version: String,
+    experiment: String,
+    spec: String,
+    path: String,
+    arm: String,
+    profile: String,
+    iteration: u32,
+    seed: u64,
+    /// Leaves in which the arm differs from the root profile.
+    config: BTreeMap<String, String>,
+    #[serde(flatten)]
+    measured: Measured,
+}
+
+/// The open file.
+#[derive(Debug)]
+pub struct RunLog {
+    file: File,
+    path: PathBuf,
+    known: BTreeMap<RunKey, Measured>,
+    warning: Option<String>,
+}
+
+/// Why the file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum LogError {
+    /// The operating system says no.
+    #[error("cannot write `{}`: {error}", path.display())]
+    Io {
+        /// File or directory.
+        path: PathBuf,
+        /// Its reason.
+        error: io::Error,
+    },
+    /// Another process writes to it.
+    #[error("`{}` is being written by another run of longhaul", .0.display())]
+    Busy(PathBuf),
+    /// It holds something else.
+    #[error("`{}`, line {line} is no result of longhaul: {problem}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// Counted from one.
+        line: usize,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl RunLog {
+    /// Opens the file in `directory`, both made when they are missing, and reads what is there.
+    ///
+    /// # Errors
+    /// When it cannot be written, or is not ours.
+    pub fn open(directory: &Path) -> Result<Self, LogError> {
+        std::fs::create_dir_all(directory).map_err(|error| LogError::Io { path: directory.to_owned(), error })?;
+        let path = directory.join(FILE_NAME);
+        let failed = |error| LogError::Io { path: path.clone(), error };
+        let options = OpenOptions::new().read(true).append(true).create(true).open(&path);
+        let mut file = options.map_err(failed)?;
+        file.try_lock().map_err(|_| LogError::Busy(path.clone()))?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let warning = (whole < bytes.len()).then(|| {
+            format!("`{}`: the last line was cut off; it is dropped and its run made again", path.display())
+        });
+        let known = read_lines(&path, &bytes[..whole])?;
+        if warning.is_some() {
+            file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).map_err(failed)?;
+        }
+        Ok(Self { file, path, known, warning })
+    }
+
+    /// What should be told about the file as it was found.
+    pub fn warning(&self) -> Option<&str> {
+        self.warning.as_deref()
+    }
+
+    /// The result of a run that was made before.
+    pub fn find(&self, run: &RunSpec) -> Option<Measured> {
+        self.known.get(&(VERSION.to_owned(), run.digest.clone(), run.seed)).copied()
+    }
+
+    /// Appends a finished run; it is on the disk when this returns.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub fn append(&mut self, plan: &Plan, run: &RunSpec, measured: Measured) -> Result<(), LogError> {
+        let arm = &plan.arms[run.arm];
+        let line = Line {
+            version: VERSION.to_owned(),
+            experiment: plan.experiment.name.clone(),
+            spec: run.digest.clone(),
+            path: run.point.canonical(),
+            arm: arm.label.clone(),
+            profile: arm.spec.profile.clone(),
+            iteration: run.iteration,
+            seed: run.seed,
+            config: difference_from_root(&run.config),
+            measured,
+        };
+        let mut text = serde_json::to_string(&line).expect("a line has no maps with odd keys");
+        text.push('\n');
+        // One write: a reader sees a line whole or not at all.
+        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
+        written.map_err(|error| LogError::Io { path: self.path.clone(), error })
+    }
+}
+
+fn read_lines(path: &Path, bytes: &[u8]) -> Result<BTreeMap<RunKey, Measured>, LogError> {
+    let mut known = BTreeMap::new();
+    for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
+        let line: Line = serde_json::from_slice(line).map_err(|error| LogError::Foreign {
+            path: path.to_owned(),
+            line: index + 1,
+            problem: error.to_string(),
+        })?;
+        known.insert((line.version, line.spec, line.seed), line.measured);
+    }
+    Ok(known)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{Backend, MockBackend};
+    use crate::overrides::Overrides;
+    use crate::spec;
+
+    fn plan() -> Plan {
+        let mut experiment = spec::builtin("wan").unwrap();
+        experiment.apply(&Overrides { iterations: Some(2), ..Overrides::default() }).unwrap();
+        Plan::new(experiment).unwrap()
+    }
+
+    fn fill(directory: &Path, runs: usize) -> Plan {
+        let plan = plan();
+        let mut log = RunLog::open(directory).unwrap();
+        for run in plan.runs.iter().take(runs) {
+            log.append(&plan, run, MockBackend.run(run).unwrap()).unwrap();
+        }
+        plan
+    }
+
+    #[test]
+    fn what_was_written_is_found_again_and_nothing_else() {
+        let directory = tempfile::tempdir().unwrap();
+        let plan = fill(directory.path(), 3);
+        let log = RunLog::open(directory.path()).unwrap();
+        assert_eq!(log.warning(), None);
+        for (index, run) in plan.runs.iter().enumerate() {
+            let expected = (index < 3).then(|| MockBackend.run(run).unwrap());
+            assert_eq!(log.find(run), expected, "{index}");
+        }
+    }
+
+    #[test]
+    fn another_seed_or_configuration_is_another_run() {
+        let directory = tempfile::tempdir().unwrap();
+        let plan = fill(directory.path(), 1);
+        let log = RunLog::open(directory.path()).unwrap();
+        let mut other = plan.runs[0].clone();
+        other.seed += 1;
+        assert_eq!(log.find(&other), None);
+        let mut other = plan.runs[0].clone();
+        other.digest.push('0');
+        assert_eq!(log.find(&other), None);
+    }
+
+    #[test]
+    fn a_line_that_was_cut_off_is_dropped_with_a_warning_and_overwritten() {
+        let directory = tempfile::tempdir().unwrap();
+        let plan = fill(directory.path(), 2);
+        let path = directory.path().join(FILE_NAME);
+        let text = std::fs::read(&path).unwrap();
+        std::fs::write(&path, &text[..text.len() - 10]).unwrap();
+        let mut log = RunLog::open(directory.path()).unwrap();
+        assert!(log.warning().is_some_and(|warning| warning.contains("cut off")));
+        assert!(log.find(&plan.runs[0]).is_some() && log.find(&plan.runs[1]).is_none());
+        log.append(&plan, &plan.runs[1], MockBackend.run(&plan.runs[1]).unwrap()).unwrap();
+        drop(log);
+        assert_eq!(std::fs::read(&path).unwrap(), text);
+    }
+
+    #[test]
+    fn a_foreign_file_is_refused_by_line_and_left_alone() {
+        let directory = tempfile::tempdir().unwrap();
+        fill(directory.path(), 1);
+        let path = directory.path().join(FILE_NAME);
+        let mut text = std::fs::read_to_string(&path).unwrap();
+        text.push_str("{\"a\":1}\n");
+        std::fs::write(&path, &text).unwrap();
+        let message = RunLog::open(directory.path()).unwrap_err().to_string();
+        assert!(message.contains("line 2 is no result of longhaul"), "{message}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+    }
+
+    #[test]
+    fn two_writers_do_not_share_a_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let _first = RunLog::open(directory.path()).unwrap();
+        assert!(matches!(RunLog::open(directory.path()), Err(LogError::Busy(_))));
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_is_an_error_with_its_path() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let message = RunLog::open(&file.join("below")).unwrap_err().to_string();
+        assert!(message.starts_with("cannot write `") && message.contains("file"), "{message}");
+    }
+}

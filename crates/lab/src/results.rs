@@ -1,0 +1,258 @@
+//! What is reported: one row per (cell, arm), as the measurement contract defines its numbers.
+//!
+//! Figures are rounded to nine decimals only where they are written down, never in between.
+
+use crate::backend::Measured;
+use crate::expect::Expectation;
+use crate::plan::Plan;
+use crate::run::Finished;
+use crate::setting::{Flow, Point};
+use crate::stats::{self, Comparison, compare};
+use netem::Buffer;
+use profiles::units;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// One arm in one cell.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// Where.
+    pub cell: CellView,
+    /// Label of the arm.
+    pub arm: String,
+    /// Runs that succeeded.
+    pub runs: usize,
+    /// Payload bits over the time from the first SYN to the last octet read.
+    pub goodput_mbps: Spread,
+    /// Median over runs of ideal time / actual time.
+    pub efficiency: Option<f64>,
+    /// Retransmitted payload in per cent of all payload sent, all runs together.
+    pub retransmitted_pct: Option<f64>,
+    /// Retransmission timeouts, mean per run.
+    pub rtos: Option<f64>,
+    /// Episodes entered without a timeout, mean per run.
+    pub fast_retransmits: Option<f64>,
+    /// Episodes that ended without a timeout in per cent of all, all runs together.
+    pub recovery_success_pct: Option<f64>,
+    /// Against the reference; `None` for the reference itself.
+    pub vs_reference: Option<Versus>,
+    /// Retransmissions lost in their turn, mean per run.
+    pub lost_retransmissions: Option<f64>,
+    /// Data packets dropped by the path, mean per run.
+    pub dropped: Option<f64>,
+    /// The profile behind the arm.
+    pub profile: String,
+    /// Goodput by iteration, for pairing.
+    #[serde(skip)]
+    by_iteration: BTreeMap<u32, f64>,
+}
+
+/// A cell in plain numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CellView {
+    /// Round-trip time.
+    pub rtt_ms: f64,
+    /// Payload of a sized flow.
+    pub bytes: Option<u64>,
+    /// Length of a timed flow.
+    pub seconds: Option<f64>,
+    /// Rate of the bottleneck.
+    pub rate_mbit: f64,
+    /// Buffer of the bottleneck, unless it is counted in packets.
+    pub buffer_bytes: Option<u64>,
+    /// Buffer of the bottleneck, if it is counted in packets.
+    pub buffer_packets: Option<u32>,
+    /// Largest jitter.
+    pub jitter_us: f64,
+    /// Probability of loss.
+    pub loss_pct: f64,
+    /// Reordering, if there is any.
+    pub reorder: Option<ReorderView>,
+    /// What the sweep set, as it was written.
+    pub swept: BTreeMap<String, String>,
+}
+
+/// Reordering in plain numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ReorderView {
+    /// How often.
+    pub probability_pct: f64,
+    /// How long.
+    pub delay_ms: f64,
+    /// `late` or `early`.
+    pub mode: &'static str,
+}
+
+/// A distribution over runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Spread {
+    /// The middle.
+    pub median: Option<f64>,
+    /// The average.
+    pub mean: Option<f64>,
+    /// A tenth is not above; `None` below 50 runs.
+    pub p10: Option<f64>,
+    /// Nine tenths are not above; `None` below 50 runs.
+    pub p90: Option<f64>,
+}
+
+/// A paired difference.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Versus {
+    /// Median over seeds of this arm's goodput / the reference's.
+    pub median_ratio: f64,
+    /// Lower bound of its 95 % interval.
+    pub lo: Option<f64>,
+    /// Upper bound.
+    pub hi: Option<f64>,
+    /// What this says.
+    pub verdict: &'static str,
+}
+
+impl Row {
+    /// The paired ratio of goodputs, seed by seed, whoever is the reference.
+    pub(crate) fn goodput_ratio_to(&self, other: &Self) -> Option<f64> {
+        self.compared_to(other).map(|comparison| comparison.median_ratio)
+    }
+
+    fn compared_to(&self, other: &Self) -> Option<Comparison> {
+        let pair = |(iteration, own): (&u32, &f64)| Some((*own, *other.by_iteration.get(iteration)?));
+        compare(&self.by_iteration.iter().filter_map(pair).collect::<Vec<_>>())
+    }
+}
+
+/// All rows: by cell in the order of the sweep, then by arm in the order of the arms.
+pub fn rows(plan: &Plan, finished: &Finished) -> Vec<Row> {
+    let mut rows = Vec::with_capacity(plan.cells.len() * plan.arms.len());
+    for cell in 0..plan.cells.len() {
+        let first = rows.len();
+        for arm in 0..plan.arms.len() {
+            let runs: Vec<(u32, Measured)> = plan
+                .runs
+                .iter()
+                .zip(&finished.measured)
+                .filter(|(run, _)| run.cell == cell && run.arm == arm)
+                .filter_map(|(run, measured)| Some((run.iteration, (*measured)?)))
+                .collect();
+            let mut row = row(plan, cell, arm, &runs);
+            row.vs_reference = rows.get(first).and_then(|reference| row.compared_to(reference)).map(Versus::new);
+            rows.push(row);
+        }
+    }
+    rows
+}
+
+fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
+    let point = &plan.cells[cell].point;
+    let by_iteration: BTreeMap<u32, f64> =
+        runs.iter().map(|(iteration, measured)| (*iteration, measured.goodput_mbps())).collect();
+    let goodputs: Vec<f64> = by_iteration.values().copied().collect();
+    let efficiencies: Vec<f64> = runs.iter().map(|(_, measured)| measured.efficiency(point)).collect();
+    let sum = |field: fn(&Measured) -> u64| runs.iter().map(|(_, measured)| field(measured)).sum::<u64>();
+    let mean = |field| (!runs.is_empty()).then(|| rounded(sum(field) as f64 / runs.len() as f64));
+    let percent = |part: u64, whole: u64| (whole > 0).then(|| rounded(part as f64 * 100.0 / whole as f64));
+    Row {
+        experiment: plan.experiment.name.clone(),
+        cell: CellView::new(point, &plan.cells[cell].swept),
+        arm: plan.arms[arm].label.clone(),
+        runs: runs.len(),
+        goodput_mbps: Spread {
+            median: stats::median(&goodputs).map(rounded),
+            mean: stats::mean(&goodputs).map(rounded),
+            p10: stats::percentile(&goodputs, 10).map(rounded),
+            p90: stats::percentile(&goodputs, 90).map(rounded),
+        },
+        efficiency: stats::median(&efficiencies).map(rounded),
+        retransmitted_pct: percent(sum(|m| m.bytes_retransmitted), sum(|m| m.bytes_sent)),
+        rtos: mean(|m| m.rtos),
+        fast_retransmits: mean(|m| m.fast_retransmits),
+        recovery_success_pct: percent(sum(|m| m.episodes_without_timeout), sum(|m| m.episodes)),
+        vs_reference: None,
+        lost_retransmissions: mean(|m| m.lost_retransmissions),
+        dropped: mean(|m| m.dropped),
+        profile: plan.arms[arm].spec.profile.clone(),
+        by_iteration,
+    }
+}
+
+impl Versus {
+    fn new(comparison: Comparison) -> Self {
+        let Comparison { median_ratio, interval, verdict } = comparison;
+        Self {
+            median_ratio: rounded(median_ratio),
+            lo: interval.map(|(lo, _)| rounded(lo)),
+            hi: interval.map(|(_, hi)| rounded(hi)),
+            verdict: verdict.word(),
+        }
+    }
+}
+
+impl CellView {
+    fn new(point: &Point, swept: &[(String, String)]) -> Self {
+        let percent = |ratio: base::Ratio| rounded(ratio.num() as f64 * 100.0 / ratio.den() as f64);
+        let reorder = point.reorder;
+        let (bytes, seconds) = match point.flow {
+            Flow::Bytes(bytes) => (Some(bytes), None),
+            Flow::Seconds(span) => (None, Some(span.as_nanos() as f64 / 1e9)),
+        };
+        let (buffer_bytes, buffer_packets) = match point.buffer() {
+            Buffer::Bytes(bytes) => (Some(bytes), None),
+            Buffer::Packets(packets) => (None, Some(packets)),
+            Buffer::Unlimited => (None, None),
+        };
+        Self {
+            rtt_ms: point.rtt.as_nanos() as f64 / 1e6,
+            bytes,
+            seconds,
+            rate_mbit: point.rate.bits_per_sec() as f64 / 1e6,
+            buffer_bytes,
+            buffer_packets,
+            jitter_us: point.jitter.as_nanos() as f64 / 1e3,
+            loss_pct: percent(point.loss),
+            reorder: (!reorder.probability.is_zero()).then(|| ReorderView {
+                probability_pct: percent(reorder.probability),
+                delay_ms: reorder.delay.as_nanos() as f64 / 1e6,
+                mode: reorder.mode.word(),
+            }),
+            swept: swept.iter().cloned().collect(),
+        }
+    }
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * 1e9).round() / 1e9
+}
+
+/// One JSON object a row.
+pub fn jsonl(row: &Row) -> String {
+    serde_json::to_string(row).expect("rows have only text as keys")
+}
+
+/// Conditions of the experiment that do not hold: which cell, counted from zero, and what is wrong.
+pub fn unmet(plan: &Plan, rows: &[Row]) -> Vec<(usize, String)> {
+    let mut found = Vec::new();
+    for (cell, rows) in rows.chunks(plan.arms.len()).enumerate() {
+        let rows: Vec<&Row> = rows.iter().collect();
+        let complaints = plan.experiment.expect.iter().filter_map(|condition: &Expectation| condition.complaint(&rows));
+        found.extend(complaints.map(|complaint| (cell, complaint)));
+    }
+    found
+}
+
+/// What is the same in all cells, in words: `path.rate=100Mbit path.buffer=1bdp`.
+pub fn constants(plan: &Plan) -> String {
+    let swept: Vec<&str> = plan.experiment.sweep.iter().map(|axis| axis.key.as_str()).collect();
+    let canonical = plan.experiment.point.canonical();
+    let reorders = !plan.experiment.point.reorder.probability.is_zero() || swept.iter().any(|key| key.contains("reorder"));
+    let nothing = ["path.jitter=0ns".to_owned(), format!("path.loss={}", units::show_percent(base::Ratio::ZERO))];
+    let shown = canonical.split(' ').filter(|setting| {
+        let key = setting.split('=').next().unwrap_or_default();
+        !swept.contains(&key) && !nothing.iter().any(|absent| absent == setting) && (reorders || !key.contains("reorder"))
+    });
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

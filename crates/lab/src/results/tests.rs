@@ -1,0 +1,123 @@
+//! Tests of rows: made of runs with known results.
+
+use super::*;
+use crate::backend::MockBackend;
+use crate::overrides::Overrides;
+use crate::{run, spec};
+
+fn plan(iterations: u32, set: &[&str], arms: &[&str]) -> Plan {
+    let mut experiment = spec::builtin("wan").unwrap();
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let overrides = Overrides { arms: texts(arms), set: texts(set), iterations: Some(iterations), seed: None };
+    experiment.apply(&overrides).unwrap();
+    Plan::new(experiment).unwrap()
+}
+
+fn rows_of(plan: &Plan) -> Vec<Row> {
+    rows(plan, &run::execute(plan, &MockBackend, 2, None, &mut |_| ()).unwrap())
+}
+
+/// The stand-in's second arm takes 16.000, 16.016, … 16.080 s for a megabyte, the first half of that.
+#[test]
+fn a_row_has_the_schema_and_the_numbers_of_the_contract() {
+    let plan = plan(6, &["path.rtt=25ms", "flow.bytes=1MB"], &["rfc", "longhaul"]);
+    let lines: Vec<serde_json::Value> = rows_of(&plan).iter().map(|row| serde_json::from_str(&jsonl(row)).unwrap()).collect();
+    let seconds: Vec<f64> = (0..6).map(|k| 16.0 + 0.016 * f64::from(k)).collect();
+    let middle = |of: fn(f64) -> f64| rounded((of(seconds[2]) + of(seconds[3])) / 2.0);
+    let expected = serde_json::json!({
+        "experiment": "wan",
+        "cell": {
+            "rtt_ms": 25.0, "bytes": 1_000_000, "seconds": null, "rate_mbit": 100.0, "buffer_bytes": 312_500,
+            "buffer_packets": null, "jitter_us": 100.0, "loss_pct": 0.0, "reorder": null, "swept": {},
+        },
+        "arm": "longhaul",
+        "runs": 6,
+        "goodput_mbps": {
+            "median": middle(|s| 8.0 / s),
+            "mean": rounded(seconds.iter().map(|s| 8.0 / s).sum::<f64>() / 6.0),
+            "p10": null,
+            "p90": null,
+        },
+        // 685 packets of 1,500 bytes at 100 Mbit/s, and one and a half round trips.
+        "efficiency": middle(|s| (0.0822 + 0.0375) / s),
+        // Three of six runs send 100 of 1,000,100 octets again.
+        "retransmitted_pct": rounded(300.0 * 100.0 / 6_000_300.0),
+        "rtos": 0.0,
+        "fast_retransmits": 0.5,
+        "recovery_success_pct": 100.0,
+        "vs_reference": {"median_ratio": 0.5, "lo": 0.5, "hi": 0.5, "verdict": "worse"},
+        "lost_retransmissions": 0.0,
+        "dropped": 0.5,
+        "profile": "longhaul",
+    });
+    assert_eq!(lines[1], expected);
+    assert!(lines[0]["vs_reference"].is_null());
+    assert_eq!(lines.len(), 2);
+}
+
+#[test]
+fn keys_of_a_line_come_in_the_order_of_the_contract() {
+    let line = jsonl(&rows_of(&plan(1, &["path.rtt=25ms", "flow.bytes=1MB"], &["rfc"]))[0]);
+    let keys = ["experiment", "cell", "arm", "runs", "goodput_mbps", "efficiency", "retransmitted_pct", "vs_reference"];
+    let places: Vec<usize> = keys.iter().map(|key| line.find(&format!("\"{key}\":")).expect(key)).collect();
+    assert!(places.is_sorted(), "{line}");
+}
+
+#[test]
+fn rows_come_by_cell_and_then_by_arm_and_tails_with_fifty_runs() {
+    let rows = rows_of(&plan(50, &["path.rtt=50ms,25ms", "flow.bytes=1MB"], &["longhaul", "rfc", "longhaul"]));
+    let order: Vec<(f64, &str)> = rows.iter().map(|row| (row.cell.rtt_ms, row.arm.as_str())).collect();
+    let arms = ["longhaul", "rfc", "longhaul#2"];
+    let expected: Vec<(f64, &str)> = [50.0, 25.0].iter().flat_map(|rtt| arms.iter().map(move |arm| (*rtt, *arm))).collect();
+    assert_eq!(order, expected);
+    let spread = &rows[0].goodput_mbps;
+    assert!(spread.p10.unwrap() < spread.median.unwrap() && spread.median.unwrap() < spread.p90.unwrap());
+}
+
+#[test]
+fn without_an_episode_there_is_no_success_to_speak_of() {
+    let plan = plan(2, &["path.rtt=25ms", "flow.bytes=1MB"], &["rfc"]);
+    let mut finished = run::execute(&plan, &MockBackend, 1, None, &mut |_| ()).unwrap();
+    finished.measured[0] = None;
+    let row = &rows(&plan, &finished)[0];
+    assert_eq!((row.runs, row.recovery_success_pct, row.retransmitted_pct), (1, None, Some(0.0)));
+    finished.measured[1] = None;
+    let row = &rows(&plan, &finished)[0];
+    assert_eq!((row.runs, row.goodput_mbps.median, row.efficiency, row.rtos), (0, None, None, None));
+}
+
+#[test]
+fn a_failed_run_takes_its_pair_with_it() {
+    let plan = plan(7, &["path.rtt=25ms", "flow.bytes=1MB"], &["rfc", "longhaul"]);
+    let mut finished = run::execute(&plan, &MockBackend, 1, None, &mut |_| ()).unwrap();
+    finished.measured[0] = None;
+    assert_eq!(rows(&plan, &finished)[1].vs_reference.as_ref().map(|versus| versus.lo), Some(Some(0.5)));
+    finished.measured[3] = None;
+    assert_eq!(rows(&plan, &finished)[1].vs_reference.as_ref().map(|versus| versus.lo), Some(None));
+}
+
+#[test]
+fn a_condition_that_does_not_hold_is_named_with_its_cell() {
+    let mut plan = plan(6, &["path.rtt=25ms,50ms", "flow.bytes=1MB"], &["rfc", "longhaul"]);
+    for (text, at_least, at_most) in [
+        ("longhaul.goodput / rfc.goodput", Some(0.5), Some(0.5)),
+        ("rfc.goodput / longhaul.goodput", Some(5.0), None),
+        ("rfc.fast_retransmits", None, Some(0.4)),
+        ("other.goodput", Some(9.0), None),
+    ] {
+        let mut condition = Expectation::parse(text).unwrap();
+        (condition.at_least, condition.at_most) = (at_least, at_most);
+        plan.experiment.expect.push(condition);
+    }
+    let found = unmet(&plan, &rows_of(&plan));
+    let texts: Vec<(usize, &str)> = found.iter().map(|(cell, text)| (*cell, text.as_str())).collect();
+    let ratio = "`rfc.goodput / longhaul.goodput` is 2.000, at least 5 was expected";
+    let mean = "`rfc.fast_retransmits` is 0.500, at most 0.4 was expected";
+    assert_eq!(texts, [(0, ratio), (0, mean), (1, ratio), (1, mean)]);
+}
+
+#[test]
+fn what_all_cells_share_is_told_once() {
+    assert_eq!(constants(&plan(1, &[], &[])), "path.rate=100Mbit path.buffer=1bdp path.jitter=100us");
+    assert_eq!(constants(&plan(1, &["path.loss=1%", "path.rtt=5ms", "path.jitter=0"], &[])), "path.rate=100Mbit path.rtt=5ms path.buffer=1bdp path.loss=1%");
+}

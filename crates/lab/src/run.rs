@@ -1,0 +1,169 @@
+//! Running a plan: worker threads take runs from a list; results go by position, so neither the number of threads nor
+//! the order in which they finish can be seen in them.
+
+use crate::backend::{Backend, Measured, RunFailure};
+use crate::log::{LogError, RunLog};
+use crate::plan::{Plan, RunSpec};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+
+/// What came of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct Finished {
+    /// One per run of the plan, in its order; `None` where a run failed.
+    pub measured: Vec<Option<Measured>>,
+    /// The failed runs by their position in the plan, in its order.
+    pub failures: Vec<(usize, RunFailure)>,
+    /// Runs that were made now.
+    pub made: usize,
+    /// Runs whose result was there already.
+    pub resumed: usize,
+    /// Packets of the runs made now.
+    pub packets: u64,
+    /// Threads that ran them.
+    pub jobs: usize,
+}
+
+/// Runs everything that `log` does not know yet on up to `jobs` threads; `progress` is told of every run, those found in
+/// the log first.
+///
+/// # Errors
+/// When a result cannot be written; runs under way are then finished and dropped.
+pub fn execute(
+    plan: &Plan,
+    backend: &dyn Backend,
+    jobs: usize,
+    mut log: Option<&mut RunLog>,
+    progress: &mut dyn FnMut(&RunSpec),
+) -> Result<Finished, LogError> {
+    let found: Vec<Option<Measured>> =
+        plan.runs.iter().map(|run| log.as_ref().and_then(|log| log.find(run))).collect();
+    let open: Vec<usize> = (0..found.len()).filter(|index| found[*index].is_none()).collect();
+    let resumed = found.len() - open.len();
+    plan.runs.iter().zip(&found).filter(|(_, known)| known.is_some()).for_each(|(run, _)| progress(run));
+    let jobs = jobs.clamp(1, open.len().max(1));
+    let mut finished = Finished { measured: found, made: open.len(), resumed, jobs, ..Finished::default() };
+
+    let (next, stop) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let (sender, results) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..jobs {
+            let sender = sender.clone();
+            let (open, next, stop) = (&open, &next, &stop);
+            scope.spawn(move || {
+                while !stop.load(Ordering::Relaxed)
+                    && let Some(&index) = open.get(next.fetch_add(1, Ordering::Relaxed))
+                    && sender.send((index, guarded(backend, &plan.runs[index]))).is_ok()
+                {}
+            });
+        }
+        drop(sender);
+        let outcome = collect(plan, &results, log.as_deref_mut(), progress, &mut finished);
+        stop.store(outcome.is_err(), Ordering::Relaxed);
+        outcome
+    })?;
+    finished.failures.sort_by_key(|(index, _)| *index);
+    Ok(finished)
+}
+
+fn collect(
+    plan: &Plan,
+    results: &mpsc::Receiver<(usize, Result<Measured, RunFailure>)>,
+    mut log: Option<&mut RunLog>,
+    progress: &mut dyn FnMut(&RunSpec),
+    finished: &mut Finished,
+) -> Result<(), LogError> {
+    for (index, result) in results {
+        let run = &plan.runs[index];
+        match result {
+            Ok(measured) => {
+                if let Some(log) = &mut log {
+                    log.append(plan, run, measured)?;
+                }
+                finished.packets += measured.packets;
+                finished.measured[index] = Some(measured);
+            }
+            Err(failure) => finished.failures.push((index, failure)),
+        }
+        progress(run);
+    }
+    Ok(())
+}
+
+/// A panic in a run is that run's failure: it has a seed and can be replayed like any other.
+fn guarded(backend: &dyn Backend, run: &RunSpec) -> Result<Measured, RunFailure> {
+    catch_unwind(AssertUnwindSafe(|| backend.run(run))).unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+        Err(RunFailure(format!("Panicked, seed {}: {}", run.seed, text.unwrap_or("no message"))))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::{MockBackend, SimBackend};
+    use crate::overrides::Overrides;
+    use crate::spec;
+
+    fn plan(set: &[&str]) -> Plan {
+        let mut experiment = spec::builtin("reorder").unwrap();
+        let set = set.iter().map(|text| (*text).to_owned()).collect();
+        experiment.apply(&Overrides { set, iterations: Some(2), ..Overrides::default() }).unwrap();
+        Plan::new(experiment).unwrap()
+    }
+
+    fn run(plan: &Plan, backend: &dyn Backend, jobs: usize, log: Option<&mut RunLog>) -> (Finished, usize) {
+        let mut told = 0;
+        let finished = execute(plan, backend, jobs, log, &mut |_| told += 1).unwrap();
+        (finished, told)
+    }
+
+    #[test]
+    fn results_do_not_depend_on_the_number_of_threads() {
+        let plan = plan(&["path.rtt=25ms", "flow.bytes=100kB,200kB"]);
+        let (one, told) = run(&plan, &SimBackend, 1, None);
+        let (three, _) = run(&plan, &SimBackend, 3, None);
+        assert_eq!(one.measured, three.measured);
+        assert_eq!((told, one.made, one.resumed, one.jobs, three.jobs), (12, 12, 0, 1, 3));
+        assert!(one.failures.is_empty() && one.packets == three.packets);
+    }
+
+    #[test]
+    fn failures_are_collected_in_order_and_do_not_stop_the_rest() {
+        let plan = plan(&["path.rtt=25ms", "flow.bytes=13B,1kB"]);
+        let (finished, _) = run(&plan, &MockBackend, 2, None);
+        let failed: Vec<usize> = finished.failures.iter().map(|(index, _)| *index).collect();
+        assert_eq!(failed, [0, 1, 2, 3, 4, 5]);
+        assert!(finished.measured[6..].iter().all(Option::is_some));
+    }
+
+    struct Panics;
+    impl Backend for Panics {
+        fn run(&self, run: &RunSpec) -> Result<Measured, RunFailure> {
+            assert!(run.iteration != 2, "on purpose");
+            MockBackend.run(run)
+        }
+    }
+
+    #[test]
+    fn a_panic_is_the_failure_of_its_run() {
+        let plan = plan(&["path.rtt=25ms", "flow.bytes=1kB"]);
+        let (finished, _) = run(&plan, &Panics, 2, None);
+        assert_eq!(finished.failures.len(), 3);
+        let seed = plan.runs[3].seed;
+        assert_eq!(finished.failures[0].1.to_string(), format!("Panicked, seed {seed}: on purpose"));
+    }
+
+    #[test]
+    fn a_second_invocation_makes_only_what_is_missing_and_gives_the_same() {
+        let directory = tempfile::tempdir().unwrap();
+        let small = plan(&["path.rtt=25ms", "flow.bytes=1kB"]);
+        let large = plan(&["path.rtt=25ms", "flow.bytes=1kB,2kB"]);
+        let (first, _) = run(&small, &MockBackend, 2, Some(&mut RunLog::open(directory.path()).unwrap()));
+        assert_eq!((first.made, first.resumed), (6, 0));
+        let (second, told) = run(&large, &MockBackend, 2, Some(&mut RunLog::open(directory.path()).unwrap()));
+        assert_eq!((second.made, second.resumed, told), (6, 6, 12));
+        assert_eq!(second.measured, run(&large, &MockBackend, 1, None).0.measured);
+    }
+}
