@@ -6,13 +6,16 @@
 #![forbid(unsafe_code)]
 
 mod conversation;
+mod toml_files;
 mod wire_parse;
 
 pub use conversation::conversation;
+pub use toml_files::toml_files;
 pub use wire_parse::wire_parse;
 
 /// Judges one input; panics when something that must hold does not.
 pub type Target = fn(&[u8]);
 
 /// Every target, under the name of its corpus and its program.
-pub const TARGETS: &[(&str, Target)] = &[("conversation", conversation), ("wire_parse", wire_parse)];
+pub const TARGETS: &[(&str, Target)] =
+    &[("conversation", conversation), ("toml_files", toml_files), ("wire_parse", wire_parse)];

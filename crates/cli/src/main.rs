@@ -1,1 +1,59 @@
-fn main() {}
+//! The `longhaul` command: arguments in, calls into the crates below, tables and progress out.
+//!
+//! Exit codes: 0 for success, 1 for a failed run or an expectation that was not met, 2 for wrong usage or a missing
+//! privilege.
+#![forbid(unsafe_code)]
+
+mod ab;
+mod experiments;
+mod failure;
+mod output;
+mod profiles;
+mod send;
+mod serve;
+mod summary;
+mod table;
+mod trace_file;
+
+use clap::{Parser, Subcommand};
+use failure::Failure;
+use std::process::ExitCode;
+
+/// TCP experiments over virtual and real wide-area paths.
+#[derive(Debug, Parser)]
+#[command(name = "longhaul", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Compare TCPs over a simulated path.
+    Ab(Box<ab::AbArgs>),
+    /// List the built-in experiments.
+    Experiments,
+    /// Show which TCPs there are, one in full, or in what two differ.
+    Profiles(crate::profiles::ProfilesArgs),
+    /// Serve on a TUN device.
+    Serve(serve::ServeArgs),
+    /// Send to any TCP from a TUN device.
+    Send(send::SendArgs),
+    /// Receive from any TCP on a TUN device.
+    Recv(send::RecvArgs),
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().command {
+        Command::Ab(args) => ab::run(&args),
+        Command::Experiments => experiments::run(),
+        Command::Profiles(args) => crate::profiles::run(&args),
+        Command::Serve(args) => serve::run(&args).map_err(Failure::from),
+        Command::Send(args) => send::send(&args).map_err(Failure::from),
+        Command::Recv(args) => send::recv(&args).map_err(Failure::from),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.tell(),
+    }
+}

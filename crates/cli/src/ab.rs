@@ -1,0 +1,224 @@
+//! `longhaul ab`: reads an experiment, runs it, and tells what came out.
+
+use crate::failure::Failure;
+use crate::trace_file::Traced;
+use crate::{output, summary, table};
+use ::profiles::nearest;
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use lab::{Backend, Experiment, Finished, LogError, MockBackend, Overrides, Plan, RunLog, RunName, SimBackend};
+use lab::{execute, results, spec};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+/// Arguments of `longhaul ab`.
+#[derive(Args, Clone, Debug)]
+pub struct AbArgs {
+    /// A built-in experiment (see `longhaul experiments`), or the path of a TOML file.
+    #[arg(value_name = "EXPERIMENT")]
+    experiment: String,
+    /// Profiles or arms of the experiment; the first is the reference, one named twice draws its own seeds.
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
+    arms: Vec<String>,
+    /// Runs of each arm in each cell.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: Option<u32>,
+    /// Where all random streams start.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Runs at the same time [default: one per processor].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    jobs: Option<u16>,
+    /// Keep every run in DIR/runs.jsonl, and go on from what is there.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// How results are written to stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+    /// Change a value: path.{rate,rtt,buffer,loss,jitter,reorder.{probability,delay,mode}}, flow.bytes, or a leaf of an arm's
+    /// profile, as in server-2022.rto.min=200ms. Several values, separated by commas, make a sweep. What an experiment
+    /// expects is then not checked.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Make this one run only, as a message about a failed run names it.
+    #[arg(long, value_name = "CELL/ARM/ITERATION", conflicts_with = "out")]
+    run: Option<RunName>,
+    /// Write the run's events to a file, one a line.
+    #[arg(long, value_name = "FILE", requires = "run")]
+    trace: Option<PathBuf>,
+    /// What makes the runs.
+    #[arg(long, hide = true, default_value = "sim")]
+    backend: BackendChoice,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Table,
+    /// One JSON object per cell and arm.
+    Jsonl,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum BackendChoice {
+    /// The simulator.
+    Sim,
+    /// Known results, for tests of this command.
+    Mock,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When the experiment or an option is wrong, a run fails, or the experiment does not come out as it expects.
+pub fn run(args: &AbArgs) -> Result<(), Failure> {
+    let plan = plan(args)?;
+    let mut log = args.out.as_deref().map(RunLog::open).transpose().map_err(cannot_use)?;
+    if let Some(warning) = log.as_ref().and_then(RunLog::warning) {
+        anstream::eprintln!("warning: {warning}");
+    }
+    let (finished, elapsed) = make(args, &plan, log.as_mut())?;
+    let rows = results::rows(&plan, &finished);
+    let told = output::write(&match args.format {
+        Format::Table => table::ab(&plan, &rows),
+        Format::Jsonl => rows.iter().map(|row| results::jsonl(row) + "\n").collect(),
+    });
+    let unmet = if args.set.is_empty() && args.run.is_none() { results::unmet(&plan, &rows) } else { Vec::new() };
+    complain(args, &plan, &finished, &unmet);
+    told?;
+    summary::tell(&finished, elapsed);
+    if finished.failures.is_empty() && unmet.is_empty() { Ok(()) } else { Err(Failure::Told) }
+}
+
+fn plan(args: &AbArgs) -> Result<Plan, Failure> {
+    let mut experiment = find(&args.experiment)?;
+    let overrides = Overrides {
+        arms: args.arms.clone(),
+        set: args.set.clone(),
+        iterations: args.iterations,
+        seed: args.seed,
+    };
+    experiment.apply(&overrides).map_err(Failure::usage)?;
+    let mut plan = Plan::new(experiment).map_err(Failure::usage)?;
+    if let Some(name) = &args.run {
+        plan.keep_only(name).map_err(Failure::usage)?;
+    }
+    Ok(plan)
+}
+
+/// A built-in experiment by its name, or a file by its path.
+fn find(name: &str) -> Result<Experiment, Failure> {
+    if let Some(experiment) = spec::builtin(name) {
+        return Ok(experiment);
+    }
+    let path = Path::new(name);
+    if !name.ends_with(".toml") && !name.contains(std::path::MAIN_SEPARATOR) && !path.is_file() {
+        let known: Vec<&str> = spec::BUILTIN.iter().map(|(name, _)| *name).collect();
+        let hint = nearest(name, known.iter().copied()).map_or(String::new(), |word| format!("did you mean `{word}`? "));
+        let known = known.join(", ");
+        return Err(Failure::usage(format!("there is no experiment `{name}`: {hint}Built in are {known}; the path of a TOML file would do, too")));
+    }
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::usage(format!("cannot read the experiment `{name}`: {error}")))?;
+    let stem = path.file_stem().map_or_else(|| name.into(), |stem| stem.to_string_lossy());
+    Ok(spec::read(&stem, name, &text)?)
+}
+
+fn cannot_use(error: LogError) -> Failure {
+    Failure::usage(format!("--out: {error}; name a directory that can be written and holds no other runs.jsonl"))
+}
+
+/// Makes the runs, with a progress bar on a terminal.
+fn make(args: &AbArgs, plan: &Plan, log: Option<&mut RunLog>) -> Result<(Finished, std::time::Duration), Failure> {
+    let jobs = args.jobs.map_or_else(
+        || std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        usize::from,
+    );
+    // indicatif draws on stderr, and only when that is a terminal.
+    let bar = ProgressBar::new(plan.runs.len() as u64);
+    bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} runs {eta}").expect("the template is right"));
+    let mut progress = |_: &lab::RunSpec| bar.inc(1);
+    let began = Instant::now();
+    let mut go = |backend: &dyn Backend| execute(plan, backend, jobs, log, &mut progress);
+    let finished = match (&args.trace, args.backend) {
+        (Some(path), _) => {
+            let cannot = |error: std::io::Error| Failure::usage(format!("--trace: cannot write `{}`: {error}", path.display()));
+            let traced = Traced::create(path).map_err(cannot)?;
+            let finished = go(&traced);
+            traced.finish().map_err(cannot)?;
+            finished
+        }
+        (None, BackendChoice::Sim) => go(&SimBackend),
+        (None, BackendChoice::Mock) => go(&MockBackend),
+    };
+    let elapsed = began.elapsed();
+    bar.finish_and_clear();
+    let finished = finished.map_err(|error| Failure::Failed(format!("{error}; what was written before is kept")))?;
+    Ok((finished, elapsed))
+}
+
+/// Failures told in full; more would only repeat themselves.
+const TOLD: usize = 5;
+
+fn complain(args: &AbArgs, plan: &Plan, finished: &Finished, unmet: &[(usize, String)]) {
+    for (index, failure) in finished.failures.iter().take(TOLD) {
+        let run = &plan.runs[*index];
+        let name = plan.name_of(run);
+        let (cell, seed) = (plan.cells[run.cell].title(), run.seed);
+        anstream::eprintln!("error: run {name} ({cell}, seed {seed}) failed: {failure}\n  replay: {}", replay(args, plan, &[], Some(&name)));
+    }
+    if finished.failures.len() > TOLD {
+        anstream::eprintln!("error: {} more runs failed", finished.failures.len() - TOLD);
+    }
+    for (cell, complaint) in unmet {
+        let cell = &plan.cells[*cell];
+        let title = cell.title();
+        anstream::eprintln!("error: {title}, seed {}: {complaint}\n  replay: {}", plan.experiment.seed, replay(args, plan, &cell.swept, None));
+    }
+}
+
+/// The command that makes the same runs again: one run by name, or one cell.
+fn replay(args: &AbArgs, plan: &Plan, swept: &[(String, String)], run: Option<&RunName>) -> String {
+    let program = std::env::args().next().unwrap_or_else(|| "longhaul".to_owned());
+    let mut words = vec![program, "ab".to_owned(), args.experiment.clone()];
+    let mut option = |name: &str, value: String| words.extend([name.to_owned(), value]);
+    if !args.arms.is_empty() {
+        option("--arms", args.arms.join(","));
+    }
+    for set in args.set.iter().cloned().chain(swept.iter().map(|(key, value)| format!("{key}={value}"))) {
+        option("--set", set);
+    }
+    option("--iterations", plan.experiment.iterations.to_string());
+    option("--seed", plan.experiment.seed.to_string());
+    if args.backend == BackendChoice::Mock {
+        option("--backend", "mock".to_owned());
+    }
+    if let Some(name) = run {
+        option("--run", name.to_string());
+    }
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./,:=%@+#".contains(c);
+    if !word.is_empty() && !word.starts_with('#') && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::quoted;
+
+    #[test]
+    fn words_are_quoted_only_when_a_shell_would_change_them() {
+        for (word, expected) in
+            [("path.rtt=25ms,50ms", "path.rtt=25ms,50ms"), ("1/a#2/3", "1/a#2/3"), ("a b", "'a b'"), ("", "''"), ("it's", "'it'\\''s'")]
+        {
+            assert_eq!(quoted(word), expected);
+        }
+    }
+}

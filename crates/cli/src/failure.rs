@@ -1,0 +1,100 @@
+//! How the program ends when something is wrong: a message on stderr and an exit code.
+
+use crate::serve::LinkError;
+use ::profiles::FileError;
+use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use std::fmt::{self, Display};
+use std::process::ExitCode;
+
+/// Why the program does not succeed.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command line asks for something that is not there or not allowed: exit code 2.
+    Usage(String),
+    /// A file is wrong at a certain place: exit code 2.
+    File(Box<FileError>),
+    /// What was asked for was tried, and failed: exit code 1.
+    Failed(String),
+    /// The same, and everything has been said already.
+    Told,
+    /// Nobody reads the output any more: no reason to complain.
+    Unread,
+}
+
+impl Failure {
+    /// Wrong usage, in the words of an error.
+    pub fn usage(message: impl Display) -> Self {
+        Self::Usage(message.to_string())
+    }
+
+    /// Says what is wrong, and gives the exit code.
+    pub fn tell(self) -> ExitCode {
+        match self {
+            Self::Usage(message) => {
+                anstream::eprintln!("error: {message}");
+                ExitCode::from(2)
+            }
+            Self::File(error) => {
+                let summary = error.to_string();
+                anstream::eprintln!("error: {summary}\n{:?}", miette::Report::new(Located::new(*error)));
+                ExitCode::from(2)
+            }
+            Self::Failed(message) => {
+                anstream::eprintln!("error: {message}");
+                ExitCode::from(1)
+            }
+            Self::Told => ExitCode::from(1),
+            Self::Unread => ExitCode::SUCCESS,
+        }
+    }
+}
+
+impl From<LinkError> for Failure {
+    fn from(error: LinkError) -> Self {
+        match error {
+            LinkError::Usage(message) => Self::Usage(message),
+            LinkError::Failed(message) => Self::Failed(message),
+        }
+    }
+}
+
+impl From<FileError> for Failure {
+    fn from(error: FileError) -> Self {
+        Self::File(Box::new(error))
+    }
+}
+
+/// A wrong place in a file, for miette to draw.
+#[derive(Debug)]
+struct Located {
+    error: FileError,
+    source: NamedSource<String>,
+}
+
+impl Located {
+    fn new(error: FileError) -> Self {
+        let source = NamedSource::new(&error.file, error.text.clone());
+        Self { error, source }
+    }
+}
+
+impl Display for Located {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.error.problem)
+    }
+}
+
+impl std::error::Error for Located {}
+
+impl Diagnostic for Located {
+    fn help<'a>(&'a self) -> Option<Box<dyn Display + 'a>> {
+        Some(Box::new(&self.error.remedy))
+    }
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        Some(&self.source)
+    }
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let label = LabeledSpan::new_with_span(Some("here".to_owned()), self.error.span.clone());
+        Some(Box::new(std::iter::once(label)))
+    }
+}

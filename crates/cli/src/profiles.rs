@@ -1,0 +1,75 @@
+//! `longhaul profiles`: which TCPs there are, one with its evidence, or in what two differ.
+
+use crate::failure::Failure;
+use crate::output;
+use crate::table::{draw, wrapped};
+use ::profiles::table::{differences, later, one, side_by_side, unproven};
+use ::profiles::{Profile, builtin, get};
+use clap::Args;
+
+/// Arguments of `longhaul profiles`.
+#[derive(Args, Clone, Debug)]
+pub struct ProfilesArgs {
+    /// One profile to show in full, or two to compare.
+    #[arg(value_name = "NAME", num_args = 0..=2)]
+    names: Vec<String>,
+    /// Only the values for which nobody can vouch.
+    #[arg(long)]
+    unproven: bool,
+}
+
+/// Shows profiles.
+///
+/// # Errors
+/// When there is no profile of a name.
+pub fn run(args: &ProfilesArgs) -> Result<(), Failure> {
+    let chosen: Vec<&Profile> =
+        args.names.iter().map(|name| get(name)).collect::<Result<_, _>>().map_err(Failure::usage)?;
+    let text = match chosen.as_slice() {
+        _ if args.unproven => doubts(&chosen),
+        [] => everything(),
+        [profile] => in_full(profile),
+        others => compare(others[0], others[1]),
+    };
+    output::write(&text)
+}
+
+fn everything() -> String {
+    let summaries: String =
+        builtin().iter().map(|profile| format!("{:13}{}\n", profile.name, profile.summary)).collect();
+    let table = draw(&side_by_side(&builtin().iter().collect::<Vec<_>>()));
+    format!("{summaries}\n{table}\n`longhaul profiles NAME` shows one with its evidence, two names in what they differ.\n")
+}
+
+fn in_full(profile: &Profile) -> String {
+    format!("{}: {}\n\n{}{}{}", profile.name, profile.summary, wrapped(&one(profile)), not_yet(profile), inherited(profile))
+}
+
+fn not_yet(profile: &Profile) -> String {
+    if profile.later().is_empty() { String::new() } else { format!("\n{}", wrapped(&later(profile))) }
+}
+
+fn inherited(profile: &Profile) -> String {
+    match &profile.extends {
+        Some(parent) => format!("\nWhat comes from {parent} says what {parent} says, not what this system was seen to do.\n"),
+        None => String::new(),
+    }
+}
+
+fn compare(a: &Profile, b: &Profile) -> String {
+    let table = differences(a, b);
+    let body = if table.rows.is_empty() { "They do not differ.\n".to_owned() } else { draw(&table) };
+    format!("{}: {}\n{}: {}\n\n{body}{}{}", a.name, a.summary, b.name, b.summary, missing(a), missing(b))
+}
+
+fn missing(profile: &Profile) -> String {
+    let paths: Vec<&str> = profile.later().iter().map(|leaf| leaf.path.as_str()).collect();
+    if paths.is_empty() { String::new() } else { format!("\nnot yet modelled of {}: {}\n", profile.name, paths.join(", ")) }
+}
+
+fn doubts(chosen: &[&Profile]) -> String {
+    let all: Vec<&Profile> = builtin().iter().collect();
+    let profiles = if chosen.is_empty() { &all } else { chosen };
+    let section = |profile: &&Profile| format!("{}: assumed values\n\n{}\n", profile.name, wrapped(&unproven(profile)));
+    profiles.iter().map(section).collect()
+}
