@@ -139,7 +139,7 @@ fn make(args: &AbArgs, plan: &Plan, log: Option<&mut RunLog>) -> Result<(Finishe
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} runs {eta}").expect("the template is right"));
     let mut progress = |_: &lab::RunSpec| bar.inc(1);
     let began = Instant::now();
-    let mut go = |backend: &dyn Backend| execute(plan, backend, jobs, log, &mut progress);
+    let go = |backend: &dyn Backend| execute(plan, backend, jobs, log, &mut progress);
     let finished = match (&args.trace, args.backend) {
         (Some(path), _) => {
             let cannot = |error: std::io::Error| Failure::usage(format!("--trace: cannot write `{}`: {error}", path.display()));

@@ -6,7 +6,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Mutex;
-use trace::{ConnId, Event, Observer, text};
+use trace::{ConnId, Event, Observer, write_line};
 
 /// The simulator, watched.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Backend for Traced {
 impl Observer for Sink {
     fn record(&mut self, at: Instant, conn: ConnId, event: Event) {
         self.line.clear();
-        text::write_line(&mut self.line, at, conn, &event);
+        write_line(&mut self.line, at, conn, &event);
         if let Err(error) = self.out.write_all(self.line.as_bytes()) {
             self.error.get_or_insert(error);
         }

@@ -130,7 +130,7 @@ struct RecoverySide {
     answered_at: Instant,
     /// Consecutive timeouts, or SYN retransmissions, without progress.
     retries: u32,
-    /// The latest timeout outside of which no progress was made: repeated ones leave `ssthresh` alone.
+    /// Where zero-window probing stands.
     probe: Probing,
 }
 
