@@ -92,12 +92,8 @@ pub fn run(args: &AbArgs) -> Result<(), Failure> {
 
 fn plan(args: &AbArgs) -> Result<Plan, Failure> {
     let mut experiment = find(&args.experiment)?;
-    let overrides = Overrides {
-        arms: args.arms.clone(),
-        set: args.set.clone(),
-        iterations: args.iterations,
-        seed: args.seed,
-    };
+    let overrides =
+        Overrides { arms: args.arms.clone(), set: args.set.clone(), iterations: args.iterations, seed: args.seed };
     experiment.apply(&overrides).map_err(Failure::usage)?;
     let mut plan = Plan::new(experiment).map_err(Failure::usage)?;
     if let Some(name) = &args.run {
@@ -114,9 +110,12 @@ fn find(name: &str) -> Result<Experiment, Failure> {
     let path = Path::new(name);
     if !name.ends_with(".toml") && !name.contains(std::path::MAIN_SEPARATOR) && !path.is_file() {
         let known: Vec<&str> = spec::BUILTIN.iter().map(|(name, _)| *name).collect();
-        let hint = nearest(name, known.iter().copied()).map_or(String::new(), |word| format!("did you mean `{word}`? "));
+        let hint =
+            nearest(name, known.iter().copied()).map_or(String::new(), |word| format!("did you mean `{word}`? "));
         let known = known.join(", ");
-        return Err(Failure::usage(format!("there is no experiment `{name}`: {hint}Built in are {known}; the path of a TOML file would do, too")));
+        return Err(Failure::usage(format!(
+            "there is no experiment `{name}`: {hint}Built in are {known}; the path of a TOML file would do, too"
+        )));
     }
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::usage(format!("cannot read the experiment `{name}`: {error}")))?;
@@ -130,10 +129,8 @@ fn cannot_use(error: LogError) -> Failure {
 
 /// Makes the runs, with a progress bar on a terminal.
 fn make(args: &AbArgs, plan: &Plan, log: Option<&mut RunLog>) -> Result<(Finished, std::time::Duration), Failure> {
-    let jobs = args.jobs.map_or_else(
-        || std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-        usize::from,
-    );
+    let jobs =
+        args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), usize::from);
     // indicatif draws on stderr, and only when that is a terminal.
     let bar = ProgressBar::new(plan.runs.len() as u64);
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} runs {eta}").expect("the template is right"));
@@ -142,7 +139,8 @@ fn make(args: &AbArgs, plan: &Plan, log: Option<&mut RunLog>) -> Result<(Finishe
     let go = |backend: &dyn Backend| execute(plan, backend, jobs, log, &mut progress);
     let finished = match (&args.trace, args.backend) {
         (Some(path), _) => {
-            let cannot = |error: std::io::Error| Failure::usage(format!("--trace: cannot write `{}`: {error}", path.display()));
+            let cannot =
+                |error: std::io::Error| Failure::usage(format!("--trace: cannot write `{}`: {error}", path.display()));
             let traced = Traced::create(path).map_err(cannot)?;
             let finished = go(&traced);
             traced.finish().map_err(cannot)?;
@@ -165,7 +163,10 @@ fn complain(args: &AbArgs, plan: &Plan, finished: &Finished, unmet: &[(usize, St
         let run = &plan.runs[*index];
         let name = plan.name_of(run);
         let (cell, seed) = (plan.cells[run.cell].title(), run.seed);
-        anstream::eprintln!("error: run {name} ({cell}, seed {seed}) failed: {failure}\n  replay: {}", replay(args, plan, &[], Some(&name)));
+        anstream::eprintln!(
+            "error: run {name} ({cell}, seed {seed}) failed: {failure}\n  replay: {}",
+            replay(args, plan, &[], Some(&name))
+        );
     }
     if finished.failures.len() > TOLD {
         anstream::eprintln!("error: {} more runs failed", finished.failures.len() - TOLD);
@@ -173,7 +174,11 @@ fn complain(args: &AbArgs, plan: &Plan, finished: &Finished, unmet: &[(usize, St
     for (cell, complaint) in unmet {
         let cell = &plan.cells[*cell];
         let title = cell.title();
-        anstream::eprintln!("error: {title}, seed {}: {complaint}\n  replay: {}", plan.experiment.seed, replay(args, plan, &cell.swept, None));
+        anstream::eprintln!(
+            "error: {title}, seed {}: {complaint}\n  replay: {}",
+            plan.experiment.seed,
+            replay(args, plan, &cell.swept, None)
+        );
     }
 }
 
@@ -215,9 +220,13 @@ mod tests {
 
     #[test]
     fn words_are_quoted_only_when_a_shell_would_change_them() {
-        for (word, expected) in
-            [("path.rtt=25ms,50ms", "path.rtt=25ms,50ms"), ("1/a#2/3", "1/a#2/3"), ("a b", "'a b'"), ("", "''"), ("it's", "'it'\\''s'")]
-        {
+        for (word, expected) in [
+            ("path.rtt=25ms,50ms", "path.rtt=25ms,50ms"),
+            ("1/a#2/3", "1/a#2/3"),
+            ("a b", "'a b'"),
+            ("", "''"),
+            ("it's", "'it'\\''s'"),
+        ] {
             assert_eq!(quoted(word), expected);
         }
     }

@@ -51,10 +51,8 @@ impl Failure {
 
 impl From<LinkError> for Failure {
     fn from(error: LinkError) -> Self {
-        match error {
-            LinkError::Usage(message) => Self::Usage(message),
-            LinkError::Failed(message) => Self::Failed(message),
-        }
+        let message = error.to_string();
+        if error.exit_code() == 2 { Self::Usage(message) } else { Self::Failed(message) }
     }
 }
 

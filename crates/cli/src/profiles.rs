@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::table::{draw, wrapped};
+use crate::table::{annotated, draw};
 use ::profiles::table::{differences, later, one, side_by_side, unproven};
 use ::profiles::{Profile, builtin, get};
 use clap::Args;
@@ -38,20 +38,31 @@ fn everything() -> String {
     let summaries: String =
         builtin().iter().map(|profile| format!("{:13}{}\n", profile.name, profile.summary)).collect();
     let table = draw(&side_by_side(&builtin().iter().collect::<Vec<_>>()));
-    format!("{summaries}\n{table}\n`longhaul profiles NAME` shows one with its evidence, two names in what they differ.\n")
+    format!(
+        "{summaries}\n{table}\n`longhaul profiles NAME` shows one with its evidence, two names in what they differ.\n"
+    )
 }
 
 fn in_full(profile: &Profile) -> String {
-    format!("{}: {}\n\n{}{}{}", profile.name, profile.summary, wrapped(&one(profile)), not_yet(profile), inherited(profile))
+    format!(
+        "{}: {}\n\n{}{}{}",
+        profile.name,
+        profile.summary,
+        annotated(&one(profile)),
+        not_yet(profile),
+        inherited(profile)
+    )
 }
 
 fn not_yet(profile: &Profile) -> String {
-    if profile.later().is_empty() { String::new() } else { format!("\n{}", wrapped(&later(profile))) }
+    if profile.later().is_empty() { String::new() } else { format!("\n{}", annotated(&later(profile))) }
 }
 
 fn inherited(profile: &Profile) -> String {
     match &profile.extends {
-        Some(parent) => format!("\nWhat comes from {parent} says what {parent} says, not what this system was seen to do.\n"),
+        Some(parent) => {
+            format!("\nWhat comes from {parent} says what {parent} says, not what this system was seen to do.\n")
+        }
         None => String::new(),
     }
 }
@@ -64,12 +75,17 @@ fn compare(a: &Profile, b: &Profile) -> String {
 
 fn missing(profile: &Profile) -> String {
     let paths: Vec<&str> = profile.later().iter().map(|leaf| leaf.path.as_str()).collect();
-    if paths.is_empty() { String::new() } else { format!("\nnot yet modelled of {}: {}\n", profile.name, paths.join(", ")) }
+    if paths.is_empty() {
+        String::new()
+    } else {
+        format!("\nnot yet modelled of {}: {}\n", profile.name, paths.join(", "))
+    }
 }
 
 fn doubts(chosen: &[&Profile]) -> String {
     let all: Vec<&Profile> = builtin().iter().collect();
     let profiles = if chosen.is_empty() { &all } else { chosen };
-    let section = |profile: &&Profile| format!("{}: assumed values\n\n{}\n", profile.name, wrapped(&unproven(profile)));
+    let section =
+        |profile: &&Profile| format!("{}: assumed values\n\n{}\n", profile.name, annotated(&unproven(profile)));
     profiles.iter().map(section).collect()
 }

@@ -49,7 +49,9 @@ mod tests {
 
     #[test]
     fn numbers_get_their_unit() {
-        for (number, text) in [(0.0, "0"), (845.4, "845"), (9_999.0, "9999"), (845_400.0, "845k"), (1_623_000.0, "1.62M")] {
+        for (number, text) in
+            [(0.0, "0"), (845.4, "845"), (9_999.0, "9999"), (845_400.0, "845k"), (1_623_000.0, "1.62M")]
+        {
             assert_eq!(scaled(number), text);
         }
     }

@@ -1,12 +1,14 @@
 //! Tables for a terminal of a hundred columns.
 
 use ::profiles::table::Table as Plain;
-use comfy_table::{Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lab::results::Row;
 use lab::{Plan, results};
 
 /// What a reader's terminal is expected to have.
-const WIDTH: u16 = 100;
+const WIDTH: usize = 100;
+/// Where sentences begin.
+const INDENT: &str = "      ";
 /// What stands where a number does not exist.
 const NOTHING: &str = "–";
 
@@ -28,13 +30,33 @@ pub fn draw(plain: &Plain) -> String {
     finish(&table)
 }
 
-/// A table whose long texts go over several lines.
-pub fn wrapped(plain: &Plain) -> String {
+/// A table whose last column holds sentences: they go below their rows.
+pub fn annotated(plain: &Plain) -> String {
+    let numbers = |row: &Vec<String>| row[..row.len() - 1].to_vec();
     let mut table = empty();
-    table.set_content_arrangement(ContentArrangement::Dynamic).set_width(WIDTH);
-    table.set_header(&plain.header);
-    table.add_rows(plain.rows.clone());
-    finish(&table)
+    table.set_header(numbers(&plain.header));
+    table.add_rows(plain.rows.iter().map(numbers));
+    let drawn = finish(&table);
+    let mut lines = drawn.lines();
+    let mut text: String = lines.by_ref().take(2).map(|line| format!("{line}\n")).collect();
+    for (line, row) in lines.zip(&plain.rows) {
+        text.push_str(&format!("{line}\n{}", indented(row.last().map_or("", String::as_str))));
+    }
+    text
+}
+
+/// Words in lines that end before the last column.
+fn indented(sentence: &str) -> String {
+    let (mut text, mut line) = (String::new(), String::new());
+    for word in sentence.split_whitespace() {
+        if line.chars().count() + word.chars().count() + 1 > WIDTH - INDENT.len() {
+            text.push_str(&format!("{INDENT}{}\n", line.trim_end()));
+            line.clear();
+        }
+        line.push_str(word);
+        line.push(' ');
+    }
+    text + &format!("{INDENT}{}\n", line.trim_end())
 }
 
 fn finish(table: &Table) -> String {
@@ -46,7 +68,7 @@ fn finish(table: &Table) -> String {
 pub fn ab(plan: &Plan, rows: &[Row]) -> String {
     let experiment = &plan.experiment;
     let head = format!(
-        "{}: {}\n{}; runs per arm and cell: {}; seed {}\n\n",
+        "{}: {}\n{}\nruns per arm and cell: {}, seed: {}\n\n",
         experiment.name,
         experiment.summary,
         results::constants(plan),
@@ -104,12 +126,21 @@ fn number(value: Option<f64>, decimals: usize) -> String {
 fn versus(row: &Row) -> String {
     let Some(versus) = &row.vs_reference else { return String::new() };
     let sign = VERDICTS.iter().find(|(word, _)| *word == versus.verdict).map_or("", |(_, sign)| sign);
-    let decimals = |ratio: f64| if ratio >= 100.0 { 1 } else if ratio >= 10.0 { 2 } else { 3 };
-    let show = |ratio: f64| format!("{ratio:.*}", decimals(ratio));
     match (versus.lo, versus.hi) {
-        (Some(lo), Some(hi)) => format!("{} [{}, {}] {sign}", show(versus.median_ratio), show(lo), show(hi)),
-        _ => format!("{} {sign}", show(versus.median_ratio)),
+        (Some(lo), Some(hi)) => format!("{} [{}, {}] {sign}", ratio(versus.median_ratio), ratio(lo), ratio(hi)),
+        _ => format!("{} {sign}", ratio(versus.median_ratio)),
     }
+}
+
+fn ratio(value: f64) -> String {
+    let decimals = if value >= 100.0 {
+        1
+    } else if value >= 10.0 {
+        2
+    } else {
+        3
+    };
+    format!("{value:.decimals$}")
 }
 
 fn legend(plan: &Plan) -> String {
@@ -118,10 +149,33 @@ fn legend(plan: &Plan) -> String {
     format!(
         "Mbit/s  median goodput: payload over the time from the first SYN to the last byte read\n\
          vs      median over seeds of this arm / {reference}, with its 95 % interval:\n        \
-                 {} (within ±1 %)\n\
-         eff.    shortest time the path allows / time taken        retx %  payload that was sent again\n\
-         fast    recoveries begun without a timeout, per run       RTOs    timeouts, per run\n\
+                 {}\n        \
+                 (better and worse: clear of 1 ± 1 %; equivalent: within)\n\
+         eff.    shortest time the path allows / time taken     retx %   payload that was sent again\n\
+         fast    recoveries begun without a timeout, per run    RTOs     timeouts, per run\n\
          recov.% recoveries that ended without a timeout\n",
-        signs.join("  ").replace("≈ equivalent", "≈ equivalent (within ±1 %)").replace(" (within ±1 %) (within", " (within"),
+        signs.join("  "),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_stand_below_their_rows_and_end_before_the_last_column() {
+        let long = "word ".repeat(60);
+        let header = ["a", "source"].map(str::to_owned).to_vec();
+        let text =
+            annotated(&Plain { header, rows: vec![vec!["x".to_owned(), long], vec!["y".to_owned(), "s".to_owned()]] });
+        assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        assert_eq!(text.matches("word").count(), 60);
+        assert!(text.ends_with(" y\n      s\n"), "{text}");
+    }
+
+    #[test]
+    fn ratios_have_four_digits() {
+        let shown: Vec<String> = [0.5, 9.4, 12.62, 135.39].into_iter().map(ratio).collect();
+        assert_eq!(shown, ["0.500", "9.400", "12.62", "135.4"]);
+    }
 }

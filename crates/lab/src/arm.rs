@@ -49,7 +49,8 @@ mod tests {
 
     #[test]
     fn repeated_arms_are_numbered_from_two() {
-        let labels: Vec<String> = label(&[spec("a"), spec("b"), spec("a"), spec("a")]).into_iter().map(|arm| arm.label).collect();
+        let labels: Vec<String> =
+            label(&[spec("a"), spec("b"), spec("a"), spec("a")]).into_iter().map(|arm| arm.label).collect();
         assert_eq!(labels, ["a", "b", "a#2", "a#3"]);
     }
 
@@ -57,7 +58,13 @@ mod tests {
     fn seeds_differ_by_everything_but_the_arm() {
         let (here, mut there) = (Point::default(), Point::default());
         there.rtt = base::Duration::from_millis(25);
-        let mut seeds = vec![seed(1, &here, 1, 1), seed(2, &here, 1, 1), seed(1, &there, 1, 1), seed(1, &here, 1, 2), seed(1, &here, 2, 1)];
+        let mut seeds = vec![
+            seed(1, &here, 1, 1),
+            seed(2, &here, 1, 1),
+            seed(1, &there, 1, 1),
+            seed(1, &here, 1, 2),
+            seed(1, &here, 2, 1),
+        ];
         assert_eq!(seeds[0], seed(1, &here, 1, 1));
         assert!(seeds.iter().all(|seed| *seed < 1 << 53));
         seeds.sort_unstable();

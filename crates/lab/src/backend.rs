@@ -102,7 +102,8 @@ pub fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measure
 pub fn scenario(spec: &RunSpec) -> Scenario {
     let point = &spec.point;
     let there = point.rtt / 2;
-    let mut scenario = Scenario::new(spec.seed, forward(point, there), PathSpec::ideal(point.rtt.saturating_sub(there)));
+    let mut scenario =
+        Scenario::new(spec.seed, forward(point, there), PathSpec::ideal(point.rtt.saturating_sub(there)));
     let workload = match point.flow {
         Flow::Bytes(bytes) => Workload::Bytes(bytes),
         Flow::Seconds(span) => Workload::For(span),

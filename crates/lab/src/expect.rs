@@ -77,7 +77,8 @@ impl Expectation {
                 row(&self.value.arm)?.goodput_ratio_to(row(&divisor.arm)?)
             }
             Some(divisor) => {
-                let (a, b) = (row(&self.value.arm)?.metric(self.value.metric), row(&divisor.arm)?.metric(divisor.metric));
+                let (a, b) =
+                    (row(&self.value.arm)?.metric(self.value.metric), row(&divisor.arm)?.metric(divisor.metric));
                 a.zip(b).filter(|(_, b)| *b != 0.0).map(|(a, b)| a / b)
             }
         };

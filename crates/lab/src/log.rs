@@ -88,9 +88,8 @@ impl RunLog {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        let warning = (whole < bytes.len()).then(|| {
-            format!("`{}`: the last line was cut off; it is dropped and its run made again", path.display())
-        });
+        let warning = (whole < bytes.len())
+            .then(|| format!("`{}`: the last line was cut off; it is dropped and its run made again", path.display()));
         let known = read_lines(&path, &bytes[..whole])?;
         if warning.is_some() {
             file.set_len(whole as u64).and_then(|()| file.seek(SeekFrom::End(0))).map_err(failed)?;

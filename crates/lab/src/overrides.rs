@@ -100,7 +100,8 @@ impl Experiment {
             }
         }
         // A flow is so many bytes or so much time: the later word holds.
-        let rival = [("flow.bytes", "flow.seconds"), ("flow.seconds", "flow.bytes")].into_iter().find(|(one, _)| *one == key);
+        let rival =
+            [("flow.bytes", "flow.seconds"), ("flow.seconds", "flow.bytes")].into_iter().find(|(one, _)| *one == key);
         self.sweep.retain(|axis| rival.is_none_or(|(_, other)| axis.key != other));
         match canonical.as_slice() {
             [value] => self.fix(key, value),

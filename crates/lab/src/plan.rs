@@ -85,7 +85,8 @@ impl Plan {
     /// When the plan has no such run.
     pub fn keep_only(&mut self, name: &RunName) -> Result<(), UsageError> {
         let arm = self.arms.iter().position(|arm| arm.label == name.arm);
-        let wanted = |run: &RunSpec| run.cell + 1 == name.cell && Some(run.arm) == arm && run.iteration == name.iteration;
+        let wanted =
+            |run: &RunSpec| run.cell + 1 == name.cell && Some(run.arm) == arm && run.iteration == name.iteration;
         if !self.runs.iter().any(wanted) {
             let labels: Vec<&str> = self.arms.iter().map(|arm| arm.label.as_str()).collect();
             return Err(UsageError {
@@ -123,7 +124,9 @@ fn digest(point: &Point, config: &ValidConfig) -> String {
     for (path, value) in profiles::values(config) {
         text.push_str(&format!("\n{path}={value}"));
     }
-    let fnv = |start: u64| text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3));
+    let fnv = |start: u64| {
+        text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    };
     format!("{:016x}{:016x}", fnv(0xcbf2_9ce4_8422_2325), fnv(0x9e37_79b9_7f4a_7c15))
 }
 
@@ -185,7 +188,8 @@ mod tests {
     #[test]
     fn narrowing_a_sweep_keeps_the_runs_of_what_remains() {
         let (wide, narrow) = (plan(&[], &[]).unwrap(), plan(&[], &["path.rtt=200ms", "flow.bytes=128MB"]).unwrap());
-        let last: Vec<(u64, &str)> = wide.runs.iter().filter(|run| run.cell == 7).map(|run| (run.seed, run.digest.as_str())).collect();
+        let last: Vec<(u64, &str)> =
+            wide.runs.iter().filter(|run| run.cell == 7).map(|run| (run.seed, run.digest.as_str())).collect();
         let only: Vec<(u64, &str)> = narrow.runs.iter().map(|run| (run.seed, run.digest.as_str())).collect();
         assert_eq!(last, only);
     }
@@ -201,13 +205,20 @@ mod tests {
         assert_eq!(plan.name_of(&plan.runs[0]), wanted);
         let error = plan.keep_only(&"9/rfc/1".parse().unwrap()).unwrap_err().to_string();
         assert_eq!(error, "--run 9/rfc/1: there is no such run; cells are 1 to 8, arms rfc, rfc#2, iterations 1 to 2");
-        assert!("x/rfc/1".parse::<RunName>().is_err() && "1/rfc".parse::<RunName>().is_err() && "0/rfc/1".parse::<RunName>().is_err());
+        assert!(
+            "x/rfc/1".parse::<RunName>().is_err()
+                && "1/rfc".parse::<RunName>().is_err()
+                && "0/rfc/1".parse::<RunName>().is_err()
+        );
     }
 
     #[test]
     fn values_that_do_not_fit_together_are_refused_by_arm() {
         let error = plan(&[], &["longhaul.rto.min=30s,200ms"]).unwrap_err();
-        assert!(error.starts_with("arm longhaul: rto.initial: must lie between rto.min and rto.max; change one of them"), "{error}");
+        assert!(
+            error.starts_with("arm longhaul: rto.initial: must lie between rto.min and rto.max; change one of them"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -9,7 +9,6 @@ use crate::run::Finished;
 use crate::setting::{Flow, Point};
 use crate::stats::{self, Comparison, compare};
 use netem::Buffer;
-use profiles::units;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -241,17 +240,22 @@ pub fn unmet(plan: &Plan, rows: &[Row]) -> Vec<(usize, String)> {
     found
 }
 
-/// What is the same in all cells, in words: `path.rate=100Mbit path.buffer=1bdp`.
+/// What is the same in all cells, in words: `rate=100Mbit buffer=1bdp`.
 pub fn constants(plan: &Plan) -> String {
     let swept: Vec<&str> = plan.experiment.sweep.iter().map(|axis| axis.key.as_str()).collect();
-    let canonical = plan.experiment.point.canonical();
-    let reorders = !plan.experiment.point.reorder.probability.is_zero() || swept.iter().any(|key| key.contains("reorder"));
-    let nothing = ["path.jitter=0ns".to_owned(), format!("path.loss={}", units::show_percent(base::Ratio::ZERO))];
+    let point = &plan.experiment.point;
+    let reorders = !point.reorder.probability.is_zero() || swept.contains(&"path.reorder.probability");
+    let canonical = point.canonical();
     let shown = canonical.split(' ').filter(|setting| {
         let key = setting.split('=').next().unwrap_or_default();
-        !swept.contains(&key) && !nothing.iter().any(|absent| absent == setting) && (reorders || !key.contains("reorder"))
+        let absent = match key {
+            "path.jitter" => point.jitter.is_zero(),
+            "path.loss" => point.loss.is_zero(),
+            key => key.starts_with("path.reorder") && !reorders,
+        };
+        !absent && !swept.contains(&key)
     });
-    shown.collect::<Vec<_>>().join(" ")
+    shown.map(|setting| setting.split_once('.').map_or(setting, |(_, rest)| rest)).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -34,11 +34,10 @@ pub fn execute(
     plan: &Plan,
     backend: &dyn Backend,
     jobs: usize,
-    mut log: Option<&mut RunLog>,
+    log: Option<&mut RunLog>,
     progress: &mut dyn FnMut(&RunSpec),
 ) -> Result<Finished, LogError> {
-    let found: Vec<Option<Measured>> =
-        plan.runs.iter().map(|run| log.as_ref().and_then(|log| log.find(run))).collect();
+    let found: Vec<Option<Measured>> = plan.runs.iter().map(|run| log.as_ref().and_then(|log| log.find(run))).collect();
     let open: Vec<usize> = (0..found.len()).filter(|index| found[*index].is_none()).collect();
     let resumed = found.len() - open.len();
     plan.runs.iter().zip(&found).filter(|(_, known)| known.is_some()).for_each(|(run, _)| progress(run));
@@ -59,7 +58,7 @@ pub fn execute(
             });
         }
         drop(sender);
-        let outcome = collect(plan, &results, log.as_deref_mut(), progress, &mut finished);
+        let outcome = collect(plan, &results, log, progress, &mut finished);
         stop.store(outcome.is_err(), Ordering::Relaxed);
         outcome
     })?;

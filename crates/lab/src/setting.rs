@@ -188,7 +188,11 @@ impl Key {
 
 fn positive(text: &str) -> Result<Duration, String> {
     let span = units::duration(text)?;
-    if span.is_zero() { Err(format!("`{text}` is no time between two ends: write for example `25ms`")) } else { Ok(span) }
+    if span.is_zero() {
+        Err(format!("`{text}` is no time between two ends: write for example `25ms`"))
+    } else {
+        Ok(span)
+    }
 }
 
 fn buffer(text: &str) -> Result<BufferSize, String> {
@@ -204,7 +208,9 @@ fn buffer(text: &str) -> Result<BufferSize, String> {
 fn reorder_mode(text: &str) -> Result<ReorderMode, String> {
     let modes = [ReorderMode::Late, ReorderMode::Early];
     let mode = modes.into_iter().find(|mode| mode.word().eq_ignore_ascii_case(text.trim()));
-    mode.ok_or_else(|| format!("`{text}` is no mode of reordering: write `late` (that much more) or `early` (that instead)"))
+    mode.ok_or_else(|| {
+        format!("`{text}` is no mode of reordering: write `late` (that much more) or `early` (that instead)")
+    })
 }
 
 fn flow_bytes(text: &str) -> Result<u64, String> {
@@ -290,7 +296,9 @@ mod tests {
     #[test]
     fn equal_networks_have_equal_text_however_they_were_written() {
         let (mut a, mut b) = (Point::default(), Point::default());
-        for (key, one, other) in [("path.rtt", "0.025s", "25ms"), ("path.loss", "1%", "0.01"), ("flow.bytes", "2MB", "2000kB")] {
+        for (key, one, other) in
+            [("path.rtt", "0.025s", "25ms"), ("path.loss", "1%", "0.01"), ("flow.bytes", "2MB", "2000kB")]
+        {
             Key::find(key).unwrap().set(&mut a, one).unwrap();
             Key::find(key).unwrap().set(&mut b, other).unwrap();
         }

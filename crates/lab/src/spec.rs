@@ -110,7 +110,8 @@ impl Experiment {
         if let Some(found) = Key::find(key) {
             return Ok(Target::Point(found));
         }
-        let unknown = || Refusal { problem: format!("unknown key `{key}`"), remedy: self.nearest_key(key), in_value: false };
+        let unknown =
+            || Refusal { problem: format!("unknown key `{key}`"), remedy: self.nearest_key(key), in_value: false };
         let (arm, path) = key.split_once('.').ok_or_else(unknown)?;
         let takes_part = self.arms.iter().any(|known| known.name == arm);
         if !takes_part && profiles::get(arm).is_ok() {
@@ -145,9 +146,10 @@ impl Experiment {
     }
 
     fn nearest_key(&self, key: &str) -> String {
-        let leaves = self.arms.iter().flat_map(|arm| {
-            profiles::LEAVES.iter().map(move |leaf| format!("{}.{}", arm.name, leaf.path))
-        });
+        let leaves = self
+            .arms
+            .iter()
+            .flat_map(|arm| profiles::LEAVES.iter().map(move |leaf| format!("{}.{}", arm.name, leaf.path)));
         let known: Vec<String> = KEYS.iter().map(|key| key.name.to_owned()).chain(leaves).collect();
         match profiles::nearest(key, known.iter().map(String::as_str)) {
             Some(word) => format!("did you mean `{word}`?"),

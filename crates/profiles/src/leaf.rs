@@ -103,7 +103,9 @@ impl Leaf {
     /// The leaf that decides whether this one applies.
     pub fn kind_leaf(&self) -> Option<&'static Leaf> {
         let (group, _) = self.path.rsplit_once('.')?;
-        LEAVES.iter().find(|leaf| leaf.is_kind() && leaf.path.strip_suffix(".kind") == Some(group) && leaf.path != self.path)
+        LEAVES
+            .iter()
+            .find(|leaf| leaf.is_kind() && leaf.path.strip_suffix(".kind") == Some(group) && leaf.path != self.path)
     }
 
     /// The value as text that [`Leaf::write`] reads back; `None` when the leaf does not apply.

@@ -3,8 +3,8 @@
 //! A profile that changes a kind (say, from one detector to another) inherits none of the numbers beside it: they were
 //! given for another machine. It has to state its own.
 
-use crate::load::{Raw, RawLeaf};
 use crate::leaves::LEAVES;
+use crate::load::{Raw, RawLeaf};
 use crate::profile::{Cited, Later, Profile};
 use crate::toml_file::{FileError, did_you_mean};
 use std::collections::BTreeMap;
@@ -98,7 +98,11 @@ fn complete(raw: &Raw<'_>, config: &Config, leaves: &BTreeMap<&'static str, Cite
         if leaf.read(config).is_some() && !leaves.contains_key(leaf.path) {
             let place = leaf.kind_leaf().map_or(0..0, |kind| place_of(raw, kind.path));
             let problem = format!("`{}` has no leaf `{}`", raw.name, leaf.path);
-            return Err(raw.file.error(place, problem, "give it a value with evidence; nothing is inherited from another kind"));
+            return Err(raw.file.error(
+                place,
+                problem,
+                "give it a value with evidence; nothing is inherited from another kind",
+            ));
         }
     }
     Ok(())
@@ -132,7 +136,10 @@ mod tests {
     #[test]
     fn what_a_child_does_not_say_it_inherits_with_its_evidence() {
         let profile = child("[rto]\nmin = { value = \"300ms\", $E }\n").unwrap();
-        assert_eq!(profile.leaf("rto.min").map(|cited| (cited.value.as_str(), cited.from.as_str())), Some(("300ms", "child")));
+        assert_eq!(
+            profile.leaf("rto.min").map(|cited| (cited.value.as_str(), cited.from.as_str())),
+            Some(("300ms", "child"))
+        );
         assert_eq!(profile.leaf("rto.max").map(|cited| cited.from.as_str()), Some("rfc"));
         assert_eq!(profile.config().rto.min, base::Duration::from_millis(300));
     }

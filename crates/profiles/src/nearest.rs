@@ -3,7 +3,8 @@
 /// The word of `known` with the fewest single-letter edits from `text`, unless even that is a different word altogether.
 pub fn nearest<'a>(text: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let lower = text.to_ascii_lowercase();
-    let best = known.into_iter().map(|word| (distance(&lower, &word.to_ascii_lowercase()), word)).min_by_key(|d| d.0)?;
+    let best =
+        known.into_iter().map(|word| (distance(&lower, &word.to_ascii_lowercase()), word)).min_by_key(|d| d.0)?;
     let tolerated = (text.chars().count().max(best.1.chars().count()) / 2).max(1);
     (best.0 <= tolerated).then_some(best.1)
 }

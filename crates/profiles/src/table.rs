@@ -124,14 +124,18 @@ mod tests {
             std::fs::write(&path, &page).expect("docs can be written");
         }
         let found = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(found == page, "docs/profiles.md is out of date; UPDATE_DOCS=1 cargo test -p longhaul-profiles writes it");
+        assert!(
+            found == page,
+            "docs/profiles.md is out of date; UPDATE_DOCS=1 cargo test -p longhaul-profiles writes it"
+        );
     }
 
     #[test]
     fn two_profiles_show_only_where_they_differ() {
         let table = differences(get("server-2016").unwrap(), get("server-2022").unwrap());
         assert!(table.rows.iter().all(|row| row[1] != row[2]));
-        let beta: Vec<&[String]> = table.rows.iter().map(|row| &row[1..]).filter(|row| row == &["0.5", "0.7"]).collect();
+        let beta: Vec<&[String]> =
+            table.rows.iter().map(|row| &row[1..]).filter(|row| row == &["0.5", "0.7"]).collect();
         assert_eq!(beta.len(), 1);
         assert!(differences(get("rfc").unwrap(), get("rfc").unwrap()).rows.is_empty());
     }

@@ -130,9 +130,11 @@ impl<'t> TomlFile<'t> {
         let texts: Option<Vec<_>> = array.iter().map(|item| Some((scalar(item.get_ref())?, item.span()))).collect();
         match texts {
             Some(texts) if !texts.is_empty() => Ok(texts),
-            Some(_) => {
-                Err(self.error(entry.value.span(), format!("`{}` is an empty list", entry.key), "give it one value or more"))
-            }
+            Some(_) => Err(self.error(
+                entry.value.span(),
+                format!("`{}` is an empty list", entry.key),
+                "give it one value or more",
+            )),
             None => Err(self.wrong_type(entry, entry.value.get_ref(), "a list of strings or numbers")),
         }
     }
@@ -160,10 +162,8 @@ pub fn did_you_mean(text: &str, known: &[&str]) -> String {
 
 /// What a table holds, in the order of the file.
 pub fn entries<'d>(table: &'d DeTable<'d>) -> Vec<Entry<'d>> {
-    let mut entries: Vec<Entry<'d>> = table
-        .iter()
-        .map(|(key, value)| Entry { key: key.get_ref().as_ref(), key_span: key.span(), value })
-        .collect();
+    let mut entries: Vec<Entry<'d>> =
+        table.iter().map(|(key, value)| Entry { key: key.get_ref().as_ref(), key_span: key.span(), value }).collect();
     entries.sort_by_key(|entry| entry.key_span.start);
     entries
 }
@@ -205,7 +205,10 @@ mod tests {
         assert_eq!(file.scalar(&found[1]).unwrap(), "1000");
         let list: Vec<String> = file.list(&found[2]).unwrap().into_iter().map(|(text, _)| text).collect();
         assert_eq!(list, ["1ms", "2"]);
-        assert_eq!(file.scalar(&found[3]).unwrap_err().to_string(), "a:4:5: `b` is of type boolean; a string or a number belongs here");
+        assert_eq!(
+            file.scalar(&found[3]).unwrap_err().to_string(),
+            "a:4:5: `b` is of type boolean; a string or a number belongs here"
+        );
         assert!(file.list(&found[0]).is_err() && file.table(&found[0]).is_err() && file.string(&found[0]).is_err());
     }
 }

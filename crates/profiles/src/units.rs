@@ -101,7 +101,9 @@ pub fn duration(text: &str) -> Result<Duration, String> {
 /// When it is none, or has no whole number of bits per second.
 pub fn rate(text: &str) -> Result<Rate, String> {
     with_unit(text, &RATE).and_then(Rate::from_bits_per_sec).ok_or_else(|| {
-        format!("`{text}` is no rate: write a number and one of Gbit, Mbit, kbit, bit (per second), for example `100Mbit`")
+        format!(
+            "`{text}` is no rate: write a number and one of Gbit, Mbit, kbit, bit (per second), for example `100Mbit`"
+        )
     })
 }
 
@@ -111,7 +113,9 @@ pub fn rate(text: &str) -> Result<Rate, String> {
 /// When it is none, or not whole.
 pub fn bytes(text: &str) -> Result<u64, String> {
     with_unit(text, &BYTES).ok_or_else(|| {
-        format!("`{text}` is no number of bytes: write a number and one of B, kB, MB, GB, KiB, MiB, GiB, for example `32MB`")
+        format!(
+            "`{text}` is no number of bytes: write a number and one of B, kB, MB, GB, KiB, MiB, GiB, for example `32MB`"
+        )
     })
 }
 

@@ -21,7 +21,8 @@ fn rows_of(plan: &Plan) -> Vec<Row> {
 #[test]
 fn a_row_has_the_schema_and_the_numbers_of_the_contract() {
     let plan = plan(6, &["path.rtt=25ms", "flow.bytes=1MB"], &["rfc", "longhaul"]);
-    let lines: Vec<serde_json::Value> = rows_of(&plan).iter().map(|row| serde_json::from_str(&jsonl(row)).unwrap()).collect();
+    let lines: Vec<serde_json::Value> =
+        rows_of(&plan).iter().map(|row| serde_json::from_str(&jsonl(row)).unwrap()).collect();
     let seconds: Vec<f64> = (0..6).map(|k| 16.0 + 0.016 * f64::from(k)).collect();
     let middle = |of: fn(f64) -> f64| rounded((of(seconds[2]) + of(seconds[3])) / 2.0);
     let expected = serde_json::json!({
@@ -68,7 +69,8 @@ fn rows_come_by_cell_and_then_by_arm_and_tails_with_fifty_runs() {
     let rows = rows_of(&plan(50, &["path.rtt=50ms,25ms", "flow.bytes=1MB"], &["longhaul", "rfc", "longhaul"]));
     let order: Vec<(f64, &str)> = rows.iter().map(|row| (row.cell.rtt_ms, row.arm.as_str())).collect();
     let arms = ["longhaul", "rfc", "longhaul#2"];
-    let expected: Vec<(f64, &str)> = [50.0, 25.0].iter().flat_map(|rtt| arms.iter().map(move |arm| (*rtt, *arm))).collect();
+    let expected: Vec<(f64, &str)> =
+        [50.0, 25.0].iter().flat_map(|rtt| arms.iter().map(move |arm| (*rtt, *arm))).collect();
     assert_eq!(order, expected);
     let spread = &rows[0].goodput_mbps;
     assert!(spread.p10.unwrap() < spread.median.unwrap() && spread.median.unwrap() < spread.p90.unwrap());
@@ -118,6 +120,9 @@ fn a_condition_that_does_not_hold_is_named_with_its_cell() {
 
 #[test]
 fn what_all_cells_share_is_told_once() {
-    assert_eq!(constants(&plan(1, &[], &[])), "path.rate=100Mbit path.buffer=1bdp path.jitter=100us");
-    assert_eq!(constants(&plan(1, &["path.loss=1%", "path.rtt=5ms", "path.jitter=0"], &[])), "path.rate=100Mbit path.rtt=5ms path.buffer=1bdp path.loss=1%");
+    assert_eq!(constants(&plan(1, &[], &[])), "rate=100Mbit buffer=1bdp jitter=100us");
+    assert_eq!(
+        constants(&plan(1, &["path.loss=1%", "path.rtt=5ms", "path.jitter=0"], &[])),
+        "rate=100Mbit rtt=5ms buffer=1bdp loss=1%"
+    );
 }

@@ -108,7 +108,8 @@ impl Reader<'_> {
             let arm = match arm {
                 Some(arm) => arm,
                 None => ArmSpec::of_profile(
-                    profiles::get(&name).map_err(|error| self.file.error(span, format!("no arm `{name}`"), error.remedy))?,
+                    profiles::get(&name)
+                        .map_err(|error| self.file.error(span, format!("no arm `{name}`"), error.remedy))?,
                 ),
             };
             self.experiment.arms.push(arm);
@@ -138,7 +139,11 @@ impl Reader<'_> {
                     arm.profile = self.file.string(&inner)?;
                     let found = profiles::get(&arm.profile);
                     found.map_err(|error| {
-                        self.file.error(inner.value.span(), format!("there is no profile `{}`", error.name), error.remedy)
+                        self.file.error(
+                            inner.value.span(),
+                            format!("there is no profile `{}`", error.name),
+                            error.remedy,
+                        )
                     })?;
                 }
                 "set" => set = Some(inner),
@@ -184,14 +189,19 @@ impl Reader<'_> {
 
     fn run(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {
         for inner in self.file.table(entry)? {
-            let number = |text: &str| units::count(text).map_err(|problem| self.bad_value(inner.value.span(), &problem));
+            let number =
+                |text: &str| units::count(text).map_err(|problem| self.bad_value(inner.value.span(), &problem));
             let text = self.file.scalar(&inner)?;
             match inner.key {
                 "seed" => self.experiment.seed = number(&text)?,
                 "iterations" => {
                     let iterations = u32::try_from(number(&text)?).ok().filter(|n| *n > 0);
                     self.experiment.iterations = iterations.ok_or_else(|| {
-                        self.file.error(inner.value.span(), format!("`{text}` iterations cannot be made"), "write 1 or more")
+                        self.file.error(
+                            inner.value.span(),
+                            format!("`{text}` iterations cannot be made"),
+                            "write 1 or more",
+                        )
                     })?;
                 }
                 _ => return Err(self.file.unknown_key(&inner, ["iterations", "seed"])),
@@ -202,12 +212,17 @@ impl Reader<'_> {
 
     fn expect(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {
         for inner in self.file.table(entry)? {
-            let mut expectation = Expectation::parse(inner.key).map_err(|problem| self.bad_value(inner.key_span.clone(), &problem))?;
+            let mut expectation =
+                Expectation::parse(inner.key).map_err(|problem| self.bad_value(inner.key_span.clone(), &problem))?;
             for arm in expectation.arms() {
                 if !self.experiment.arms.iter().any(|known| known.name == arm) {
                     let known: Vec<&str> = self.experiment.arms.iter().map(|arm| arm.name.as_str()).collect();
                     let problem = format!("there is no arm `{arm}`");
-                    return Err(self.file.error(inner.key_span.clone(), problem, format!("there are {}", known.join(", "))));
+                    return Err(self.file.error(
+                        inner.key_span.clone(),
+                        problem,
+                        format!("there are {}", known.join(", ")),
+                    ));
                 }
             }
             for bound in self.file.table(&inner)? {

@@ -20,7 +20,10 @@ fn the_built_in_experiments_are_what_was_promised() {
     assert_eq!(wan.sweep[0].values, ["25ms", "50ms", "100ms", "200ms"]);
     assert_eq!(wan.sweep[1].values, ["32MB", "128MB"]);
     assert_eq!(wan.iterations, 10);
-    assert_eq!(wan.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), ["server-2016", "server-2022", "longhaul"]);
+    assert_eq!(
+        wan.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
+        ["server-2016", "server-2022", "longhaul"]
+    );
     let mut reorder = builtin("reorder").unwrap();
     assert_eq!(reorder.point.reorder.probability, base::Ratio::new(1, 100).unwrap());
     assert_eq!(reorder.point.reorder.delay, base::Duration::from_millis(5));

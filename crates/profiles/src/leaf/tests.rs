@@ -55,7 +55,13 @@ fn writing_a_leaf_changes_no_other() {
             if place(&mut changed).is_none() {
                 continue;
             }
-            let text = if *unit == Unit::Time { "77ms" } else if *unit == Unit::Share { "0.77" } else { "77" };
+            let text = if *unit == Unit::Time {
+                "77ms"
+            } else if *unit == Unit::Share {
+                "0.77"
+            } else {
+                "77"
+            };
             leaf.write(&mut changed, text).unwrap();
             let differing = LEAVES.iter().filter(|other| other.read(&config) != other.read(&changed));
             assert_eq!(differing.map(|other| other.path).collect::<Vec<_>>(), [leaf.path]);
@@ -86,10 +92,18 @@ fn a_kind_that_stays_keeps_its_numbers_and_one_that_changes_does_not() {
 }
 
 #[test_case("rto.mim", "300ms", "there is no leaf `rto.mim`: did you mean `rto.min`?")]
-#[test_case("rto.min", "300", "`rto.min`: `300` is no time: write a number and one of s, ms, us, ns, for example `25ms`")]
+#[test_case(
+    "rto.min",
+    "300",
+    "`rto.min`: `300` is no time: write a number and one of s, ms, us, ns, for example `25ms`"
+)]
 #[test_case("send.nagle", "maybe", "`send.nagle`: `maybe` is not among its choices: `rfc896`, `minshall`, `off`")]
 #[test_case("receive.window.max", "5GB", "`receive.window.max`: `5GB` is too large")]
-#[test_case("receive.window.bytes", "1MB", "`receive.window.bytes` does not apply while `receive.window.kind` is `auto_tuned`")]
+#[test_case(
+    "receive.window.bytes",
+    "1MB",
+    "`receive.window.bytes` does not apply while `receive.window.kind` is `auto_tuned`"
+)]
 fn what_is_wrong_is_said(path: &str, text: &str, message: &str) {
     let error = find(path).and_then(|leaf| leaf.write(&mut Config::default(), text)).unwrap_err();
     assert_eq!(error.to_string(), message);

@@ -29,7 +29,9 @@ fn a_wrong_file_is_refused_with_its_place(text: &str, message: &str) {
 
 #[test]
 fn a_bad_unit_is_refused_at_the_value() {
-    let root = BUILTIN[0].1.replace("value = \"1s\", source = \"RFC 6298 §2.4\"", "value = \"1sec\", source = \"RFC 6298 §2.4\"");
+    let root = BUILTIN[0]
+        .1
+        .replace("value = \"1s\", source = \"RFC 6298 §2.4\"", "value = \"1sec\", source = \"RFC 6298 §2.4\"");
     let found = load(&[("rfc", &root)]).expect_err("no such unit").to_string();
     assert!(found.contains(": `rto.min`: `1sec` is no time: write a number and one of s, ms, us, ns"), "{found}");
     assert!(found.starts_with("rfc.toml:3"), "{found}");

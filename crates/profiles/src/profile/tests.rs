@@ -61,8 +61,14 @@ fn an_override_leaves_everything_else_alone() {
 
 #[test]
 fn overrides_that_do_not_fit_are_refused_by_path() {
-    assert_eq!(with("longhaul", &[("rto.min", "2h")]).unwrap_err(), "`rto.min`: `2h` is no time: write a number and one of s, ms, us, ns, for example `25ms`");
-    assert_eq!(with("longhaul", &[("rto.min", "200s")]).unwrap_err().split(';').next(), Some("rto.min: must not exceed rto.max"));
+    assert_eq!(
+        with("longhaul", &[("rto.min", "2h")]).unwrap_err(),
+        "`rto.min`: `2h` is no time: write a number and one of s, ms, us, ns, for example `25ms`"
+    );
+    assert_eq!(
+        with("longhaul", &[("rto.min", "200s")]).unwrap_err().split(';').next(),
+        Some("rto.min: must not exceed rto.max")
+    );
     let error = get("longhaul").unwrap().with(&[("ack.delay".into(), "1ms".into()), ("x".into(), "1".into())]);
     assert!(matches!(error, Err(OverrideError::Leaf { index: 1, .. })), "{error:?}");
 }

@@ -1,0 +1,192 @@
+//! What `longhaul` prints when it is asked for something that exists.
+
+use crate::{SMALL, ab, command, longhaul, paste, replay_of, text_of};
+use serde_json::Value;
+use std::process::Stdio;
+use test_case::test_case;
+
+fn objects(jsonl: &str) -> Vec<Value> {
+    jsonl.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+}
+
+#[test]
+fn a_line_per_cell_and_arm_has_everything_the_contract_names() {
+    let ended = ab("wan", &["--format", "jsonl"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let lines = objects(&ended.stdout);
+    let arms: Vec<&str> = lines.iter().map(|line| line["arm"].as_str().unwrap()).collect();
+    assert_eq!(arms, ["server-2016", "server-2022", "longhaul"]);
+    for line in &lines {
+        assert_eq!((line["experiment"].as_str(), line["runs"].as_u64()), (Some("wan"), Some(2)));
+        let cell = &line["cell"];
+        assert_eq!((cell["rtt_ms"].as_f64(), cell["bytes"].as_u64()), (Some(25.0), Some(200_000)));
+        assert_eq!((cell["rate_mbit"].as_f64(), cell["buffer_bytes"].as_u64()), (Some(100.0), Some(312_500)));
+        let goodput = &line["goodput_mbps"];
+        assert!(goodput["median"].as_f64().unwrap() > 1.0 && goodput["mean"].as_f64().unwrap() > 1.0);
+        assert!(goodput["p10"].is_null() && goodput["p90"].is_null());
+        let efficiency = line["efficiency"].as_f64().unwrap();
+        assert!(efficiency > 0.05 && efficiency <= 1.0, "{efficiency}");
+        for number in ["retransmitted_pct", "rtos", "fast_retransmits"] {
+            assert!(line[number].as_f64().unwrap() >= 0.0);
+        }
+        assert!(line.as_object().unwrap().contains_key("recovery_success_pct"));
+    }
+    assert!(lines[0]["vs_reference"].is_null());
+    let versus = &lines[2]["vs_reference"];
+    assert!(versus["median_ratio"].as_f64().unwrap() > 0.1);
+    assert!(versus["lo"].is_null() && versus["hi"].is_null() && versus["verdict"].is_string());
+}
+
+#[test]
+fn the_number_of_jobs_cannot_be_seen_in_results() {
+    let cells = ["ab", "reorder", "--set", "path.rtt=25ms,50ms", "--set", "flow.bytes=300kB", "--iterations", "3"];
+    let with_jobs = |jobs: &str| longhaul(&[&cells[..], &["--format", "jsonl", "--jobs", jobs]].concat());
+    let (one, two) = (with_jobs("1"), with_jobs("2"));
+    assert_eq!(one.stdout.lines().count(), 6);
+    assert_eq!(one.stdout, two.stdout);
+    assert!(two.stderr.trim_end().ends_with("packets/s per job)"));
+}
+
+#[test]
+fn another_seed_gives_other_runs_and_a_repeated_arm_its_own() {
+    let goodputs = |seed: &str| -> Vec<f64> {
+        let ended = ab("reorder", &["--format", "jsonl", "--arms", "longhaul,longhaul", "--seed", seed]);
+        let lines = objects(&ended.stdout);
+        assert_eq!(lines[1]["arm"], "longhaul#2");
+        lines.iter().map(|line| line["goodput_mbps"]["mean"].as_f64().unwrap()).collect()
+    };
+    let (one, two) = (goodputs("1"), goodputs("2"));
+    assert!(one[0] != one[1] && one[0] != two[0], "{one:?} {two:?}");
+}
+
+#[test]
+fn the_last_line_on_stderr_sums_up_and_processor_time_stands_before_it() {
+    let ended = ab("wan", &["--backend", "mock", "--jobs", "2"]);
+    let lines: Vec<&str> = ended.stderr.lines().collect();
+    let last = lines.last().unwrap();
+    assert!(last.starts_with("done: 6 runs, 600 packets in ") && last.contains(" s on 2 jobs ("), "{last}");
+    assert!(last.ends_with(" packets/s per job)"), "{last}");
+    assert!(lines[lines.len() - 2].starts_with("cpu: "), "{}", ended.stderr);
+}
+
+#[test]
+fn the_table_tells_what_is_known_and_fits_into_a_hundred_columns() {
+    let ended = longhaul(&["ab", "reorder", "--backend", "mock", "--iterations", "6"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for line in ended.stdout.lines() {
+        assert!(line.chars().count() <= 100, "{} columns: {line}", line.chars().count());
+    }
+    let rows: Vec<&str> = ended.stdout.lines().filter(|line| line.contains("server-2022 ")).collect();
+    assert_eq!(rows.len(), 8);
+    assert!(rows[0].contains("0.500 [0.500, 0.500] ▼"), "{}", rows[0]);
+    assert!(ended.stdout.contains("rate=100Mbit buffer=1bdp jitter=100us reorder.probability=1%"));
+}
+
+#[test]
+fn a_failed_run_is_told_with_its_seed_and_one_command_that_replays_it() {
+    let arguments =
+        ["ab", "wan", "--backend", "mock", "--set", "flow.bytes=13B,1kB", "--iterations", "2", "--arms", "rfc,rfc"];
+    let ended = longhaul(&[&arguments[..], &["--format", "jsonl"]].concat());
+    assert_eq!(ended.code, Some(1));
+    assert!(ended.stderr.contains("error: run 1/rfc/1 (path.rtt=25ms flow.bytes=13B, seed "), "{}", ended.stderr);
+    assert!(ended.stderr.contains("more runs failed") && ended.stderr.lines().last().unwrap().starts_with("done: "));
+    assert_eq!(objects(&ended.stdout).iter().filter(|line| line["runs"] == 2).count(), 8);
+    let again = paste(replay_of(&ended.stderr));
+    assert_eq!(again.code, Some(1));
+    assert_eq!(again.stderr.lines().next(), ended.stderr.lines().next());
+    assert!(again.stderr.contains("done: 1 runs"), "{}", again.stderr);
+}
+
+#[test]
+fn an_expectation_that_is_not_met_fails_with_a_command_for_its_cell() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("claim.toml");
+    let text = "summary = \"a claim\"\n[arms]\nuse = [\"rfc\", \"longhaul\"]\n[sweep]\n\"flow.bytes\" = [\"1kB\", \"2kB\"]\n\
+                [expect]\n\"longhaul.goodput / rfc.goodput\" = { at_least = 0.9 }\n";
+    std::fs::write(&path, text).unwrap();
+    let ended = longhaul(&["ab", text_of(&path), "--backend", "mock", "--format", "jsonl"]);
+    assert_eq!(ended.code, Some(1));
+    let complaint =
+        "error: flow.bytes=2kB, seed 1: `longhaul.goodput / rfc.goodput` is 0.500, at least 0.9 was expected";
+    assert!(ended.stderr.contains(complaint), "{}", ended.stderr);
+    let again = paste(&format!("{} --format jsonl", replay_of(&ended.stderr)));
+    assert_eq!(again.code, Some(0), "{}", again.stderr);
+    let (all, cell) = (objects(&ended.stdout), objects(&again.stdout));
+    assert_eq!(cell.len(), 2);
+    assert_eq!(cell[1]["goodput_mbps"], all[1]["goodput_mbps"]);
+    assert_eq!(cell[1]["vs_reference"], all[1]["vs_reference"]);
+}
+
+#[test]
+fn a_second_invocation_goes_on_where_the_first_stopped() {
+    let directory = tempfile::tempdir().unwrap();
+    let out = text_of(directory.path());
+    let file = directory.path().join("runs.jsonl");
+    let first = ab("wan", &["--format", "jsonl", "--out", out]);
+    let lines = std::fs::read_to_string(&file).unwrap();
+    assert_eq!(lines.lines().count(), 6);
+    for line in objects(&lines) {
+        assert_eq!(
+            (line["version"].as_str(), line["experiment"].as_str()),
+            (Some(env!("CARGO_PKG_VERSION")), Some("wan"))
+        );
+        assert!(line["spec"].is_string() && line["seed"].is_u64() && line["config"].is_object());
+        assert!(line.as_object().unwrap().keys().all(|key| !key.contains("wall") && !key.contains("cpu")));
+    }
+    std::fs::write(&file, &lines[..lines.len() - 20]).unwrap();
+    let second = ab("wan", &["--format", "jsonl", "--out", out]);
+    assert!(second.stderr.contains("warning: ") && second.stderr.contains("cut off"), "{}", second.stderr);
+    assert!(second.stderr.contains("resumed: 5 runs") && second.stderr.contains("done: 1 runs"), "{}", second.stderr);
+    assert_eq!(second.stdout, first.stdout);
+    let mut kept: Vec<String> = std::fs::read_to_string(&file).unwrap().lines().map(str::to_owned).collect();
+    let mut before: Vec<String> = lines.lines().map(str::to_owned).collect();
+    kept.sort();
+    before.sort();
+    assert_eq!(kept, before);
+}
+
+#[test]
+fn a_trace_of_one_run_is_the_same_every_time() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = |name: &str| {
+        let path = directory.path().join(name);
+        let ended = ab("wan", &["--run", "1/longhaul/2", "--trace", text_of(&path)]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        std::fs::read_to_string(path).unwrap()
+    };
+    let (one, two) = (trace("one"), trace("two"));
+    assert_eq!(one, two);
+    assert!(one.lines().count() > 100 && one.lines().all(|line| line.contains('{') && line.ends_with('}')), "{one}");
+}
+
+#[test]
+fn a_reader_that_goes_away_ends_it_quietly() {
+    let arguments = [&["ab", "wan", "--backend", "mock"], &SMALL[..]].concat();
+    let mut child = command(&arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""));
+}
+
+#[test_case(&["experiments"], "wan       A file over a clean 100 Mbit/s path"; "experiments")]
+#[test_case(&["profiles"], "server-2016  Windows Server 2016"; "all profiles")]
+#[test_case(&["profiles", "server-2022"], "recovery.probe"; "a profile says what is not modelled")]
+#[test_case(&["profiles", "server-2016", "server-2022"], "recovery.detector.kind         rack_ring     rack"; "two profiles")]
+#[test_case(&["profiles", "longhaul", "longhaul"], "They do not differ."; "the same profile twice")]
+#[test_case(&["profiles", "--unproven"], "server-2016: assumed values"; "unproven values")]
+#[test_case(&["profiles", "rfc", "--unproven"], "ack.delay"; "unproven values of one")]
+fn lists_are_told(arguments: &[&str], expected: &str) {
+    let ended = longhaul(arguments);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(ended.stdout.contains(expected), "{}", ended.stdout);
+}
+
+#[test]
+fn sentences_about_profiles_fit_into_a_hundred_columns() {
+    for arguments in [&["profiles", "server-2016"][..], &["profiles", "--unproven"], &["profiles"]] {
+        let ended = longhaul(arguments);
+        let long = ended.stdout.lines().find(|line| line.chars().count() > 120);
+        assert_eq!(long, None);
+    }
+}

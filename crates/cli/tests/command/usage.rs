@@ -1,0 +1,70 @@
+//! Wrong usage: one clear message on stderr — what, where, what would be right — and exit code 2.
+
+use crate::{ab, longhaul, text_of};
+use test_case::test_case;
+
+#[track_caller]
+fn refused(arguments: &[&str], message: &str) {
+    let ended = longhaul(arguments);
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    assert_eq!(ended.stdout, "");
+    assert!(ended.stderr.starts_with(&format!("error: {message}")), "{}", ended.stderr);
+    assert_eq!(ended.stderr.lines().count(), 1, "{}", ended.stderr);
+}
+
+#[test_case(&["ab", "wam"], "there is no experiment `wam`: did you mean `wan`? Built in are reorder, wan"; "experiment")]
+#[test_case(&["ab", "no/such.toml"], "cannot read the experiment `no/such.toml`: "; "file")]
+#[test_case(&["ab", "wan", "--set", "path.rt=25ms"], "--set path.rt=25ms: unknown key `path.rt`; did you mean `path.rtt`?"; "key")]
+#[test_case(&["ab", "wan", "--set", "path.rtt=25"], "--set path.rtt=25: `25` is no time; write a number and one of s, ms, us, ns"; "unit")]
+#[test_case(&["ab", "wan", "--set", "path.rtt=25ms,x"], "--set path.rtt=25ms,x: `x` is no time; write"; "unit in a list")]
+#[test_case(&["ab", "wan", "--set", "longhaul.rto.mim=1s"], "--set longhaul.rto.mim=1s: unknown key `longhaul.rto.mim`; did you mean `longhaul.rto.min`?"; "leaf")]
+#[test_case(&["ab", "wan", "--set", "longhaul.rto.min=90s"], "arm longhaul: rto.initial: must lie between rto.min and rto.max; "; "values together")]
+#[test_case(&["ab", "wan", "--arms", "longhual"], "--arms longhual: there is no arm or profile `longhual`; did you mean `longhaul`?"; "arm")]
+#[test_case(&["ab", "wan", "--run", "9/longhaul/1"], "--run 9/longhaul/1: there is no such run; cells are 1 to 8, arms "; "run")]
+#[test_case(&["ab", "wan", "--out", "/dev/null/below"], "--out: cannot write `/dev/null/below`: "; "out")]
+#[test_case(&["ab", "wan", "--run", "1/longhaul/1", "--trace", "/dev/null/x"], "--trace: cannot write `/dev/null/x`: "; "trace")]
+#[test_case(&["profiles", "server-2021"], "there is no profile `server-2021`: did you mean `server-2022`?"; "profile")]
+fn a_wrong_word_is_refused_by_name(arguments: &[&str], message: &str) {
+    refused(arguments, message);
+}
+
+#[test_case(&["ab"]; "no experiment")]
+#[test_case(&["ab", "wan", "--iterations", "0"]; "no iterations")]
+#[test_case(&["ab", "wan", "--jobs", "0"]; "no jobs")]
+#[test_case(&["ab", "wan", "--format", "xml"]; "format")]
+#[test_case(&["ab", "wan", "--run", "1"]; "name of a run")]
+#[test_case(&["ab", "wan", "--trace", "x"]; "trace of everything")]
+#[test_case(&["frobnicate"]; "subcommand")]
+fn an_option_out_of_range_is_refused_without_output(arguments: &[&str]) {
+    let ended = longhaul(arguments);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{}", ended.stderr);
+    assert!(ended.stderr.starts_with("error: "), "{}", ended.stderr);
+}
+
+#[test]
+fn a_wrong_file_is_shown_with_line_and_column() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("mine.toml");
+    std::fs::write(&path, "summary = \"mine\"\n[arms]\nuse = [\"rfc\"]\n[path]\nrtt = \"25 parsecs\"\n").unwrap();
+    let ended = longhaul(&["ab", text_of(&path)]);
+    assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+    let first = ended.stderr.lines().next().unwrap();
+    assert!(
+        first.ends_with(
+            "mine.toml:5:7: `25 parsecs` is no time; write a number and one of s, ms, us, ns, for example `25ms`"
+        ),
+        "{first}"
+    );
+    assert!(ended.stderr.contains("rtt = \"25 parsecs\""), "{}", ended.stderr);
+}
+
+#[test]
+fn a_results_file_of_something_else_is_refused_and_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("runs.jsonl");
+    std::fs::write(&path, "{\"mine\": true}\n").unwrap();
+    let ended = ab("wan", &["--out", text_of(directory.path())]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("line 1 is no result of longhaul"), "{}", ended.stderr);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"mine\": true}\n");
+}
