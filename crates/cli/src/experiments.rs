@@ -2,7 +2,11 @@
 
 use crate::failure::Failure;
 use crate::output;
+use crate::table::paragraph;
 use lab::{Experiment, spec, sweep};
+
+/// Names of experiments are shorter than this.
+const INDENT: usize = 10;
 
 /// Lists the built-in experiments.
 ///
@@ -21,11 +25,11 @@ fn describe(experiment: &Experiment) -> String {
     let arms: Vec<&str> = experiment.arms.iter().map(|arm| arm.name.as_str()).collect();
     let axes: Vec<String> =
         experiment.sweep.iter().map(|axis| format!("{} = {}", axis.key, axis.values.join(", "))).collect();
-    let indent = format!("\n{:10}", "");
-    let mut lines = vec![summary.clone(), format!("{cells} cells × {iterations} runs of {}", arms.join(", "))];
+    let mut lines = vec![format!("{cells} cells × {iterations} runs of {}", arms.join(", "))];
     lines.extend(axes);
     if !source.is_empty() {
         lines.push(format!("source: {source}"));
     }
-    format!("{name:10}{}\n\n", lines.join(&indent))
+    let rest: String = lines.iter().map(|line| paragraph(&" ".repeat(INDENT), line)).collect();
+    format!("{}{rest}\n", paragraph(&format!("{name:INDENT$}"), summary))
 }

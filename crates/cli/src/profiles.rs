@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::table::{annotated, draw};
+use crate::table::{annotated, draw, paragraph};
 use ::profiles::table::{differences, later, one, side_by_side, unproven};
 use ::profiles::{Profile, builtin, get};
 use clap::Args;
@@ -36,22 +36,18 @@ pub fn run(args: &ProfilesArgs) -> Result<(), Failure> {
 
 fn everything() -> String {
     let summaries: String =
-        builtin().iter().map(|profile| format!("{:13}{}\n", profile.name, profile.summary)).collect();
+        builtin().iter().map(|profile| paragraph(&format!("{:13}", profile.name), &profile.summary)).collect();
     let table = draw(&side_by_side(&builtin().iter().collect::<Vec<_>>()));
-    format!(
-        "{summaries}\n{table}\n`longhaul profiles NAME` shows one with its evidence, two names in what they differ.\n"
-    )
+    let more = "`longhaul profiles NAME` shows one with its evidence, two names in what they differ.";
+    format!("{summaries}\n{table}\n{more}\n")
+}
+
+fn title(profile: &Profile) -> String {
+    paragraph(&format!("{}: ", profile.name), &profile.summary)
 }
 
 fn in_full(profile: &Profile) -> String {
-    format!(
-        "{}: {}\n\n{}{}{}",
-        profile.name,
-        profile.summary,
-        annotated(&one(profile)),
-        not_yet(profile),
-        inherited(profile)
-    )
+    format!("{}\n{}{}{}", title(profile), annotated(&one(profile)), not_yet(profile), inherited(profile))
 }
 
 fn not_yet(profile: &Profile) -> String {
@@ -70,16 +66,15 @@ fn inherited(profile: &Profile) -> String {
 fn compare(a: &Profile, b: &Profile) -> String {
     let table = differences(a, b);
     let body = if table.rows.is_empty() { "They do not differ.\n".to_owned() } else { draw(&table) };
-    format!("{}: {}\n{}: {}\n\n{body}{}{}", a.name, a.summary, b.name, b.summary, missing(a), missing(b))
+    format!("{}{}\n{body}\n{}{}", title(a), title(b), missing(a), missing(b))
 }
 
 fn missing(profile: &Profile) -> String {
-    let paths: Vec<&str> = profile.later().iter().map(|leaf| leaf.path.as_str()).collect();
-    if paths.is_empty() {
-        String::new()
-    } else {
-        format!("\nnot yet modelled of {}: {}\n", profile.name, paths.join(", "))
+    if profile.later().is_empty() {
+        return String::new();
     }
+    let paths: Vec<&str> = profile.later().iter().map(|leaf| leaf.path.as_str()).collect();
+    paragraph(&format!("not yet modelled of {}: ", profile.name), &paths.join(", "))
 }
 
 fn doubts(chosen: &[&Profile]) -> String {

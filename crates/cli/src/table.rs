@@ -40,23 +40,25 @@ pub fn annotated(plain: &Plain) -> String {
     let mut lines = drawn.lines();
     let mut text: String = lines.by_ref().take(2).map(|line| format!("{line}\n")).collect();
     for (line, row) in lines.zip(&plain.rows) {
-        text.push_str(&format!("{line}\n{}", indented(row.last().map_or("", String::as_str))));
+        text.push_str(&format!("{line}\n{}", paragraph(INDENT, row.last().map_or("", String::as_str))));
     }
     text
 }
 
-/// Words in lines that end before the last column.
-fn indented(sentence: &str) -> String {
-    let (mut text, mut line) = (String::new(), String::new());
+/// Words in lines that end before the last column; the first line begins with `first`, the others with as many spaces.
+pub fn paragraph(first: &str, sentence: &str) -> String {
+    let indent = " ".repeat(first.chars().count());
+    let (mut text, mut line) = (String::new(), first.to_owned());
     for word in sentence.split_whitespace() {
-        if line.chars().count() + word.chars().count() + 1 > WIDTH - INDENT.len() {
-            text.push_str(&format!("{INDENT}{}\n", line.trim_end()));
-            line.clear();
+        if line.chars().count() + word.chars().count() > WIDTH && line.trim() != first.trim() {
+            text.push_str(line.trim_end());
+            text.push('\n');
+            line.clone_from(&indent);
         }
         line.push_str(word);
         line.push(' ');
     }
-    text + &format!("{INDENT}{}\n", line.trim_end())
+    text + line.trim_end() + "\n"
 }
 
 fn finish(table: &Table) -> String {
