@@ -1,0 +1,44 @@
+//! Throughput of every built-in profile over small grids, as a snapshot: what a change of behaviour costs or brings,
+//! readable in a diff. One run a cell; the numbers are of this model, not of the systems the profiles are named for.
+
+use core::fmt::Write;
+use lab::{Overrides, Plan, SimBackend, execute, spec};
+
+/// Goodput in Mbit/s, retransmitted octets in percent and timeouts of one run per cell and profile.
+fn grid(experiment: &str, set: &[&str]) -> String {
+    let mut found = spec::builtin(experiment).expect("built in");
+    let set: Vec<String> = set.iter().map(|&text| text.to_owned()).collect();
+    let overrides = Overrides { set, iterations: Some(1), ..Overrides::default() };
+    found.apply(&overrides).expect("the overrides are right");
+    let plan = Plan::new(found).expect("the plan stands");
+    let finished = execute(&plan, &SimBackend, 2, None, &mut |_| ()).expect("nothing is written");
+    let mut text = String::new();
+    for (run, measured) in plan.runs.iter().zip(&finished.measured) {
+        let m = measured.as_ref().expect("every run comes through");
+        let percent = m.bytes_retransmitted as f64 * 100.0 / m.bytes_sent as f64;
+        let _ = writeln!(
+            text,
+            "{:<48} {:<12} {:>7.2} Mbit/s {percent:>6.2} % {:>2} timeouts",
+            plan.cells[run.cell].title(),
+            plan.arms[run.arm].label,
+            m.goodput_mbps(),
+            m.rtos
+        );
+    }
+    text
+}
+
+#[test]
+fn clean_paths() {
+    insta::assert_snapshot!(grid("wan", &["flow.bytes=8MB", "path.rtt=25ms,100ms", "path.buffer=0.25bdp,1bdp"]));
+}
+
+#[test]
+fn lossy_paths() {
+    insta::assert_snapshot!(grid("wan", &["flow.bytes=4MB", "path.rtt=50ms", "path.loss=0.01%,0.1%,1%"]));
+}
+
+#[test]
+fn reordering_paths() {
+    insta::assert_snapshot!(grid("reorder", &["flow.bytes=4MB", "path.rtt=50ms", "path.reorder.mode=late,early"]));
+}
