@@ -20,10 +20,7 @@ impl Endpoint {
         let start = if repr.flags.contains(Flags::SYN) { repr.seq + 1 } else { repr.seq };
         let data_end = start + seg.payload.len();
         if !self.state.may_receive() {
-            if has_fin || data_end.after(self.rcv.assembler.rcv_nxt()) || !seg.payload.is_empty() {
-                self.on_data_after_fin(cx, seg);
-            }
-            return;
+            return self.on_data_after_fin(cx, seg);
         }
         // Octets beyond what was ever promised are cut off; they come again when there is room.
         let edge = self.rcv.window.right_edge();

@@ -84,8 +84,10 @@ impl Endpoint {
                 return Some(Disposition::Dropped(DropReason::OutOfWindow));
             }
             if again {
-                // Our SYN-ACK was lost: the peer's repeated SYN asks for it again.
+                // Our SYN-ACK was lost: the peer's repeated SYN asks for it again. Which copy will be acknowledged is not
+                // known, so there is no RTT sample (Karn).
                 self.syn_due = true;
+                self.rec.retries = self.rec.retries.max(1);
                 return Some(Disposition::Dropped(DropReason::OutOfWindow));
             }
             if self.state == State::TimeWait && repr.flags.contains(Flags::FIN) {
