@@ -21,9 +21,24 @@ pub struct SendArgs {
     /// What to send.
     #[arg(value_name = "FILE", required_unless_present = "bytes", conflicts_with = "bytes")]
     file: Option<PathBuf>,
-    /// Send this many octets of a fixed pattern instead; units as in 100MB or 64KiB.
-    #[arg(long, value_name = "N", value_parser = profiles::units::bytes)]
-    bytes: Option<u64>,
+    /// Send this many octets of a fixed pattern instead, with units as in 100MB or 64KiB; or the file of this name.
+    #[arg(long, value_name = "N|FILE", value_parser = amount)]
+    bytes: Option<Amount>,
+}
+
+/// What `--bytes` may name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Amount {
+    Octets(u64),
+    File(PathBuf),
+}
+
+fn amount(text: &str) -> Result<Amount, String> {
+    match profiles::units::bytes(text) {
+        Ok(octets) => Ok(Amount::Octets(octets)),
+        Err(_) if Path::new(text).is_file() => Ok(Amount::File(text.into())),
+        Err(problem) => Err(format!("{problem}; nor is there a file of this name")),
+    }
 }
 
 /// Arguments of `longhaul recv`.
@@ -48,15 +63,13 @@ pub struct RecvArgs {
 /// When the device cannot be had, the file cannot be read, or the connection does not end well.
 pub fn send(args: &SendArgs) -> Result<(), LinkError> {
     let remote = resolve(&args.link, &args.remote)?;
-    let (payload, total) = match (&args.file, args.bytes) {
-        (Some(path), _) => {
+    let (payload, total) = match (&args.file, &args.bytes) {
+        (Some(path), _) | (None, Some(Amount::File(path))) => {
             let (file, len) = open(path)?;
             (Payload::Reader(Box::new(file)), len)
         }
-        (None, bytes) => {
-            let bytes = bytes.expect("one of the two is there");
-            (Payload::Pattern(bytes), Some(bytes))
-        }
+        (None, Some(Amount::Octets(octets))) => (Payload::Pattern(*octets), Some(*octets)),
+        (None, None) => unreachable!("clap asks for one of the two"),
     };
     let (config, mut driver) = (args.link.config()?, args.link.driver()?);
     let bar = progress_bar(total);
@@ -154,4 +167,18 @@ fn progress_bar(total: Option<u64>) -> ProgressBar {
 
 fn advance(bar: ProgressBar) -> Hook<u64> {
     Box::new(move |bytes| bar.set_position(*bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_may_be_a_number_a_size_or_a_file() {
+        assert_eq!(amount("1000"), Ok(Amount::Octets(1000)));
+        assert_eq!(amount("100mb"), Ok(Amount::Octets(100_000_000)));
+        let this = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+        assert_eq!(amount(this), Ok(Amount::File(this.into())));
+        assert!(amount("no-such-thing").is_err_and(|problem| problem.contains("nor is there a file")));
+    }
 }
