@@ -2,7 +2,7 @@
 //!
 //! Our clock ticks once a millisecond, from an offset per connection so that it tells nothing about the host.
 
-use base::{Instant, SeqNum};
+use base::{Duration, Instant, SeqNum};
 
 /// `TS.Recent` is trusted no longer than this (RFC 7323 §5.5).
 const STALE_AFTER_S: u64 = 24 * 24 * 3600;
@@ -61,18 +61,17 @@ impl TimestampState {
             (self.recent, self.recent_at) = (tsval, now);
         }
     }
-    /// Milliseconds between the sending of what `tsecr` echoes and now; `None` for an echo from the future.
+    /// Time between the sending of what `tsecr` echoes and now, at least one tick; `None` for an echo from the future.
     #[inline]
-    pub fn echo_age_ms(&self, tsecr: u32, now: Instant) -> Option<u32> {
-        let age = self.tsval(now).wrapping_sub(tsecr);
-        (age < 1 << 31).then_some(age)
+    pub fn echo_age(&self, tsecr: u32, now: Instant) -> Option<Duration> {
+        let ticks = self.tsval(now).wrapping_sub(tsecr);
+        (ticks < 1 << 31).then(|| Duration::from_millis(u64::from(ticks.max(1))))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Duration;
 
     const T0: Instant = Instant::from_nanos(5_000_000_000);
 
@@ -114,7 +113,7 @@ mod tests {
     fn the_clock_ticks_in_milliseconds_from_its_offset() {
         let ts = TimestampState::new(u32::MAX);
         assert_eq!(ts.tsval(Instant::from_nanos(1_999_999)), 0);
-        assert_eq!(ts.echo_age_ms(u32::MAX, Instant::from_nanos(2_000_000)), Some(2));
-        assert_eq!(ts.echo_age_ms(5, Instant::from_nanos(2_000_000)), None);
+        assert_eq!(ts.echo_age(u32::MAX, Instant::from_nanos(2_000_000)), Some(Duration::from_millis(2)));
+        assert_eq!(ts.echo_age(5, Instant::from_nanos(2_000_000)), None);
     }
 }

@@ -56,7 +56,7 @@ impl Endpoint {
         let duplicate = self.is_duplicate_ack(seg, ack, wnd_before);
         if ack == self.snd.una && blocks.count == 0 && blocks.dsack.is_none() && !duplicate {
             // Neither progress nor news about the flight: a window update, or data the other way.
-            if self.on_window_maybe_opened(cx.now, wnd_before) {
+            if self.stop_probing_if_opened(cx.now, wnd_before) {
                 self.arm_loss_timer(cx);
             }
             return Disposition::Accepted;
@@ -77,7 +77,7 @@ impl Endpoint {
         self.rec.delivered = Some(delivered).filter(|_| !self.rec.board.is_empty());
         // 8
         self.inform_controller(cx, &progress);
-        self.on_window_maybe_opened(cx.now, wnd_before);
+        self.stop_probing_if_opened(cx.now, wnd_before);
         // 9
         self.arm_loss_timer(cx);
         // 10
@@ -178,9 +178,9 @@ impl Endpoint {
             self.rec.retries = 0;
             // A back-off lasts until a valid sample comes (RFC 6298 §5, closing note; Karn's second rule).
             self.rec.rto_base = cx.now;
-        }
-        if self.rec.probe != Probing::Idle && self.snd.wnd > 0 {
-            self.rec.probe = Probing::Idle;
+            if self.snd.wnd > 0 {
+                self.rec.probe = Probing::Idle;
+            }
         }
     }
 
@@ -190,12 +190,7 @@ impl Endpoint {
         let mut sample = d.rtt_sample(cx.now);
         if sample.is_none() && p.acked > 0 && self.neg.timestamps {
             // Everything newly acknowledged was retransmitted: only the echo can tell which copy this is.
-            sample = seg
-                .repr
-                .options
-                .timestamps
-                .and_then(|ts| self.ts.echo_age_ms(ts.tsecr, cx.now))
-                .map(|ms| Duration::from_millis(u64::from(ms.max(1))));
+            sample = seg.repr.options.timestamps.and_then(|ts| self.ts.echo_age(ts.tsecr, cx.now));
         }
         if let Some(sample) = sample {
             // RFC 7323 appendix G: about one ACK for two segments of the flight.
@@ -297,20 +292,21 @@ impl Endpoint {
         }
     }
 
-    /// The peer's window opened while a probe was out: what the probe carried is due again, at once and without blame.
-    /// Returns whether it did open.
-    fn on_window_maybe_opened(&mut self, now: Instant, wnd_before: Bytes) -> bool {
-        if wnd_before != 0 || self.snd.wnd == 0 {
+    /// The peer's window grew while the persist timer stood in for news of it: the timer watches over the flight again,
+    /// and what a probe carried beyond a closed window is due at once, without blame. Returns whether that is so.
+    fn stop_probing_if_opened(&mut self, now: Instant, wnd_before: Bytes) -> bool {
+        if self.rec.probe == Probing::Idle || self.snd.wnd <= wnd_before {
             return false;
         }
         self.rec.probe = Probing::Idle;
-        // The timer watched over the closed window; over the flight it starts now.
         self.rec.rto_base = now;
-        while let Some(segment) = self.rec.board.oldest_sent() {
-            self.rec.board.mark_lost(segment.id);
+        if wnd_before == 0
+            && let Some(probe) = self.rec.board.oldest_sent()
+        {
+            self.rec.board.mark_lost(probe.id);
+            self.rec.board.clear_lost_log();
             self.rec.forced = true;
         }
-        self.rec.board.clear_lost_log();
         true
     }
 

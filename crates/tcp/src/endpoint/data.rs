@@ -5,7 +5,7 @@ use super::{Endpoint, Segment, State};
 use crate::cx::Cx;
 use crate::recv::{AckDecision, Arrival};
 use crate::timers::TimerKind;
-use base::{Duration, SeqRange};
+use base::SeqRange;
 use trace::Observer;
 use wire::Flags;
 
@@ -34,8 +34,7 @@ impl Endpoint {
             self.rcv.ack_due = true;
             return;
         }
-        self.store(cx, seg, range);
-        let before = self.rcv.assembler.rcv_nxt();
+        self.store(seg, range);
         let insertion = self.rcv.assembler.insert(taken);
         if let Some(duplicate) = insertion.duplicate.filter(|_| self.neg.sack) {
             self.rcv.dsack = Some(duplicate);
@@ -45,8 +44,8 @@ impl Endpoint {
         self.rcv.rmss = self.rcv.rmss.max(seg.payload.len().min(u32::from(self.mtu)));
         let fin_reached = self.rcv.fin.is_some_and(|fin| self.rcv.assembler.rcv_nxt().after(fin));
         if insertion.advanced > 0 {
-            let octets =
-                insertion.advanced - u32::from(fin_reached && before.at_or_before(self.rcv.fin.unwrap_or(before)));
+            // Once the FIN is reached, nothing is taken any more: it is among what this segment brought.
+            let octets = insertion.advanced - u32::from(fin_reached);
             self.rcv.buffer.commit(octets);
             self.counters.bytes_received += u64::from(octets);
             self.pending.readable |= octets > 0;
@@ -60,7 +59,7 @@ impl Endpoint {
 
     /// Puts the octets that are not yet there into the buffer.
     #[inline]
-    fn store<O: Observer>(&mut self, _cx: &mut Cx<'_, O>, seg: &Segment<'_>, range: SeqRange) {
+    fn store(&mut self, seg: &Segment<'_>, range: SeqRange) {
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
         let mut payload = seg.payload;
         payload.truncate(range.len());
@@ -77,9 +76,7 @@ impl Endpoint {
     #[inline]
     fn tune<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, len: u32) {
         let echo = seg.repr.options.timestamps.filter(|_| self.neg.timestamps);
-        let rtt = echo
-            .and_then(|ts| self.ts.echo_age_ms(ts.tsecr, cx.now))
-            .map(|ms| Duration::from_millis(u64::from(ms.max(1))));
+        let rtt = echo.and_then(|ts| self.ts.echo_age(ts.tsecr, cx.now));
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
         self.rcv.autotune.on_data(cx.now, rcv_nxt, len, self.rcv.window.offered(rcv_nxt), rtt);
     }

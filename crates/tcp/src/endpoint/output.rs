@@ -287,11 +287,12 @@ impl Endpoint {
     /// as the window takes.
     fn send_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         let Probing::Due(sent) = self.rec.probe else { return None };
-        self.rec.probe = Probing::Waiting(sent.saturating_add(1));
         let unsent = self.data_end().distance_from(self.snd.nxt);
         if unsent == 0 || self.snd.side == SendSide::FinSent {
+            self.rec.probe = Probing::Idle;
             return None;
         }
+        self.rec.probe = Probing::Waiting(sent.saturating_add(1));
         let len = self.snd.wnd.min(unsent).clamp(1, self.segment_size());
         let transmit = self.emit_new(cx, out, len, false);
         self.arm_loss_timer(cx);

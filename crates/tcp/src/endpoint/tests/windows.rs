@@ -152,3 +152,31 @@ fn data_beyond_the_promised_window_is_cut_off() {
     assert_eq!(script.sent().last().and_then(|out| out.ack), Some(1001));
     assert_eq!(script.read(10_000), Ok(crate::Read::Data(1000)));
 }
+
+#[test]
+fn a_window_that_closes_and_opens_again_over_a_flight_repeats_nothing() {
+    let mut script = Script::established(quick());
+    script.write(100_000);
+    script.out.clear();
+    script.peer_window = 0;
+    script.ack(1);
+    script.peer_window = 60_000;
+    script.ack(1);
+    assert!(script.data().is_empty(), "the flight is on its way, nothing of it is due again");
+}
+
+#[test]
+fn a_window_that_grows_while_a_small_segment_was_held_repeats_nothing() {
+    let mut script = Script::established(quick());
+    script.peer_window = 80;
+    script.ack(1);
+    script.peer_window = 80;
+    script.write(u64::from(3 * MSS));
+    script.out.clear();
+    script.peer_window = 60_000;
+    script.ack(1);
+    assert_eq!(script.data().len(), 3);
+    // The persist timer of the small window must not take the flight for a probe.
+    script.pass(Duration::from_millis(500));
+    assert!(script.data().is_empty());
+}
