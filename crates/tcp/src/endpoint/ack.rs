@@ -190,7 +190,10 @@ impl Endpoint {
         let mut sample = d.rtt_sample(cx.now);
         if sample.is_none() && p.acked > 0 && self.neg.timestamps {
             // Everything newly acknowledged was retransmitted: only the echo can tell which copy this is.
-            sample = seg.repr.options.timestamps.and_then(|ts| self.ts.echo_age(ts.tsecr, cx.now));
+            let echo = seg.repr.options.timestamps.map(|ts| ts.tsecr);
+            // An echo of an earlier copy would measure the wait for an ACK that was lost.
+            let names = |tsecr: &u32| d.batch.iter().any(|segment| segment.tsval == *tsecr);
+            sample = echo.filter(names).and_then(|tsecr| self.ts.echo_age(tsecr, cx.now));
         }
         if let Some(sample) = sample {
             // RFC 7323 appendix G: about one ACK for two segments of the flight.
