@@ -155,7 +155,7 @@ fn measured(outcome: &Outcome) -> Result<Measured, RunFailure> {
         episodes_without_timeout: u64::from(counters.episodes_without_timeout),
         fast_retransmits: u64::from(counters.fast_retransmits),
         rtos: u64::from(counters.timeouts),
-        lost_retransmissions: counters.lost_retransmissions,
+        lost_retransmissions: counters.lost_retransmissions.into(),
         dropped: outcome.forward.dropped.total(),
         packets: outcome.packets(),
     })

@@ -119,7 +119,7 @@ impl Experiment {
             let problem = format!("arm `{arm}` takes no part");
             return Err(Refusal { problem, remedy: format!("the arms are {}", names.join(", ")), in_value: false });
         }
-        if !takes_part || profiles::find_leaf(path).is_err() {
+        if !takes_part || profiles::resolve_leaf(path).is_err() {
             return Err(unknown());
         }
         Ok(Target::Arm { arm, path })
@@ -133,7 +133,7 @@ impl Experiment {
                 Refusal { problem: problem.to_owned(), remedy: remedy.to_owned(), in_value: true }
             }),
             Target::Arm { arm, path } => {
-                let leaf = profiles::find_leaf(path).expect("a target's leaf exists");
+                let leaf = profiles::resolve_leaf(path).expect("a target's leaf exists");
                 let spec = self.arms.iter().find(|spec| spec.name == arm).expect("a target's arm exists");
                 let config = spec.draft(&[(path.to_owned(), text.to_owned())]).map_err(|error| Refusal {
                     problem: error.to_string(),

@@ -94,6 +94,16 @@ pub fn find(path: &str) -> Result<&'static Leaf, LeafError> {
     })
 }
 
+/// The leaf that people mean by `path`: a group that has a kind stands for its kind, as `recovery.probe` for
+/// `recovery.probe.kind`.
+///
+/// # Errors
+/// As [`find`].
+pub fn resolve(path: &str) -> Result<&'static Leaf, LeafError> {
+    let kind = LEAVES.iter().find(|leaf| leaf.path.strip_suffix(".kind") == Some(path));
+    kind.map_or_else(|| find(path), Ok)
+}
+
 impl Leaf {
     /// Whether this leaf chooses a kind and thereby which of its neighbours apply.
     pub fn is_kind(&self) -> bool {

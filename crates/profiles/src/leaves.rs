@@ -5,7 +5,11 @@
 use crate::leaf::{Access, Leaf, Place, Unit};
 use cc::{AvoidanceConfig, CubicConfig, FastConvergence, PacingConfig, RenoConfig, SlowStartConfig, SsthreshBase};
 use recovery::rtt::RttGains;
-use recovery::{DetectorConfig, DsackAdaptation, DupThreshConfig, RackConfig, RackRingConfig, ReductionConfig};
+use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
+use recovery::{
+    DetectorConfig, DsackAdaptation, DupThreshConfig, LimitedTransmit, RackConfig, RackRingConfig, ReductionConfig,
+    TlpConfig,
+};
 use tcp::config::{
     Config, DrsConfig, NagleConfig, ReceiveWindowConfig, SackConfig, TimestampConfig, WindowScaleConfig,
 };
@@ -114,6 +118,21 @@ pub const LEAVES: &[Leaf] = &[
     }),
     kind!("recovery.reduction.kind", |c| c.recovery.reduction,
         "pipe" => ReductionConfig::Pipe => ReductionConfig::Pipe),
+    kind!("recovery.probe.kind", |c| c.recovery.probe,
+        "none" => None => None, "tlp" => Some(_) => Some(TlpConfig::default())),
+    quantity!("recovery.probe.max_ack_delay", Time, |c| {
+        c.recovery.probe.as_mut().map(|tlp| Place::Time(&mut tlp.max_ack_delay))
+    }),
+    quantity!("recovery.probe.pto_min", Time, |c| {
+        c.recovery.probe.as_mut().map(|tlp| Place::Time(&mut tlp.pto_min))
+    }),
+    choice!("recovery.undo.dsack", |c| Some(&mut c.recovery.undo.dsack), "off" => DsackUndo::Off, "on" => DsackUndo::On),
+    choice!("recovery.undo.eifel", |c| Some(&mut c.recovery.undo.eifel),
+        "off" => Eifel::Off, "timestamps" => Eifel::Timestamps, "timestamps_or_rtt" => Eifel::TimestampsOrRtt),
+    choice!("recovery.undo.frto", |c| Some(&mut c.recovery.undo.frto),
+        "off" => FrtoDetection::Off, "on" => FrtoDetection::On),
+    choice!("recovery.limited_transmit", |c| Some(&mut c.recovery.limited_transmit),
+        "off" => LimitedTransmit::Off, "on" => LimitedTransmit::On),
     quantity!("rto.initial", Time, Time, |c| c.rto.initial),
     quantity!("rto.min", Time, Time, |c| c.rto.min),
     quantity!("rto.max", Time, Time, |c| c.rto.max),

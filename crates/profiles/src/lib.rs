@@ -18,7 +18,7 @@ pub mod toml_file;
 pub mod units;
 
 pub use evidence::{Confidence, Evidence};
-pub use leaf::{Leaf, LeafError, find as find_leaf};
+pub use leaf::{Leaf, LeafError, find as find_leaf, resolve as resolve_leaf};
 pub use leaves::LEAVES;
 pub use load::load;
 pub use nearest::nearest;

@@ -102,7 +102,7 @@ impl Profile {
         let mut config = Config::clone(&self.config);
         for kinds in [true, false] {
             for (index, (path, value)) in overrides.iter().enumerate() {
-                let set = leaf::find(path)
+                let set = leaf::resolve(path)
                     .and_then(|leaf| if leaf.is_kind() == kinds { leaf.write(&mut config, value) } else { Ok(()) });
                 set.map_err(|error| OverrideError::Leaf { index, error })?;
             }

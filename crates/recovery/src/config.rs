@@ -2,6 +2,8 @@
 
 use crate::detect::{DupThresh, LossDetector, Rack};
 use crate::reduction::{PipeReduction, Reduction};
+use crate::tlp::TlpConfig;
+use crate::undo::UndoConfig;
 use crate::variants::RackRing;
 
 /// The policy points of loss recovery.
@@ -11,6 +13,23 @@ pub struct RecoveryConfig {
     pub detector: DetectorConfig,
     /// How much is sent during an episode.
     pub reduction: ReductionConfig,
+    /// Tail loss probes; `None` for none.
+    pub probe: Option<TlpConfig>,
+    /// Which evidence undoes a reduction.
+    pub undo: UndoConfig,
+    /// What duplicate acknowledgements let out before anything is lost.
+    pub limited_transmit: LimitedTransmit,
+}
+
+/// Limited transmit (RFC 3042; RFC 6675 §5, step 3): before an episode, each segment that is reported to have left the
+/// network lets a new one in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LimitedTransmit {
+    /// Only cumulative acknowledgements let new data out.
+    Off,
+    /// Selective and duplicate acknowledgements do, too.
+    #[default]
+    On,
 }
 
 /// How losses are found.
@@ -152,7 +171,7 @@ mod tests {
         assert_eq!(built.name(), name);
         println!("{name}: {} B", built.state_size());
         assert_eq!(build_detector_without_sack(&config).name(), "dup_thresh");
-        assert!(RecoveryConfig { detector: config, reduction: ReductionConfig::Pipe }.problems().is_empty());
+        assert!(RecoveryConfig { detector: config, ..RecoveryConfig::default() }.problems().is_empty());
     }
 
     #[test_case(DetectorConfig::Rack(RackConfig { dup_thresh: 0, dsack: DsackAdaptation::On }), "recovery.detector.dup_thresh")]

@@ -9,19 +9,24 @@
 pub mod config;
 pub mod detect;
 pub mod episode;
+pub mod frto;
 pub mod rate_sample;
 pub mod reduction;
 pub mod rto;
 pub mod rtt;
 pub mod sack;
 pub mod scoreboard;
+pub mod tlp;
+pub mod undo;
 pub mod variants;
 
 pub use config::{
-    DetectorConfig, DsackAdaptation, DupThreshConfig, RackConfig, RackRingConfig, RecoveryConfig, ReductionConfig,
-    build_detector, build_detector_without_sack, build_reduction,
+    DetectorConfig, DsackAdaptation, DupThreshConfig, LimitedTransmit, RackConfig, RackRingConfig, RecoveryConfig,
+    ReductionConfig, build_detector, build_detector_without_sack, build_reduction,
 };
 pub use detect::{DetectCx, LossDetector, Verdict};
 pub use episode::Episode;
 pub use reduction::{EpisodeEntry, RecoveryAck, Reduction};
 pub use scoreboard::{Delivered, Mark, NewestDelivered, Scoreboard, SegmentId, SentSegment, Xmit};
+pub use tlp::{Probe, TlpConfig};
+pub use undo::{Undo, UndoConfig};

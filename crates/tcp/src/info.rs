@@ -28,13 +28,17 @@ pub struct Counters {
     /// Retransmission timeouts with data outstanding.
     pub timeouts: u32,
     /// Retransmissions that were given up for lost in their turn.
-    pub lost_retransmissions: u64,
+    pub lost_retransmissions: u32,
+    /// Tail loss probes sent.
+    pub probes: u32,
+    /// Episodes that were proven spurious and undone.
+    pub undone: u32,
     /// Payload octets marked lost.
     pub bytes_lost: u64,
     /// Duplicate ranges the peer reported.
-    pub dsacks_received: u64,
+    pub dsacks_received: u32,
     /// Duplicate ranges reported to the peer.
-    pub dsacks_sent: u64,
+    pub dsacks_sent: u32,
     /// Received segments that were dropped or challenged, by reason.
     pub dropped: [u32; DropReason::COUNT],
 }

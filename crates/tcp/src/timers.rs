@@ -12,6 +12,8 @@ pub enum TimerKind {
     Retransmit,
     /// A segment becomes overdue for the loss detector. Armed by `timeout.rs`. Shares the loss slot.
     Reorder,
+    /// Nothing was heard of a flight for about two round trips. Armed by `timeout.rs`. Shares the loss slot.
+    TailProbe,
     /// The peer's window is closed, or the silly-window rules hold the last octets back. Armed by `timeout.rs`. Shares the
     /// loss slot.
     Persist,
@@ -31,6 +33,7 @@ impl TimerKind {
         match self {
             Self::Retransmit => "retransmit",
             Self::Reorder => "reorder",
+            Self::TailProbe => "tail_probe",
             Self::Persist => "persist",
             Self::DelayedAck => "delayed_ack",
             Self::FinWait2 => "fin_wait_2",
@@ -40,7 +43,7 @@ impl TimerKind {
     }
     const fn slot(self) -> usize {
         match self {
-            Self::Retransmit | Self::Reorder | Self::Persist => 0,
+            Self::Retransmit | Self::Reorder | Self::TailProbe | Self::Persist => 0,
             Self::DelayedAck => 1,
             Self::FinWait2 | Self::TimeWait => 2,
             Self::Pace => 3,
@@ -109,9 +112,10 @@ mod tests {
     use proptest::prelude::*;
 
     const EXACT: Duration = Duration::ZERO;
-    const KINDS: [TimerKind; 7] = [
+    const KINDS: [TimerKind; 8] = [
         TimerKind::Retransmit,
         TimerKind::Reorder,
+        TimerKind::TailProbe,
         TimerKind::Persist,
         TimerKind::DelayedAck,
         TimerKind::FinWait2,
@@ -138,7 +142,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_a_sorted_list(ops in prop::collection::vec((0usize..7, 0u64..50, 0u8..3), 0..60)) {
+        fn agrees_with_a_sorted_list(ops in prop::collection::vec((0usize..8, 0u64..50, 0u8..3), 0..60)) {
             let mut table = TimerTable::new();
             let mut model: Vec<(TimerKind, u64)> = Vec::new();
             for (kind, at, op) in ops {

@@ -4,7 +4,7 @@ use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use core::fmt;
 
 /// Version of the vocabulary; rises with every change of a name, a field or a meaning.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// How one field is written in canonical text.
 trait Field {
@@ -113,6 +113,14 @@ events! {
         to: &'static str, /// Why.
         cause: &'static str, /// The recovery point, if inside an episode.
         point: Option<SeqNum> }
+    /// A tail loss probe was answered.
+    ProbeAnswered { /// Whether it repaired a loss.
+        repaired: bool }
+    /// An episode was proven spurious, and its reduction undone.
+    Undone { /// By what: `dsack`, `eifel` or `frto`.
+        proof: &'static str, /// Congestion window afterwards.
+        cwnd: Bytes, /// Slow-start threshold afterwards.
+        ssthresh: Bytes }
     /// The controller's numbers, when they differ from the last ones emitted.
     CcSnapshot { /// Phase.
         phase: &'static str, /// Congestion window.

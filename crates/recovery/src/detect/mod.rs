@@ -61,6 +61,8 @@ pub trait LossDetector: Debug + Send {
     fn on_duplicate_ack(&mut self, _cx: &DetectCx) {}
     /// An episode ended.
     fn on_recovery_exit(&mut self) {}
+    /// An episode was proven spurious: what had been marked was late and not lost.
+    fn on_spurious(&mut self) {}
     /// The retransmission timer expired: mark what is to be sent again.
     fn on_timeout(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict;
     /// After an ACK's deliveries were reported, or when `recheck_at` has come.

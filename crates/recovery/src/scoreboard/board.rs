@@ -76,6 +76,13 @@ impl Scoreboard {
         }
     }
 
+    /// An episode was undone: what it gave up for lost and did not send again is Outstanding. Costs O(window).
+    pub fn unmark_lost(&mut self) {
+        if let Some(flight) = &mut self.flight {
+            flight.unmark_lost();
+        }
+    }
+
     /// Octets of the flight that are to be taken for departed although no mark says so: what duplicate ACKs of a peer
     /// without SACK prove (RFC 5681 §3.2 inflates the window instead).
     pub fn set_departed(&mut self, bytes: Bytes) {
@@ -123,6 +130,17 @@ impl Scoreboard {
     #[inline]
     pub fn oldest_sent(&self) -> Option<SentSegment> {
         self.flight()?.oldest_sent()
+    }
+    /// The highest record.
+    #[inline]
+    pub fn last(&self) -> Option<SentSegment> {
+        self.flight().map(|flight| flight.view(flight.ring.len() - 1))
+    }
+    /// When an Outstanding record was last sent.
+    #[inline]
+    pub fn newest_sent_at(&self) -> Option<Instant> {
+        let flight = self.flight()?;
+        (flight.newest != super::sent::NIL).then(|| flight.ring[flight.at(flight.newest)].sent_at)
     }
     /// The Outstanding record sent next after `id`, which must be Outstanding itself.
     #[inline]

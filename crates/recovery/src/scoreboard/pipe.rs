@@ -62,6 +62,20 @@ impl Flight {
         self.relink();
     }
 
+    /// Everything Lost is Outstanding again, as it was sent: it was late, as an undone episode has shown.
+    pub fn unmark_lost(&mut self) {
+        if self.lost == 0 {
+            return;
+        }
+        self.outstanding += self.lost;
+        self.lost = 0;
+        self.lost_queue.clear();
+        for record in self.ring.iter_mut().filter(|record| record.mark == Mark::Lost) {
+            record.mark = Mark::Outstanding;
+        }
+        self.relink();
+    }
+
     /// Builds the send order anew.
     fn relink(&mut self) {
         let mut sent: Vec<u64> = (0..self.ring.len())

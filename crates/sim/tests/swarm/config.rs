@@ -3,7 +3,9 @@
 use crate::world::Draw;
 use base::{Duration, Rng};
 use cc::{AvoidanceConfig, CubicConfig, PacingConfig};
-use recovery::config::{DetectorConfig, DsackAdaptation, DupThreshConfig, RackConfig, RackRingConfig};
+use recovery::config::{DetectorConfig, DsackAdaptation, DupThreshConfig, LimitedTransmit, RackConfig, RackRingConfig};
+use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
+use recovery::{RecoveryConfig, TlpConfig, UndoConfig};
 use tcp::config::{
     AckConfig, DrsConfig, NagleConfig, ReceiveWindowConfig, SackConfig, TimestampConfig, WindowScaleConfig,
 };
@@ -49,6 +51,7 @@ fn sending(rng: &mut Rng, config: &mut Config) {
             DetectorConfig::RackRing(RackRingConfig { capacity, dup_thresh })
         }
     };
+    repairing(rng, &mut config.recovery);
     config.rto.min = Duration::from_millis(rng.pick(&[1, 30, 200, 300, 1_000]));
     config.rto.initial = Duration::from_millis(rng.pick(&[1_000, 1_000, 3_000]));
     config.timers.granularity = Duration::from_millis(rng.pick(&[0, 0, 1, 10]));
@@ -56,6 +59,21 @@ fn sending(rng: &mut Rng, config: &mut Config) {
     config.send.buffer = rng.scale(500, 1 << 20) as u32;
     config.send.nagle = rng.pick(&[NagleConfig::Rfc896, NagleConfig::Minshall, NagleConfig::Off]);
     config.send.persist_max = Duration::from_secs(rng.pick(&[1, 60]));
+}
+
+/// Probes, undo, and what leaves before anything is lost.
+fn repairing(rng: &mut Rng, recovery: &mut RecoveryConfig) {
+    let probe = TlpConfig {
+        max_ack_delay: Duration::from_millis(rng.pick(&[0, 40, 200])),
+        pto_min: Duration::from_millis(rng.pick(&[0, 10])),
+    };
+    recovery.probe = (!rng.once_in(3)).then_some(probe);
+    recovery.undo = UndoConfig {
+        dsack: rng.pick(&[DsackUndo::Off, DsackUndo::On]),
+        eifel: rng.pick(&[Eifel::Off, Eifel::Timestamps, Eifel::TimestampsOrRtt]),
+        frto: rng.pick(&[FrtoDetection::Off, FrtoDetection::On]),
+    };
+    recovery.limited_transmit = rng.pick(&[LimitedTransmit::On, LimitedTransmit::On, LimitedTransmit::Off]);
 }
 
 fn receiving(rng: &mut Rng, config: &mut Config) {

@@ -1,7 +1,7 @@
 //! The ten steps of ACK processing. This is the only place that knows their order; the numbers stand in traces and docs.
 //!
 //! 1 validate · 2 classify blocks · 3 scoreboard · 4 RTT · 5 probe · 6 detector · 7 episode · 8 controller and
-//! reduction · 9 timers · 10 event. Step 5 belongs to tail loss probes, which this endpoint does not have yet.
+//! reduction · 9 timers · 10 event.
 
 use super::{Endpoint, Probing, Segment, SendSide, State};
 use crate::cx::Cx;
@@ -10,6 +10,7 @@ use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use cc::{AckSample, CcNote, EpisodeKind};
 use recovery::rate_sample::RateSample;
 use recovery::sack::{BlockClass, BlockCx, rfc2883};
+use recovery::tlp::{ProbeAck, ProbeOutcome, Repeated};
 use recovery::{Delivered, DetectCx, Episode};
 use trace::{Event, Observer};
 use wire::tcp::MAX_SACK_BLOCKS;
@@ -55,7 +56,11 @@ impl Endpoint {
         let blocks = self.classify(seg, ack);
         let duplicate = self.is_duplicate_ack(seg, ack, wnd_before);
         if ack == self.snd.una && blocks.count == 0 && blocks.dsack.is_none() && !duplicate {
-            // Neither progress nor news about the flight: a window update, or data the other way.
+            // Neither progress nor news about the flight: a window update, data the other way, or the answer to a probe
+            // that was not needed, from a peer that does not report duplicates.
+            if seg.seq_len() == 0 && self.snd.wnd == wnd_before && seg.repr.options.sack.as_slice().is_empty() {
+                self.answer_probe(cx, &ProbeAck { ack, dsack: None, repeated: Repeated::Yes });
+            }
             if self.stop_probing_if_opened(cx.now, wnd_before) {
                 self.arm_loss_timer(cx);
             }
@@ -72,8 +77,11 @@ impl Endpoint {
         self.advance(cx, ack, &blocks, &mut delivered, &mut progress);
         // 4
         self.sample_rtt(cx, seg, &delivered, &mut progress);
+        // 5
+        let repeated = if duplicate { Repeated::Yes } else { Repeated::No };
+        let probe = self.answer_probe(cx, &ProbeAck { ack, dsack: blocks.dsack, repeated });
         // 6 and 7
-        self.detect_on_ack(cx, seg, duplicate, &delivered, &mut progress);
+        self.detect_on_ack(cx, seg, duplicate, probe, &delivered, &mut progress);
         self.rec.delivered = Some(delivered).filter(|_| !self.rec.board.is_empty());
         // 8
         self.inform_controller(cx, &progress);
@@ -200,6 +208,7 @@ impl Endpoint {
             let per_round_trip = p.prior_pipe / (2 * self.snd.smss) + 1;
             self.rec.rtt.on_sample_of(&self.cfg.rtt, cx.now, sample, per_round_trip);
             self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
+            self.rec.tail.on_rtt_sample();
             p.rtt = Some(sample);
             let (rtt, rto) = (&self.rec.rtt, self.rec.rto.current().duration());
             cx.emit(|| Event::RttUpdated {
@@ -211,6 +220,18 @@ impl Endpoint {
             });
         }
         p.rate = self.rec.sampler.on_ack(cx.now, d, self.rec.rtt.min_rtt());
+    }
+
+    /// Step 5: what an acknowledgement says about the tail loss probe.
+    #[inline]
+    fn answer_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, news: &ProbeAck) -> ProbeOutcome {
+        let outcome = self.rec.tail.on_ack(news);
+        match outcome {
+            ProbeOutcome::Pending => {}
+            ProbeOutcome::Done => cx.emit(|| Event::ProbeAnswered { repaired: false }),
+            ProbeOutcome::Repaired => cx.emit(|| Event::ProbeAnswered { repaired: true }),
+        }
+        outcome
     }
 
     /// What the detector may know now.
@@ -233,6 +254,7 @@ impl Endpoint {
         cx: &mut Cx<'_, O>,
         seg: &Segment<'_>,
         duplicate: bool,
+        probe: ProbeOutcome,
         d: &Delivered,
         p: &mut Progress,
     ) {
@@ -248,8 +270,11 @@ impl Endpoint {
         self.rec.detector.on_delivered(&d.batch, &dcx);
         p.cwnd_limited =
             self.usage.on_ack(self.snd.una, self.snd.nxt, self.cc.window().cwnd(), self.cc.window().ssthresh());
+        // A duplicate that a probe made says nothing about an episode's retransmissions.
+        let dsack = p.dsack.filter(|_| probe == ProbeOutcome::Pending);
+        self.undo_if_spurious(cx, dsack, p.acked, d, &dcx);
         if self.rec.episode.point().is_some_and(|point| self.snd.una.at_or_after(point)) {
-            self.leave_episode(cx);
+            self.leave_episode(cx, "acknowledged");
         }
         let dcx = self.detect_cx(cx.now, tsecr);
         let verdict = self.rec.detector.detect(&mut self.rec.board, &dcx);
@@ -258,6 +283,9 @@ impl Endpoint {
             self.emit_reordering(cx);
         }
         self.enter_recovery_if_lost(cx, p.newly_lost, p.sacked_before, p.acked);
+        if probe == ProbeOutcome::Repaired && self.rec.episode == Episode::Open {
+            self.answer_repaired_tail(cx, p.acked);
+        }
         if matches!(self.rec.episode, Episode::Recovery { .. }) {
             self.inform_reduction(p.delivered, p.acked, p.newly_lost);
         }

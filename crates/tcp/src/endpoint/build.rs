@@ -95,7 +95,7 @@ impl Endpoint {
         let most = if len == 0 { to_report } else { to_report.min(room) };
         if most > 0 {
             let dsack = self.rcv.dsack.take();
-            self.counters.dsacks_sent += u64::from(dsack.is_some());
+            self.counters.dsacks_sent += u32::from(dsack.is_some());
             options.sack = sack_blocks(&self.rcv.assembler, dsack, most as usize);
         }
         let window = self.rcv.window.advertise(rcv_nxt, self.rcv.buffer.used(), self.rcv.rmss);

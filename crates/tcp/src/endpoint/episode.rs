@@ -4,6 +4,7 @@ use super::Endpoint;
 use crate::cx::Cx;
 use base::{Bytes, Instant, SeqRange};
 use cc::{CongestionEvent, LossSample};
+use recovery::frto::Frto;
 use recovery::{Episode, EpisodeEntry, RecoveryAck, Verdict};
 use trace::{Event, Observer};
 
@@ -25,7 +26,7 @@ impl Endpoint {
             });
             self.rec.sampler.on_lost(bytes);
             self.counters.bytes_lost += u64::from(bytes);
-            self.counters.lost_retransmissions += u64::from(segment.retransmits > 0);
+            self.counters.lost_retransmissions += u32::from(segment.retransmits > 0);
             cx.emit(|| Event::SegmentLost {
                 range: SeqRange::new(segment.start, segment.xmit.end),
                 sent_at: segment.xmit.at,
@@ -82,19 +83,34 @@ impl Endpoint {
             smss: self.snd.smss,
         });
         self.rec.board.begin_episode();
+        self.rec.tail.reset();
+        self.rec.undo = self.new_undo(Frto::Idle);
         let by = self.rec.detector.name();
         self.set_episode(cx, Episode::Recovery { point: self.snd.nxt }, by);
     }
 
-    /// Step 7, exit: everything outstanding at entry has been acknowledged.
-    pub(super) fn leave_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+    /// Step 7: a probe repaired the loss of a flight's last segment, which no episode has answered (RFC 8985 §7.4.2).
+    pub(super) fn answer_repaired_tail<O: Observer>(&mut self, cx: &mut Cx<'_, O>, newly_acked: Bytes) {
+        // What was outstanding when the answer came: what it acknowledges belongs to it.
+        let flight_size = self.flight_size() + newly_acked;
+        self.cc.on_congestion(&CongestionEvent::Loss { flight_size }, cx.now);
+        self.cc.on_recovery_exit(cx.now);
+        self.rec.answered_at = cx.now;
+        self.rec.undo = None;
+    }
+
+    /// Step 7, exit: everything outstanding at entry has been acknowledged, or the episode is undone.
+    pub(super) fn leave_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cause: &'static str) {
         if matches!(self.rec.episode, Episode::Recovery { .. }) {
             self.counters.episodes_without_timeout += 1;
         }
         self.rec.detector.on_recovery_exit();
         self.cc.on_recovery_exit(cx.now);
         self.rec.forced = false;
-        self.set_episode(cx, Episode::Open, "acknowledged");
+        if let Some(undo) = &mut self.rec.undo {
+            undo.on_exit(self.snd.nxt);
+        }
+        self.set_episode(cx, Episode::Open, cause);
     }
 
     pub(super) fn inform_reduction(&mut self, delivered: Bytes, acked: Bytes, newly_lost: Bytes) {

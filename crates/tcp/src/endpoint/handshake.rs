@@ -15,7 +15,7 @@ use base::{Instant, SeqNum};
 use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
-use recovery::{Episode, Scoreboard, build_detector, build_reduction};
+use recovery::{Episode, Probe, Scoreboard, build_detector, build_reduction};
 use trace::Observer;
 use wire::{Flags, TcpRepr};
 
@@ -62,6 +62,8 @@ impl RecoverySide {
             answered_at: Instant::ZERO,
             retries: 0,
             probe: Probing::Idle,
+            tail: Probe::default(),
+            undo: None,
         }
     }
 }

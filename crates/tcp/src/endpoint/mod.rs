@@ -1,7 +1,7 @@
 //! One connection: RFC 9293's transmission control block with everything it owns.
 //!
 //! The file that may touch a quantity is named for it: `input` takes segments in the order of RFC 9293 §3.10.7.4, `ack`
-//! holds the ten steps of ACK processing, `data` the receive side, `output` what leaves, `timeout` every deadline,
+//! holds the ten steps of ACK processing, `episode` and `undo` begin and end recovery, `data` the receive side, `output` what leaves, `timeout` every deadline,
 //! `handshake` and `close` the two ends of life, `app` the application's calls.
 
 mod ack;
@@ -18,6 +18,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 mod timeout;
+mod undo;
 
 pub(crate) use handshake::SynInfo;
 pub use output::{Transmit, TxBuf};
@@ -39,7 +40,7 @@ use core::net::IpAddr;
 use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
-use recovery::{Delivered, Episode, LossDetector, Reduction, Scoreboard};
+use recovery::{Delivered, Episode, LossDetector, Probe, Reduction, Scoreboard, Undo};
 use trace::{Event, Observer};
 use wire::TcpRepr;
 
@@ -132,6 +133,10 @@ struct RecoverySide {
     retries: u32,
     /// Where zero-window probing stands.
     probe: Probing,
+    /// The tail loss probe.
+    tail: Probe,
+    /// What could prove the last episode spurious; only while something could.
+    undo: Option<Box<Undo>>,
 }
 
 /// Zero-window probing (RFC 9293 §3.8.6.1).

@@ -1,4 +1,5 @@
-//! What leaves, in order of need: reset, handshake, retransmission, new data, unmarked holes, window probe, bare ACK.
+//! What leaves, in order of need: reset, handshake, retransmission, tail probe, new data, unmarked holes, window probe,
+//! bare ACK.
 
 use super::{Endpoint, Probing, SendSide, State};
 use crate::cx::Cx;
@@ -7,7 +8,8 @@ use crate::send::SendSlice;
 use crate::send::nagle::{Outstanding, SmallSegment, Takes};
 use crate::timers::TimerKind;
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
-use recovery::{Episode, SegmentId, SentSegment};
+use recovery::tlp::ProbeKind;
+use recovery::{Episode, LimitedTransmit, Mark, SegmentId, SentSegment};
 use trace::Observer;
 use wire::{Flags, MAX_HEADER};
 
@@ -94,7 +96,10 @@ impl Endpoint {
     #[inline]
     pub(crate) fn wants_to_send(&self) -> bool {
         let waiting = self.snd.side == SendSide::FinQueued || self.data_end() != self.snd.nxt;
-        self.rst_due || self.syn_due || self.rcv.ack_due || (self.state.may_send() && waiting)
+        self.rst_due
+            || self.syn_due
+            || self.rcv.ack_due
+            || (self.state.may_send() && (waiting || self.rec.tail.is_due()))
     }
 
     /// One past the last octet the application has written.
@@ -108,11 +113,20 @@ impl Endpoint {
     fn allowance(&self) -> Bytes {
         match self.rec.episode {
             Episode::Recovery { .. } => self.rec.reduction.quota(),
+            Episode::Open if self.cfg.recovery.limited_transmit == LimitedTransmit::Off => {
+                self.cc.window().cwnd().saturating_sub(self.flight_size())
+            }
             Episode::Open | Episode::Loss { .. } => self.cc.window().cwnd().saturating_sub(self.rec.board.pipe()),
         }
     }
 
     fn send_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
+        if self.rec.tail.is_due() {
+            return self.send_tail_probe(cx, out);
+        }
+        if let Some(left) = self.frto_segments().filter(|_| !self.rec.forced) {
+            return self.send_in_place_of_retransmissions(cx, out, left);
+        }
         let retransmission = self.rec.board.next_lost();
         if retransmission.is_none() && self.snd.side == SendSide::FinSent && !self.has_unmarked() {
             return None;
@@ -165,10 +179,71 @@ impl Endpoint {
         let stamp = self.rec.sampler.stamp(cx.now, self.rec.board.pipe());
         let tsval = self.ts.tsval(cx.now);
         self.rec.board.on_retransmitted(id, tsval, stamp, cx.now);
+        if let Some(undo) = self.rec.undo.as_mut().filter(|_| self.rec.episode != Episode::Open) {
+            undo.on_retransmitted(outgoing.range);
+        }
         if let Some(segment) = self.rec.board.get(id) {
             self.rec.detector.on_sent(&segment);
         }
         self.emit_data(cx, out, outgoing)
+    }
+
+    /// RFC 8985 §7.3: new data if there is any that the peer's window takes, else the highest segment once more; the
+    /// congestion window does not hold it back.
+    fn send_tail_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
+        self.rec.tail.reset();
+        let highest = self.rec.board.last().filter(|last| last.mark == Mark::Outstanding);
+        let (kind, transmit) = match (self.send_one_new(cx, out), highest) {
+            (Some(transmit), _) => (ProbeKind::New, transmit),
+            (None, Some(last)) => {
+                let retransmits = last.retransmits.saturating_add(1);
+                (
+                    ProbeKind::Retransmission,
+                    self.resend(cx, out, last.id, Outgoing { range: last.range(), retransmits }),
+                )
+            }
+            (None, None) => return None,
+        };
+        self.counters.probes += 1;
+        self.rec.tail.on_sent(kind, self.snd.nxt);
+        // RFC 8985 §7.3: the timeout, and no further probe, waits for the answer.
+        self.rec.rto_base = cx.now;
+        self.arm_loss_timer(cx);
+        Some(transmit)
+    }
+
+    fn frto_segments(&self) -> Option<u8> {
+        self.rec.undo.as_ref()?.frto.new_segments()
+    }
+
+    /// RFC 5682 §2.1, step 2b: while a timeout is examined, new data leaves and nothing else; without any, recovery goes on
+    /// as usual with the next call.
+    fn send_in_place_of_retransmissions<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        out: &mut TxBuf,
+        left: u8,
+    ) -> Option<Transmit> {
+        let transmit = if left > 0 { self.send_one_new(cx, out) } else { None };
+        let undo = self.rec.undo.as_mut()?;
+        if transmit.is_some() {
+            undo.frto.on_new_segment();
+        } else if undo.frto.nothing_was_sent() {
+            undo.frto.give_up();
+            return self.send_data(cx, out);
+        }
+        transmit
+    }
+
+    /// One segment of new data, if the peer's window takes it, whatever the congestion window and Nagle's rule say.
+    fn send_one_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
+        let unsent = self.data_end().distance_from(self.snd.nxt);
+        let len = unsent.min(self.segment_size());
+        let edge = self.snd.una + self.snd.wnd;
+        if self.snd.side == SendSide::FinSent || len == 0 || (self.snd.nxt + len).after(edge) {
+            return None;
+        }
+        Some(self.emit_new(cx, out, len, self.snd.side == SendSide::FinQueued && len == unsent))
     }
 
     /// New data, or the FIN behind it.

@@ -4,6 +4,8 @@ mod ack_clock;
 mod closing;
 mod cost;
 mod opening;
+mod probes;
 mod recovery;
 mod robustness;
+mod undo;
 mod windows;

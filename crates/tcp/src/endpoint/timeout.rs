@@ -6,6 +6,7 @@ use crate::event::CloseReason;
 use crate::timers::TimerKind;
 use base::Instant;
 use cc::CongestionEvent;
+use recovery::tlp::FlightOf;
 use recovery::{Episode, Mark};
 use trace::{Event, Observer};
 
@@ -13,11 +14,17 @@ impl Endpoint {
     /// A deadline came, or perhaps none did: spurious calls are harmless.
     pub fn handle_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         while let Some(kind) = self.timers.take_due(cx.now) {
+            if kind == TimerKind::TailProbe && self.tail_probe_at().is_none_or(|at| at > cx.now) {
+                // New data left since: it was not worth moving the timer for each segment of it.
+                self.arm_loss_timer(cx);
+                continue;
+            }
             cx.emit(|| Event::TimerFired { kind: kind.name() });
             match kind {
                 TimerKind::Retransmit if !self.state.is_synchronized() => self.on_syn_timeout(cx),
                 TimerKind::Retransmit => self.on_retransmission_timeout(cx),
                 TimerKind::Reorder => self.on_reorder_timeout(cx),
+                TimerKind::TailProbe => self.on_tail_probe_timeout(cx),
                 TimerKind::Persist => self.on_persist_timeout(cx),
                 TimerKind::DelayedAck => {
                     if self.rcv.policy.on_timer() {
@@ -39,9 +46,11 @@ impl Endpoint {
             self.timers.stop(TimerKind::Retransmit);
             return;
         } else {
-            let rto_at = (self.rto_origin() + self.rec.rto.current().duration()).max(cx.now);
+            let rto_at = self.rto_at().max(cx.now);
             if self.rec.recheck_at < rto_at {
                 (TimerKind::Reorder, self.rec.recheck_at.max(cx.now))
+            } else if let Some(at) = self.tail_probe_at() {
+                (TimerKind::TailProbe, at.max(cx.now))
             } else {
                 (TimerKind::Retransmit, rto_at)
             }
@@ -49,13 +58,35 @@ impl Endpoint {
         self.arm_if_changed(cx, kind, at);
     }
 
-    /// After a transmission the slot changes only if nothing ran, or if the head itself went out again.
+    /// When the oldest outstanding data times out.
+    fn rto_at(&self) -> Instant {
+        self.rto_origin() + self.rec.rto.current().duration()
+    }
+
+    /// When a tail loss probe is to leave (RFC 8985 §7.2): none inside an episode, nor while anything is selectively
+    /// acknowledged, because then the detector has something to judge by.
+    fn tail_probe_at(&self) -> Option<Instant> {
+        let config = self.cfg.recovery.probe.as_ref()?;
+        let board = &self.rec.board;
+        let quiet = self.rec.episode == Episode::Open && board.sacked_bytes() == 0 && board.lost_bytes() == 0;
+        let newest = board.newest_sent_at().filter(|_| quiet && self.rec.tail.is_possible())?;
+        let flight = if self.flight_size() <= self.snd.smss { FlightOf::OneSegment } else { FlightOf::Several };
+        let pto = config.pto(self.rec.rtt.srtt(), flight);
+        Some((newest.max(self.rec.rto_base) + pto).min(self.rto_at()))
+    }
+
+    /// After a transmission the slot changes only if nothing ran, if the head itself went out again, or if the first
+    /// segments of a flight make its probe wait less. More new data moves a probe away, which its timer finds out when it
+    /// fires.
     #[inline]
     pub(super) fn arm_loss_timer_after_send<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        let runs_for_flight = self.timers.deadline(TimerKind::Retransmit).is_some()
+        let probing = self.timers.deadline(TimerKind::TailProbe).is_some();
+        let runs_for_flight = probing
+            || self.timers.deadline(TimerKind::Retransmit).is_some()
             || self.timers.deadline(TimerKind::Reorder).is_some()
             || self.timers.deadline(TimerKind::Persist).is_some();
-        if !runs_for_flight || self.rec.episode != Episode::Open {
+        let second = probing && self.flight_size() <= 2 * self.snd.smss;
+        if !runs_for_flight || second || self.rec.episode != Episode::Open {
             self.arm_loss_timer(cx);
         }
     }
@@ -108,6 +139,8 @@ impl Endpoint {
         self.rec.board.clear_lost_log();
         self.cc.on_congestion(&event, cx.now);
         self.rec.answered_at = cx.now;
+        self.rec.tail.reset();
+        self.open_undo_of_timeout();
         self.set_episode(cx, Episode::Loss { point: self.snd.nxt }, "timeout");
         self.rec.rto.back_off(&self.cfg.rto);
         self.rec.rto_base = cx.now;
@@ -123,6 +156,13 @@ impl Endpoint {
         if self.rec.board.first().is_some_and(|first| first.mark == Mark::Sacked) {
             self.rec.board.clear_sacked();
         }
+    }
+
+    /// Nothing was heard for about two round trips (RFC 8985 §7.3).
+    fn on_tail_probe_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        self.rec.tail.on_timeout();
+        self.rec.rto_base = cx.now;
+        self.arm_loss_timer(cx);
     }
 
     /// A segment became overdue (RFC 8985 §6.2, step 5).

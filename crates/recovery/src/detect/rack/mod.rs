@@ -89,6 +89,12 @@ impl LossDetector for Rack {
         self.news.exit = true;
     }
 
+    /// A deviation from RFC 8985 §6.2 step 3, which takes only segments that were never sent again for proof: an original
+    /// that came after it was given up is late by the same evidence, and the next one would be given up just so.
+    fn on_spurious(&mut self) {
+        self.reo_wnd.on_reordering();
+    }
+
     /// RFC 8985 §6.3: the first segment, and what is overdue; what was sent recently may still arrive.
     fn on_timeout(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict {
         let reo_wnd = self.reo_wnd.get(board.sacked_segments(), cx);

@@ -1,0 +1,169 @@
+//! Detection of spurious retransmission timeouts (RFC 5682).
+//!
+//! After a timeout only the first segment is sent again. If the acknowledgement that answers it moves on, up to two
+//! segments of *new* data follow instead of further retransmissions; whatever the next acknowledgement delivers of what was
+//! sent before the timeout and never again, came from the original flight, which was late and not lost.
+//!
+//! One machine serves peers with SACK (§3) and without (§2): the board knows which segments were never sent again.
+//! A timeout inside an episode is not examined (§2.1 step 1: conventional recovery): its flight was in question already.
+
+use base::SeqNum;
+
+/// New segments that may take the place of retransmissions (RFC 5682 §2.1, step 2b).
+const NEW_SEGMENTS: u8 = 2;
+
+/// Where the examination of a timeout stands.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Frto {
+    /// Nothing is examined.
+    #[default]
+    Idle,
+    /// Waiting for the answer to the first retransmission (step 2).
+    FirstAck,
+    /// Waiting for the next one, while this many new segments may leave (step 3).
+    SecondAck(u8),
+}
+
+/// What an acknowledgement after a timeout shows.
+#[derive(Clone, Copy, Debug)]
+pub struct AckAfterTimeout {
+    /// Whether the cumulative acknowledgement moved.
+    pub advanced: Advanced,
+    /// First number not acknowledged.
+    pub snd_una: SeqNum,
+    /// `SND.NXT` at the timeout (`recover`).
+    pub point: SeqNum,
+    /// Whether it delivers something that was sent before the timeout and never again.
+    pub original: OriginalDelivered,
+}
+
+/// Whether the cumulative acknowledgement moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advanced {
+    /// It did.
+    Yes,
+    /// It is a duplicate.
+    No,
+}
+
+/// Whether something arrived of what was sent before the timeout and never again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OriginalDelivered {
+    /// Something did.
+    Yes,
+    /// Nothing did.
+    No,
+}
+
+/// What becomes of the examination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrtoVerdict {
+    /// It goes on, or there is none.
+    Pending,
+    /// The timeout was spurious.
+    Spurious,
+}
+
+impl Frto {
+    /// The timer expired outside of any episode, and the first segment goes out again.
+    pub const fn on_timeout() -> Self {
+        Self::FirstAck
+    }
+
+    /// An acknowledgement came during the recovery from that timeout.
+    pub fn on_ack(&mut self, ack: &AckAfterTimeout) -> FrtoVerdict {
+        let whole_flight = ack.snd_una.at_or_after(ack.point);
+        let (next, verdict) = match (*self, ack.advanced, ack.original) {
+            (Self::Idle, ..) => (Self::Idle, FrtoVerdict::Pending),
+            // Step 2a: a duplicate, or an answer that covers everything and so tells nothing apart.
+            (Self::FirstAck, Advanced::Yes, _) if !whole_flight => {
+                (Self::SecondAck(NEW_SEGMENTS), FrtoVerdict::Pending)
+            }
+            (Self::FirstAck, ..) => (Self::Idle, FrtoVerdict::Pending),
+            // Step 3.
+            (Self::SecondAck(_), _, OriginalDelivered::Yes) => (Self::Idle, FrtoVerdict::Spurious),
+            (Self::SecondAck(_), ..) => (Self::Idle, FrtoVerdict::Pending),
+        };
+        *self = next;
+        verdict
+    }
+
+    /// Whether new data goes before retransmissions, and how many segments of it.
+    pub const fn new_segments(&self) -> Option<u8> {
+        match *self {
+            Self::SecondAck(left) => Some(left),
+            Self::Idle | Self::FirstAck => None,
+        }
+    }
+
+    /// Whether new data is waited for and none has left.
+    pub const fn nothing_was_sent(&self) -> bool {
+        matches!(*self, Self::SecondAck(NEW_SEGMENTS))
+    }
+
+    /// A segment of new data left in place of a retransmission.
+    pub fn on_new_segment(&mut self) {
+        if let Self::SecondAck(left) = self {
+            *left = left.saturating_sub(1);
+        }
+    }
+
+    /// There is no new data, or the peer's window has no room for it: conventional recovery (step 2b).
+    pub fn give_up(&mut self) {
+        *self = Self::Idle;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_case::test_case;
+
+    const POINT: SeqNum = SeqNum(3);
+
+    /// `una` relative to a point shortly behind the wrap of sequence numbers.
+    fn ack(una: u32, advanced: Advanced, original: OriginalDelivered) -> AckAfterTimeout {
+        AckAfterTimeout { advanced, snd_una: SeqNum(una), point: POINT, original }
+    }
+
+    const BEFORE: u32 = u32::MAX - 10;
+
+    #[test_case(ack(BEFORE, Advanced::No, OriginalDelivered::No); "a duplicate")]
+    #[test_case(ack(BEFORE, Advanced::No, OriginalDelivered::Yes); "a selective acknowledgement of later data alone")]
+    #[test_case(ack(3, Advanced::Yes, OriginalDelivered::Yes); "everything at once")]
+    fn the_first_answer_ends_the_examination_when_it_is(first: AckAfterTimeout) {
+        let mut frto = Frto::on_timeout();
+        assert_eq!(frto.on_ack(&first), FrtoVerdict::Pending);
+        assert_eq!(frto, Frto::Idle);
+    }
+
+    #[test_case(ack(BEFORE + 5, Advanced::Yes, OriginalDelivered::Yes) => FrtoVerdict::Spurious; "more of the original flight")]
+    #[test_case(ack(BEFORE + 1, Advanced::No, OriginalDelivered::Yes) => FrtoVerdict::Spurious; "the same, selectively")]
+    #[test_case(ack(3, Advanced::Yes, OriginalDelivered::Yes) => FrtoVerdict::Spurious; "all the rest of it")]
+    #[test_case(ack(BEFORE + 1, Advanced::No, OriginalDelivered::No) => FrtoVerdict::Pending; "nothing new")]
+    #[test_case(ack(BEFORE + 5, Advanced::Yes, OriginalDelivered::No) => FrtoVerdict::Pending; "only what went out again")]
+    fn the_second_answer_decides(second: AckAfterTimeout) -> FrtoVerdict {
+        let mut frto = Frto::on_timeout();
+        let _ = frto.on_ack(&ack(BEFORE + 1, Advanced::Yes, OriginalDelivered::No));
+        assert_eq!(frto.new_segments(), Some(2));
+        let verdict = frto.on_ack(&second);
+        assert_eq!(frto, Frto::Idle);
+        verdict
+    }
+
+    #[test]
+    fn two_new_segments_and_no_retransmission_leave_in_between() {
+        let mut frto = Frto::on_timeout();
+        assert_eq!(frto.new_segments(), None);
+        let _ = frto.on_ack(&ack(BEFORE + 1, Advanced::Yes, OriginalDelivered::No));
+        let left: Vec<_> = (0..3)
+            .map(|_| {
+                frto.on_new_segment();
+                frto.new_segments()
+            })
+            .collect();
+        assert_eq!(left, [Some(1), Some(0), Some(0)]);
+        frto.give_up();
+        assert_eq!(frto.new_segments(), None);
+    }
+}

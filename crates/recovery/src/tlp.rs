@@ -1,0 +1,248 @@
+//! Tail loss probes (RFC 8985 §7).
+//!
+//! When a flight's last segments are lost nothing follows that could tell. A probe, sent after about two round trips of
+//! silence, is answered at once, and the answer lets the detector judge. Owns which probe is out and whether another may
+//! leave. Owns no deadline: [`TlpConfig::pto`] says how long to wait, the endpoint arms the timer.
+//!
+//! Deviations: no timeout is scheduled while no probe could be sent (one is out, or no sample came since the last), where
+//! the RFC would let it expire only to restart the retransmission timer. [`TlpConfig::pto_min`] is a floor that the
+//! RFC does not have; its default is zero.
+
+use base::{Duration, SeqNum, SeqRange};
+
+/// Waiting time before the first RTT sample (RFC 8985 §7.2).
+const WITHOUT_SAMPLE: Duration = Duration::from_secs(1);
+
+/// Numbers of the probe timeout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TlpConfig {
+    /// How long the peer may hold back the acknowledgement of a single segment (RFC 8985 §7.2, `TLP.max_ack_delay`).
+    pub max_ack_delay: Duration,
+    /// Least waiting time.
+    pub pto_min: Duration,
+}
+
+impl Default for TlpConfig {
+    fn default() -> Self {
+        Self { max_ack_delay: Duration::from_millis(200), pto_min: Duration::ZERO }
+    }
+}
+
+/// How much is outstanding, as far as the waiting time depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FlightOf {
+    /// One segment, whose acknowledgement the peer may delay.
+    OneSegment,
+    /// More.
+    Several,
+}
+
+impl TlpConfig {
+    /// How long after the last new data or acknowledgement a probe leaves; the retransmission timeout bounds it.
+    #[inline]
+    pub fn pto(&self, srtt: Option<Duration>, flight: FlightOf) -> Duration {
+        let Some(srtt) = srtt else { return WITHOUT_SAMPLE };
+        let delay = match flight {
+            FlightOf::OneSegment => self.max_ack_delay,
+            FlightOf::Several => Duration::ZERO,
+        };
+        (srtt * 2 + delay).max(self.pto_min)
+    }
+}
+
+/// What a probe carried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeKind {
+    /// Data not sent before.
+    New,
+    /// The highest segment once more.
+    Retransmission,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Phase {
+    None,
+    Due,
+    Out(ProbeKind),
+}
+
+/// Whether an RTT sample was taken since the last probe (RFC 8985 §7.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sample {
+    Missing,
+    Taken,
+}
+
+/// What an acknowledgement means for the outstanding probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProbeOutcome {
+    /// No probe is out, or it is not answered.
+    Pending,
+    /// It is answered, and nothing follows from that: it carried new data, or repeated what had arrived.
+    Done,
+    /// It repaired a loss: one congestion response is due.
+    Repaired,
+}
+
+/// What an acknowledgement says about a probe.
+#[derive(Clone, Copy, Debug)]
+pub struct ProbeAck {
+    /// Its acknowledgement number.
+    pub ack: SeqNum,
+    /// The duplicate it reports.
+    pub dsack: Option<SeqRange>,
+    /// Whether it repeats an acknowledgement and brings nothing else, no SACK block either.
+    pub repeated: Repeated,
+}
+
+/// Whether an acknowledgement is a plain repetition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeated {
+    /// A duplicate acknowledgement without SACK.
+    Yes,
+    /// Anything else.
+    No,
+}
+
+/// The one probe of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    /// `TLP.end_seq`: `SND.NXT` after the outstanding probe.
+    end: SeqNum,
+    phase: Phase,
+    sample: Sample,
+}
+
+impl Default for Probe {
+    fn default() -> Self {
+        // The start of the connection counts as a sample (RFC 8985 §7.3).
+        Self { end: SeqNum(0), phase: Phase::None, sample: Sample::Taken }
+    }
+}
+
+impl Probe {
+    /// Whether a probe may be sent: none is out, and an RTT sample was taken since the last.
+    #[inline]
+    pub fn is_possible(&self) -> bool {
+        self.phase == Phase::None && self.sample == Sample::Taken
+    }
+    /// The timeout came: a probe is to leave.
+    pub fn on_timeout(&mut self) {
+        self.phase = Phase::Due;
+    }
+    /// Whether a probe is to leave.
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        self.phase == Phase::Due
+    }
+    /// A probe left; `end` is `SND.NXT` after it.
+    pub fn on_sent(&mut self, kind: ProbeKind, end: SeqNum) {
+        *self = Self { end, phase: Phase::Out(kind), sample: Sample::Missing };
+    }
+    /// An RTT sample was taken.
+    #[inline]
+    pub fn on_rtt_sample(&mut self) {
+        self.sample = Sample::Taken;
+    }
+    /// An episode begins: what was out is its business now (RFC 8985 §7.1).
+    pub fn reset(&mut self) {
+        self.phase = Phase::None;
+    }
+
+    /// RFC 8985 §7.4.2, for every acknowledgement.
+    #[inline]
+    pub fn on_ack(&mut self, news: &ProbeAck) -> ProbeOutcome {
+        let Phase::Out(kind) = self.phase else { return ProbeOutcome::Pending };
+        if news.ack.before(self.end) {
+            return ProbeOutcome::Pending;
+        }
+        let needless = news.dsack.is_some_and(|range| range.end == self.end) || news.repeated == Repeated::Yes;
+        let outcome = match kind {
+            ProbeKind::New => ProbeOutcome::Done,
+            ProbeKind::Retransmission if needless => ProbeOutcome::Done,
+            ProbeKind::Retransmission if news.ack.after(self.end) => ProbeOutcome::Repaired,
+            // The original may have come late, and a duplicate report may follow.
+            ProbeKind::Retransmission => return ProbeOutcome::Pending,
+        };
+        self.phase = Phase::None;
+        outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_case::test_case;
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+    const WITH_FLOOR: TlpConfig = TlpConfig { max_ack_delay: ms(200), pto_min: ms(10) };
+
+    #[test_case(TlpConfig::default(), Some(ms(100)), FlightOf::Several => ms(200); "two round trips")]
+    #[test_case(TlpConfig::default(), Some(ms(100)), FlightOf::OneSegment => ms(400); "and the delay of a lone acknowledgement")]
+    #[test_case(TlpConfig::default(), None, FlightOf::OneSegment => ms(1_000); "a second before the first sample")]
+    #[test_case(WITH_FLOOR, Some(ms(1)), FlightOf::Several => ms(10); "the floor")]
+    fn the_waiting_time_is(config: TlpConfig, srtt: Option<Duration>, flight: FlightOf) -> Duration {
+        config.pto(srtt, flight)
+    }
+
+    fn ack(ack: u32) -> ProbeAck {
+        ProbeAck { ack: SeqNum(ack), dsack: None, repeated: Repeated::No }
+    }
+    fn dsack(number: u32, from: u32, to: u32) -> ProbeAck {
+        ProbeAck { dsack: Some(SeqRange::new(SeqNum(from), SeqNum(to))), ..ack(number) }
+    }
+    fn repeated(number: u32) -> ProbeAck {
+        ProbeAck { repeated: Repeated::Yes, ..ack(number) }
+    }
+
+    #[test_case(ProbeKind::New, ack(100) => ProbeOutcome::Done; "new data was acknowledged")]
+    #[test_case(ProbeKind::New, ack(99) => ProbeOutcome::Pending; "an earlier segment was acknowledged")]
+    #[test_case(ProbeKind::Retransmission, ack(99) => ProbeOutcome::Pending; "it is still out")]
+    #[test_case(ProbeKind::Retransmission, ack(100) => ProbeOutcome::Pending; "the original may have come late")]
+    #[test_case(ProbeKind::Retransmission, dsack(100, 90, 100) => ProbeOutcome::Done; "both copies came")]
+    #[test_case(ProbeKind::Retransmission, dsack(110, 90, 100) => ProbeOutcome::Done; "both came and new data too")]
+    #[test_case(ProbeKind::Retransmission, dsack(110, 80, 90) => ProbeOutcome::Repaired; "another duplicate")]
+    #[test_case(ProbeKind::Retransmission, ack(101) => ProbeOutcome::Repaired; "later data came and no duplicate")]
+    #[test_case(ProbeKind::Retransmission, repeated(100) => ProbeOutcome::Done; "a peer that does not report duplicates")]
+    fn an_answer_means(kind: ProbeKind, news: ProbeAck) -> ProbeOutcome {
+        let mut probe = Probe::default();
+        probe.on_sent(kind, SeqNum(100));
+        probe.on_ack(&news)
+    }
+
+    #[test]
+    fn the_end_is_compared_serially() {
+        let mut probe = Probe::default();
+        probe.on_sent(ProbeKind::Retransmission, SeqNum(5));
+        assert_eq!(probe.on_ack(&ack(u32::MAX - 3)), ProbeOutcome::Pending);
+        assert_eq!(probe.on_ack(&ack(6)), ProbeOutcome::Repaired);
+    }
+
+    #[test]
+    fn one_probe_at_a_time_and_none_without_a_new_sample() {
+        let mut probe = Probe::default();
+        assert!(probe.is_possible(), "the first needs no sample");
+        probe.on_timeout();
+        assert!(probe.is_due() && !probe.is_possible());
+        probe.on_sent(ProbeKind::New, SeqNum(100));
+        probe.on_rtt_sample();
+        assert!(!probe.is_possible(), "one is out");
+        assert_eq!(probe.on_ack(&ack(100)), ProbeOutcome::Done);
+        assert!(probe.is_possible());
+        probe.on_sent(ProbeKind::New, SeqNum(110));
+        assert_eq!(probe.on_ack(&ack(110)), ProbeOutcome::Done);
+        assert!(!probe.is_possible(), "the path was not measured since");
+        probe.on_rtt_sample();
+        assert!(probe.is_possible());
+    }
+
+    #[test]
+    fn an_episode_takes_over_what_is_out() {
+        let mut probe = Probe::default();
+        probe.on_sent(ProbeKind::Retransmission, SeqNum(100));
+        probe.reset();
+        assert_eq!(probe.on_ack(&ack(200)), ProbeOutcome::Pending);
+    }
+}

@@ -1,0 +1,212 @@
+//! Whether an episode's reduction was for nothing (RFC 2883 §5, RFC 3522, RFC 3708, RFC 5682).
+//!
+//! Decides *when*; `CongestionControl::undo` knows *how*. An episode was spurious when every one of its retransmissions is
+//! proven needless: the receiver reported it as a duplicate (D-SACK, RFC 3708 §2), or the acknowledgement that delivered
+//! the segment answers the original: its echoed timestamp is older than the copy (Eifel, RFC 3522 §3.2), or, where that
+//! is asked for, it came in less than half the least RTT after the copy left. A spurious timeout is proven as a whole by
+//! [`Frto`].
+//!
+//! One record per episode, kept a little beyond its end because duplicates are reported a round trip later. Episodes with
+//! more than [`CAPACITY`] retransmissions in doubt at once are not undone.
+//! Deviations: RFC 3522 judges by the first retransmission alone; all of them have to be needless here, so that a loss
+//! that happened beside a delay keeps its consequence. The half-RTT rule is RFC 8985's (§6.2, step 2) for telling copies
+//! apart without timestamps, with a margin for paths that got faster.
+
+use crate::detect::DetectCx;
+use crate::frto::Frto;
+use crate::scoreboard::SentSegment;
+use base::{SeqNum, SeqRange};
+
+/// Most retransmissions in doubt.
+const CAPACITY: usize = 256;
+
+/// Which evidence undoes a reduction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UndoConfig {
+    /// Duplicate reports.
+    pub dsack: DsackUndo,
+    /// Answers that came too early to be a retransmission's.
+    pub eifel: Eifel,
+    /// Examination of timeouts.
+    pub frto: FrtoDetection,
+}
+
+/// Undo by duplicate reports (RFC 3708).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DsackUndo {
+    /// No.
+    #[default]
+    Off,
+    /// When every retransmission of the episode was reported.
+    On,
+}
+
+/// Undo by telling which copy was answered (RFC 3522).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Eifel {
+    /// No.
+    #[default]
+    Off,
+    /// By the echoed timestamp.
+    Timestamps,
+    /// Also by an answer that came in less than half the least RTT.
+    TimestampsOrRtt,
+}
+
+/// F-RTO (RFC 5682).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FrtoDetection {
+    /// No.
+    #[default]
+    Off,
+    /// Timeouts that begin an episode are examined.
+    On,
+}
+
+impl UndoConfig {
+    /// Whether a record is worth keeping.
+    pub fn is_off(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// What proves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// Duplicate reports.
+    Dsack,
+    /// An answer to an original.
+    Eifel,
+    /// The original flight arrived after a timeout.
+    Frto,
+}
+
+impl Proof {
+    /// Name for traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Dsack => "dsack",
+            Self::Eifel => "eifel",
+            Self::Frto => "frto",
+        }
+    }
+}
+
+/// Whether the retransmissions in doubt are all known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Hope {
+    /// Nothing was sent again yet.
+    NothingSent,
+    /// They are.
+    Open,
+    /// There were too many.
+    Gone,
+}
+
+/// The record of one episode.
+#[derive(Clone, Debug)]
+pub struct Undo {
+    /// Retransmissions not proven needless.
+    doubtful: Vec<SeqRange>,
+    hope: Hope,
+    /// The record is of no use once this is acknowledged; unset while the episode lasts.
+    until: Option<SeqNum>,
+    /// The examination of the timeout that began the episode.
+    pub frto: Frto,
+}
+
+impl Undo {
+    /// An episode begins.
+    pub const fn new(frto: Frto) -> Self {
+        Self { doubtful: Vec::new(), hope: Hope::NothingSent, until: None, frto }
+    }
+
+    /// A segment went out again during the episode.
+    pub fn on_retransmitted(&mut self, range: SeqRange) {
+        match self.hope {
+            Hope::Gone => {}
+            _ if self.doubtful.len() == CAPACITY => {
+                self.hope = Hope::Gone;
+                self.doubtful = Vec::new();
+            }
+            Hope::NothingSent | Hope::Open => {
+                self.hope = Hope::Open;
+                self.doubtful.push(range);
+            }
+        }
+    }
+
+    /// The episode ended with `snd_nxt` sent: reports of its duplicates are still on their way.
+    pub fn on_exit(&mut self, snd_nxt: SeqNum) {
+        self.until = Some(snd_nxt);
+        self.frto = Frto::Idle;
+    }
+
+    /// Whether no report can come any more: what was sent after the episode is acknowledged.
+    #[inline]
+    pub fn is_stale(&self, snd_una: SeqNum) -> bool {
+        self.until.is_some_and(|until| snd_una.after(until))
+    }
+
+    /// What an acknowledgement proves: its duplicate report, and what it newly delivered.
+    pub fn on_ack(
+        &mut self,
+        config: &UndoConfig,
+        dsack: Option<SeqRange>,
+        delivered: &[SentSegment],
+        cx: &DetectCx,
+    ) -> Option<Proof> {
+        if self.hope != Hope::Open {
+            return None;
+        }
+        let mut proof = None;
+        if let Some(range) = dsack.filter(|_| config.dsack == DsackUndo::On) {
+            proof = self.clear(range).then_some(Proof::Dsack);
+        }
+        if config.eifel != Eifel::Off {
+            for segment in delivered.iter().filter(|segment| answers_original(config.eifel, segment, cx)) {
+                if self.clear(segment.range()) {
+                    proof = Some(Proof::Eifel);
+                }
+            }
+        }
+        proof.filter(|_| self.doubtful.is_empty())
+    }
+
+    /// Takes what lies inside `range` off the list; returns whether there was anything. A range twice on the list went
+    /// out twice, and one report speaks of one copy.
+    fn clear(&mut self, range: SeqRange) -> bool {
+        let found = self.doubtful.iter().position(|doubtful| range.covers(*doubtful));
+        let Some(mut at) = found else { return false };
+        let mut last = None;
+        while let Some(&doubtful) = self.doubtful.get(at) {
+            if range.covers(doubtful) && last != Some(doubtful) {
+                self.doubtful.remove(at);
+                last = Some(doubtful);
+            } else {
+                at += 1;
+            }
+        }
+        true
+    }
+
+    /// Octets behind this.
+    pub fn heap_size(&self) -> usize {
+        self.doubtful.capacity() * size_of::<SeqRange>()
+    }
+}
+
+/// Whether what delivered this segment, sent twice in all, was its original.
+fn answers_original(eifel: Eifel, segment: &SentSegment, cx: &DetectCx) -> bool {
+    if segment.retransmits != 1 {
+        return false;
+    }
+    let echo_is_older = cx.tsecr.is_some_and(|tsecr| (tsecr.wrapping_sub(segment.tsval) as i32) < 0);
+    let too_early = eifel == Eifel::TimestampsOrRtt
+        && cx.tsecr.is_none()
+        && cx.min_rtt.is_some_and(|min_rtt| cx.now.since(segment.xmit.at) < min_rtt / 2);
+    echo_is_older || too_early
+}
+
+#[cfg(test)]
+mod tests;

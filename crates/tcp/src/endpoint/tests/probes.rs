@@ -1,0 +1,178 @@
+//! Tail loss probes as a peer sees them (RFC 8985 §7).
+
+use crate::Config;
+use crate::testing::{MSS, Script, peer_options, quick};
+use ::recovery::TlpConfig;
+use base::Duration;
+use test_case::test_case;
+
+const RTT: Duration = Duration::from_millis(100);
+const MS: Duration = Duration::from_millis(1);
+
+fn at(n: u32) -> u32 {
+    1 + n * MSS
+}
+
+fn probing() -> Config {
+    let mut cfg = quick();
+    cfg.recovery.probe = Some(TlpConfig::default());
+    cfg
+}
+
+/// A connection over 100 ms on which this much was written just now.
+fn written(cfg: Config, octets: u32) -> Script {
+    let mut script = Script::connecting(cfg);
+    script.pass(RTT);
+    script.finish_handshake(peer_options());
+    script.write(octets.into());
+    script
+}
+
+#[test]
+fn two_silent_round_trips_bring_the_last_segment_again_and_then_the_timeout_waits_anew() {
+    let mut script = written(probing(), 3 * MSS);
+    assert_eq!(script.data().len(), 3);
+    script.pass(Duration::from_millis(199));
+    assert_eq!(script.data(), [], "two round trips are not over");
+    script.pass(MS);
+    assert_eq!(script.data(), [(at(2), MSS)]);
+    assert_eq!((script.info().counters.probes, script.info().counters.timeouts), (1, 0));
+    let rto = script.info().rto;
+    script.pass(Duration::from_nanos(rto.as_nanos() - MS.as_nanos()));
+    assert_eq!(script.data(), [], "one probe, not two");
+    script.pass(MS);
+    assert_eq!(script.data(), [(at(0), MSS)], "nothing came: the timeout begins with the first");
+    assert_eq!(script.info().counters.timeouts, 1);
+}
+
+#[test]
+fn a_lone_segment_is_given_the_time_of_a_delayed_acknowledgement() {
+    let mut cfg = probing();
+    cfg.rto.min = Duration::from_secs(2);
+    cfg.rto.initial = Duration::from_secs(2);
+    let mut script = written(cfg, MSS);
+    assert_eq!(script.data().len(), 1);
+    script.pass(Duration::from_millis(399));
+    assert_eq!(script.data(), []);
+    script.pass(MS);
+    assert_eq!(script.data(), [(at(0), MSS)]);
+}
+
+#[test]
+fn a_timeout_that_would_come_first_comes_as_a_probe() {
+    let mut cfg = probing();
+    cfg.rto.min = Duration::from_millis(300);
+    let mut script = written(cfg, MSS);
+    script.sent();
+    script.pass(Duration::from_millis(300));
+    assert_eq!(script.data(), [(at(0), MSS)]);
+    assert_eq!((script.info().counters.probes, script.info().counters.timeouts), (1, 0));
+}
+
+#[test]
+fn new_data_goes_before_a_repetition_and_may_exceed_the_congestion_window_by_one_segment() {
+    let mut script = written(probing(), 20 * MSS);
+    assert_eq!(script.data().len(), 10, "the initial window");
+    script.pass(RTT * 2);
+    assert_eq!(script.data(), [(at(10), MSS)]);
+    assert_eq!(script.info().pipe, 11 * MSS);
+    // The answer to new data leaves nothing open, and what exceeded the window is paid back.
+    script.ack(at(11));
+    assert!(script.info().pipe <= script.info().cwnd);
+    assert_eq!(script.info().counters.fast_retransmits, 0);
+}
+
+#[test]
+fn new_data_that_the_peer_has_no_room_for_is_no_probe() {
+    let mut script = Script::connecting(probing());
+    script.pass(RTT);
+    script.peer_window = 3 * MSS as u16;
+    script.finish_handshake(peer_options());
+    script.write(u64::from(10 * MSS));
+    assert_eq!(script.data().len(), 3);
+    script.pass(RTT * 2);
+    assert_eq!(script.data(), [(at(2), MSS)], "the highest of what was sent");
+}
+
+#[test]
+fn the_answer_to_a_probe_lets_time_judge_what_came_before() {
+    // The last three of five are lost.
+    let mut script = written(probing(), 5 * MSS);
+    script.pass(RTT);
+    script.ack(at(2));
+    script.sent();
+    script.pass(RTT * 2);
+    assert_eq!(script.data(), [(at(4), MSS)]);
+    script.pass(RTT);
+    script.sack(at(2), &[(at(4), at(5))]);
+    assert_eq!(script.data(), [(at(2), MSS), (at(3), MSS)]);
+    assert_eq!((script.info().counters.timeouts, script.info().episode), (0, "recovery"));
+}
+
+/// Only the very last segment was lost; the probe itself brings it. What follows tells whether that was so.
+#[test_case(&[], 7..8; "repaired: one reduction, as RFC 9438 has it")]
+#[test_case(&[(4, 5)], 10..21; "needless: both copies arrived")]
+fn later_data_tells_whether_a_probe_repaired_a_loss(dsack: &[(u32, u32)], segments: core::ops::Range<u32>) {
+    let mut script = written(probing(), 5 * MSS);
+    script.pass(RTT);
+    script.ack(at(4));
+    script.pass(RTT * 4);
+    assert_eq!(script.info().counters.probes, 1);
+    script.pass(RTT);
+    script.ack(at(5));
+    assert_eq!(script.info().cwnd, 10 * MSS, "a window that was not used does not grow");
+    script.write(u64::from(10 * MSS));
+    script.pass(RTT);
+    let blocks: Vec<(u32, u32)> = dsack.iter().map(|&(s, e)| (at(s), at(e))).collect();
+    script.sack(at(15), &blocks);
+    let info = script.info();
+    assert_eq!((info.episode, info.counters.fast_retransmits), ("open", 0));
+    assert!(segments.contains(&(info.cwnd / MSS)), "{}", info.cwnd);
+}
+
+#[test]
+fn a_peer_that_reports_no_duplicates_repeats_its_acknowledgement_and_nothing_follows() {
+    let mut script = written(probing(), 3 * MSS);
+    script.pass(RTT * 2);
+    script.ack(at(3));
+    let cwnd = script.info().cwnd;
+    script.ack(at(3));
+    script.write(u64::from(3 * MSS));
+    script.pass(RTT);
+    script.ack(at(6));
+    assert!(script.info().cwnd >= cwnd);
+}
+
+#[test]
+fn each_new_segment_moves_the_probe_away() {
+    let mut script = written(probing(), 3 * MSS);
+    for _ in 0..4 {
+        script.pass(RTT + RTT / 2);
+        script.write(MSS.into());
+    }
+    assert_eq!(script.info().counters.probes, 0);
+    script.pass(RTT * 2);
+    assert_eq!(script.info().counters.probes + script.info().counters.timeouts, 1);
+}
+
+#[test]
+fn nothing_is_probed_while_the_detector_has_something_to_judge_by() {
+    let mut script = written(probing(), 5 * MSS);
+    script.pass(RTT);
+    script.sack(at(0), &[(at(1), at(2))]);
+    script.pass(RTT * 2);
+    assert_eq!(script.info().counters.probes, 0);
+}
+
+#[test]
+fn a_second_probe_waits_for_a_sample_of_the_path() {
+    let mut script = written(probing(), 2 * MSS);
+    script.pass(RTT * 2);
+    assert_eq!(script.info().counters.probes, 1);
+    // What answers the probe may answer the original: it measures nothing.
+    script.pass(RTT);
+    script.sack(at(2), &[(at(1), at(2))]);
+    script.write(u64::from(2 * MSS));
+    script.pass(RTT * 11);
+    assert_eq!((script.info().counters.probes, script.info().counters.timeouts), (1, 1));
+}

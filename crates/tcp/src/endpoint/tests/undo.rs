@@ -1,0 +1,179 @@
+//! Episodes that were for nothing, as a peer sees them.
+
+use crate::Config;
+use crate::config::TimestampConfig;
+use crate::testing::{MSS, Script, peer_options, quick};
+use ::recovery::UndoConfig;
+use ::recovery::undo::{DsackUndo, Eifel, FrtoDetection};
+use base::Duration;
+use test_case::test_case;
+use wire::{Options, Timestamps};
+
+const RTT: Duration = Duration::from_millis(100);
+const MS: Duration = Duration::from_millis(1);
+
+fn at(n: u32) -> u32 {
+    1 + n * MSS
+}
+
+fn undoing(undo: UndoConfig) -> Config {
+    let mut cfg = quick();
+    cfg.recovery.undo = undo;
+    cfg
+}
+
+/// Ten segments in flight, a round trip ago.
+fn ten_in_flight(cfg: Config, options: Options) -> Script {
+    let mut script = Script::connecting(cfg);
+    script.pass(RTT);
+    script.finish_handshake(options);
+    script.write(1_000_000);
+    assert_eq!(script.data().len(), 10);
+    script.pass(RTT);
+    script
+}
+
+/// ... of which the first is given up because the next three overtook it.
+fn given_up(cfg: Config) -> Script {
+    let mut script = ten_in_flight(cfg, peer_options());
+    script.sack(at(0), &[(at(1), at(4))]);
+    assert_eq!(script.info().episode, "recovery");
+    assert!(script.data().contains(&(at(0), MSS)));
+    script
+}
+
+const BY_DSACK: UndoConfig = UndoConfig { dsack: DsackUndo::On, eifel: Eifel::Off, frto: FrtoDetection::Off };
+const BY_TIME: UndoConfig =
+    UndoConfig { dsack: DsackUndo::Off, eifel: Eifel::TimestampsOrRtt, frto: FrtoDetection::Off };
+const BY_ECHO: UndoConfig = UndoConfig { dsack: DsackUndo::Off, eifel: Eifel::Timestamps, frto: FrtoDetection::Off };
+const BY_FRTO: UndoConfig = UndoConfig { dsack: DsackUndo::Off, eifel: Eifel::Off, frto: FrtoDetection::On };
+
+#[test]
+fn slow_start_goes_on_when_every_retransmission_is_reported_as_a_duplicate_even_after_the_episode() {
+    let mut script = given_up(undoing(BY_DSACK));
+    let reduced = script.info();
+    assert!(reduced.cwnd < 10 * MSS && reduced.ssthresh < 10 * MSS);
+    // The late original fills the hole, and everything is acknowledged: the episode ends by itself.
+    script.pass(MS * 5);
+    let end = script.data().iter().map(|(seq, len)| seq + len).max().unwrap_or(0).max(at(10));
+    script.ack(end);
+    script.pass(RTT);
+    assert_eq!((script.info().counters.undone, script.info().ssthresh), (0, reduced.ssthresh));
+    script.sack(end, &[(at(0), at(1))]);
+    let info = script.info();
+    assert_eq!((info.counters.undone, info.episode), (1, "open"));
+    assert!(info.cwnd >= 10 * MSS, "{}", info.cwnd);
+    assert_eq!(info.ssthresh, cc::Window::UNKNOWN, "slow start goes on");
+}
+
+#[test]
+fn an_answer_in_less_than_half_a_round_trip_undoes_at_once_and_marks_the_path_as_reordering() {
+    let mut script = given_up(undoing(BY_TIME));
+    script.pass(MS * 5);
+    script.ack(at(4));
+    let info = script.info();
+    assert_eq!((info.counters.undone, info.episode, info.ssthresh), (1, "open", cc::Window::UNKNOWN));
+    // The next late segment is waited for although three overtook it.
+    script.pass(RTT);
+    script.sack(at(4), &[(at(5), at(9))]);
+    assert_eq!(script.info().episode, "open");
+}
+
+#[test]
+fn an_answer_after_a_round_trip_undoes_nothing() {
+    let mut script = given_up(undoing(BY_TIME));
+    script.pass(RTT);
+    script.ack(at(4));
+    assert_eq!((script.info().counters.undone, script.info().episode), (0, "recovery"));
+}
+
+fn echoing(script: &mut Script, ack: u32, tsecr: u32, blocks: &[(u32, u32)]) {
+    let mut repr = script.segment(wire::Flags::NONE, script.peer_seq, Some(ack));
+    repr.options.timestamps = Some(Timestamps { tsval: 1, tsecr });
+    for &(start, end) in blocks {
+        repr.options.sack.push(base::SeqRange::new(script.iss + start, script.iss + end));
+    }
+    script.deliver(repr, 0);
+}
+
+#[test_case(0, 1; "the original's")]
+#[test_case(1, 0; "the copy's")]
+fn the_echoed_timestamp_tells_which_copy_was_answered(whose: usize, undone: u32) {
+    let mut cfg = undoing(BY_ECHO);
+    cfg.options.timestamps = TimestampConfig::Offer;
+    let options = Options { timestamps: Some(Timestamps { tsval: 1, tsecr: 0 }), ..peer_options() };
+    let mut script = Script::connecting(cfg);
+    script.pass(RTT);
+    script.finish_handshake(options);
+    script.write(1_000_000);
+    let tsval = |script: &mut Script, seq: u32| {
+        let sent = script.sent();
+        sent.iter().find(|out| out.seq == seq).and_then(|out| out.options.timestamps).expect("sent").tsval
+    };
+    let size = MSS - 12;
+    let original = tsval(&mut script, 1);
+    script.pass(RTT);
+    echoing(&mut script, 1, original, &[(1 + size, 1 + 4 * size)]);
+    let copy = tsval(&mut script, 1);
+    assert_ne!(original, copy);
+    script.pass(RTT);
+    echoing(&mut script, 1 + 4 * size, [original, copy][whose], &[]);
+    assert_eq!(script.info().counters.undone, undone);
+}
+
+#[test]
+fn a_timeout_is_undone_when_the_original_flight_arrives_after_all() {
+    let mut script = ten_in_flight(undoing(BY_FRTO), peer_options());
+    while script.info().counters.timeouts == 0 {
+        script.pass(MS);
+    }
+    assert_eq!(script.data(), [(at(0), MSS)]);
+    let ssthresh = script.info().ssthresh;
+    // A delay of the whole path ends: the originals' acknowledgements come one after the other.
+    script.ack(at(2));
+    assert_eq!(script.data(), [(at(10), MSS), (at(11), MSS)], "new data in place of retransmissions");
+    assert_eq!((script.info().episode, script.info().ssthresh), ("loss", ssthresh));
+    script.ack(at(4));
+    let info = script.info();
+    assert_eq!((info.episode, info.counters.undone, info.ssthresh), ("open", 1, cc::Window::UNKNOWN));
+    assert!(info.cwnd >= 10 * MSS);
+    assert!(script.data().iter().all(|(seq, _)| *seq >= at(12)), "nothing is sent again");
+}
+
+#[test]
+fn a_timeout_after_a_real_loss_goes_on_as_usual() {
+    let mut script = ten_in_flight(undoing(BY_FRTO), peer_options());
+    while script.info().counters.timeouts == 0 {
+        script.pass(MS);
+    }
+    script.sent();
+    // The whole flight was lost: the answer covers the first segment and no more.
+    script.ack(at(1));
+    assert_eq!(script.data(), [(at(10), MSS), (at(11), MSS)]);
+    script.pass(RTT);
+    script.sack(at(1), &[(at(10), at(11))]);
+    assert_eq!((script.info().episode, script.info().counters.undone), ("loss", 0));
+    assert_eq!(script.data().first(), Some(&(at(1), MSS)), "what is missing follows");
+}
+
+#[test]
+fn without_new_data_a_timeout_is_not_examined() {
+    let mut script = Script::connecting(undoing(BY_FRTO));
+    script.pass(RTT);
+    script.finish_handshake(peer_options());
+    script.write(u64::from(5 * MSS));
+    while script.info().counters.timeouts == 0 {
+        script.pass(MS);
+    }
+    script.sent();
+    script.ack(at(1));
+    assert_eq!(script.data().first(), Some(&(at(1), MSS)));
+}
+
+#[test]
+fn nothing_is_undone_unless_asked_for() {
+    let mut script = given_up(undoing(UndoConfig::default()));
+    script.pass(MS * 5);
+    script.sack(at(4), &[(at(0), at(1))]);
+    assert_eq!(script.info().counters.undone, 0);
+}

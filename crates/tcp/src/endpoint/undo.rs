@@ -1,0 +1,83 @@
+//! Undo of spurious episodes (part of step 7 of ACK processing): when the proof is there, everything is as before.
+//!
+//! `recovery::undo` says when an episode was for nothing and the controller restores what it saved; here the two meet. What
+//! the episode gave up for lost and did not send again is in flight again, for the detector to judge with what it learnt.
+
+use super::Endpoint;
+use crate::cx::Cx;
+use base::{Bytes, SeqRange};
+use recovery::frto::{AckAfterTimeout, Advanced, Frto, FrtoVerdict, OriginalDelivered};
+use recovery::undo::{FrtoDetection, Proof};
+use recovery::{Delivered, DetectCx, Episode, Undo};
+use trace::{Event, Observer};
+
+impl Endpoint {
+    /// The record of an episode that begins.
+    pub(super) fn new_undo(&self, frto: Frto) -> Option<Box<Undo>> {
+        (!self.cfg.recovery.undo.is_off()).then(|| Box::new(Undo::new(frto)))
+    }
+
+    /// A timeout begins or goes on with recovery by retransmission. It is examined when it comes out of the open
+    /// (RFC 5682 §2.1 step 1); inside an episode, what was saved belongs to another signal and is not to be restored.
+    pub(super) fn open_undo_of_timeout(&mut self) {
+        self.rec.undo = match self.rec.episode {
+            Episode::Open => self.new_undo(match self.cfg.recovery.undo.frto {
+                FrtoDetection::On => Frto::on_timeout(),
+                FrtoDetection::Off => Frto::Idle,
+            }),
+            Episode::Recovery { .. } => None,
+            Episode::Loss { .. } => self.rec.undo.take().map(|mut undo| {
+                undo.frto.give_up();
+                undo
+            }),
+        };
+    }
+
+    /// Looks for the proof that the episode, the present one or the last, was for nothing.
+    #[inline]
+    pub(super) fn undo_if_spurious<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        dsack: Option<SeqRange>,
+        acked: Bytes,
+        d: &Delivered,
+        dcx: &DetectCx,
+    ) {
+        let Some(undo) = &mut self.rec.undo else { return };
+        if undo.is_stale(self.snd.una) {
+            self.rec.undo = None;
+            return;
+        }
+        let mut proof = undo.on_ack(&self.cfg.recovery.undo, dsack, &d.batch, dcx);
+        if let Episode::Loss { point } = self.rec.episode {
+            let original = d.batch.iter().any(|s| s.retransmits == 0 && s.start.before(point));
+            let news = AckAfterTimeout {
+                advanced: if acked > 0 { Advanced::Yes } else { Advanced::No },
+                snd_una: self.snd.una,
+                point,
+                original: if original { OriginalDelivered::Yes } else { OriginalDelivered::No },
+            };
+            if undo.frto.on_ack(&news) == FrtoVerdict::Spurious {
+                proof = Some(Proof::Frto);
+            }
+        }
+        if let Some(proof) = proof {
+            self.undo_episode(cx, proof);
+        }
+    }
+
+    fn undo_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, proof: Proof) {
+        self.rec.undo = None;
+        if !self.cc.undo() {
+            return;
+        }
+        self.counters.undone += 1;
+        self.rec.board.unmark_lost();
+        self.rec.detector.on_spurious();
+        if self.rec.episode != Episode::Open {
+            self.leave_episode(cx, proof.name());
+        }
+        let (cwnd, ssthresh) = (self.cc.window().cwnd(), self.cc.window().ssthresh());
+        cx.emit(|| Event::Undone { proof: proof.name(), cwnd, ssthresh });
+    }
+}
