@@ -3,7 +3,7 @@
 
 use base::{Duration, Instant, Rng, SeqNum, SeqRange};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
-use recovery::DetectorConfig;
+use recovery::{DetectorConfig, ReductionConfig};
 use tcp::config::{NagleConfig, ReceiveWindowConfig, TimestampConfig};
 use tcp::{
     Budget, ChecksumState, Config, Conn, DeviceCaps, Payload, RxFrame, Segmentation, Sent, Stack, StackConfig, StackCx,
@@ -50,6 +50,9 @@ fn config(choice: u8) -> Config {
         1 => DetectorConfig::RackRing(Default::default()),
         _ => DetectorConfig::Rack(Default::default()),
     };
+    if choice & 64 != 0 {
+        cfg.recovery.reduction = ReductionConfig::Prr(Default::default());
+    }
     if choice & 8 != 0 {
         cfg.options.timestamps = TimestampConfig::Offer;
     }

@@ -7,8 +7,8 @@ use cc::{AvoidanceConfig, CubicConfig, FastConvergence, PacingConfig, RenoConfig
 use recovery::rtt::RttGains;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{
-    DetectorConfig, DsackAdaptation, DupThreshConfig, LimitedTransmit, RackConfig, RackRingConfig, ReductionConfig,
-    TlpConfig,
+    DetectorConfig, DsackAdaptation, DupThreshConfig, LimitedTransmit, PrrBound, PrrConfig, RackConfig, RackRingConfig,
+    ReductionConfig, TlpConfig,
 };
 use tcp::config::{
     Config, DrsConfig, NagleConfig, ReceiveWindowConfig, SackConfig, TimestampConfig, WindowScaleConfig,
@@ -117,7 +117,14 @@ pub const LEAVES: &[Leaf] = &[
         _ => None,
     }),
     kind!("recovery.reduction.kind", |c| c.recovery.reduction,
-        "pipe" => ReductionConfig::Pipe => ReductionConfig::Pipe),
+        "pipe" => ReductionConfig::Pipe => ReductionConfig::Pipe,
+        "prr" => ReductionConfig::Prr(_) => ReductionConfig::Prr(PrrConfig::default())),
+    choice!("recovery.reduction.bound",
+        |c| match &mut c.recovery.reduction {
+            ReductionConfig::Prr(prr) => Some(&mut prr.bound),
+            ReductionConfig::Pipe => None,
+        },
+        "safe_ack" => PrrBound::SafeAck, "crb" => PrrBound::Crb, "ssrb" => PrrBound::Ssrb),
     kind!("recovery.probe.kind", |c| c.recovery.probe,
         "none" => None => None, "tlp" => Some(_) => Some(TlpConfig::default())),
     quantity!("recovery.probe.max_ack_delay", Time, |c| {

@@ -1,7 +1,7 @@
 //! Loss recovery as data, and the only place that turns its tags into machines.
 
 use crate::detect::{DupThresh, LossDetector, Rack};
-use crate::reduction::{PipeReduction, Reduction};
+use crate::reduction::{Conservative, PipeReduction, Prr, Reduction, SafeAck, SlowStart};
 use crate::tlp::TlpConfig;
 use crate::undo::UndoConfig;
 use crate::variants::RackRing;
@@ -84,6 +84,27 @@ pub enum ReductionConfig {
     /// `cwnd − pipe` (RFC 6675 §5).
     #[default]
     Pipe,
+    /// In proportion to what is delivered.
+    Prr(PrrConfig),
+}
+
+/// Proportional rate reduction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrrConfig {
+    /// How the flight is filled again once it is below the window.
+    pub bound: PrrBound,
+}
+
+/// What bounds proportional rate reduction while less is in flight than the window allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PrrBound {
+    /// As much as is delivered, and a segment more for an ACK that advances without proving a loss (RFC 9937 §6.2).
+    #[default]
+    SafeAck,
+    /// As much as is delivered (RFC 6937 §3, conservative reduction bound).
+    Crb,
+    /// A segment more than is delivered (RFC 6937 §3, slow-start reduction bound).
+    Ssrb,
 }
 
 /// RFC 6675 §2 and RFC 8985 §6.2.
@@ -149,10 +170,13 @@ pub fn build_detector_without_sack(config: &DetectorConfig) -> Box<dyn LossDetec
     Box::new(DupThresh::without_sack(&DupThreshConfig { dup_thresh: config.dup_thresh() }))
 }
 
-/// The rule for sending during an episode.
+/// The rule for sending during an episode; built when one begins, so that a connection without losses has none.
 pub fn build_reduction(config: &ReductionConfig) -> Box<dyn Reduction> {
     match config {
         ReductionConfig::Pipe => Box::new(PipeReduction::default()),
+        ReductionConfig::Prr(PrrConfig { bound: PrrBound::SafeAck }) => Box::new(Prr::<SafeAck>::default()),
+        ReductionConfig::Prr(PrrConfig { bound: PrrBound::Crb }) => Box::new(Prr::<Conservative>::default()),
+        ReductionConfig::Prr(PrrConfig { bound: PrrBound::Ssrb }) => Box::new(Prr::<SlowStart>::default()),
     }
 }
 

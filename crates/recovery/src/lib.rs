@@ -21,8 +21,8 @@ pub mod undo;
 pub mod variants;
 
 pub use config::{
-    DetectorConfig, DsackAdaptation, DupThreshConfig, LimitedTransmit, RackConfig, RackRingConfig, RecoveryConfig,
-    ReductionConfig, build_detector, build_detector_without_sack, build_reduction,
+    DetectorConfig, DsackAdaptation, DupThreshConfig, LimitedTransmit, PrrBound, PrrConfig, RackConfig, RackRingConfig,
+    RecoveryConfig, ReductionConfig, build_detector, build_detector_without_sack, build_reduction,
 };
 pub use detect::{DetectCx, LossDetector, Verdict};
 pub use episode::Episode;

@@ -1,8 +1,10 @@
 //! The reduction seam: how much may be sent during fast recovery.
 
 mod pipe;
+mod prr;
 
 pub use pipe::PipeReduction;
+pub use prr::{Conservative, Prr, SafeAck, SlowStart};
 
 use base::Bytes;
 use core::fmt::Debug;
@@ -16,7 +18,8 @@ pub struct EpisodeEntry {
     pub prior_cwnd: Bytes,
     /// `SND.NXT − SND.UNA`, after this ACK.
     pub flight_size: Bytes,
-    /// Octets on the scoreboard selectively acknowledged before this ACK.
+    /// Octets beyond `SND.UNA` of which it was known before this ACK that they had arrived: selectively acknowledged, or
+    /// announced by duplicate ACKs.
     pub sacked_before: Bytes,
     /// Octets this ACK acknowledged cumulatively.
     pub newly_acked: Bytes,
@@ -27,7 +30,8 @@ pub struct EpisodeEntry {
 /// What one ACK (or one firing of the reordering timer) inside an episode brings.
 #[derive(Clone, Copy, Debug)]
 pub struct RecoveryAck {
-    /// Octets newly delivered; zero for a timer.
+    /// Octets newly delivered, however the peer reports it: selectively, or a segment for each duplicate ACK, which a later
+    /// cumulative ACK does not bring again (RFC 6937 §2, DeliveredData). Zero for a timer.
     pub delivered: Bytes,
     /// Octets in flight now.
     pub pipe: Bytes,
@@ -39,7 +43,7 @@ pub struct RecoveryAck {
     pub newly_lost: Bytes,
 }
 
-/// How much may be sent while an episode lasts. Consulted instead of `cwnd − pipe`.
+/// How much may be sent while an episode lasts. Consulted instead of `cwnd − pipe`. One is built for each episode.
 pub trait Reduction: Debug + Send {
     /// An episode begins.
     fn on_enter(&mut self, entry: &EpisodeEntry);
@@ -49,6 +53,9 @@ pub trait Reduction: Debug + Send {
     fn on_sent(&mut self, bytes: Bytes);
     /// Octets that may leave now.
     fn quota(&self) -> Bytes;
+    /// Whether a retransmission that is lost again is answered by this rule alone. Where it is not, it is a new congestion
+    /// signal that the controller has to answer (RFC 8985 §9.3).
+    fn answers_lost_retransmissions(&self) -> bool;
     /// A copy, so that endpoints can be cloned.
     fn clone_box(&self) -> Box<dyn Reduction>;
     /// Octets behind the box.

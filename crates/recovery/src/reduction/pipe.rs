@@ -28,6 +28,10 @@ impl Reduction for PipeReduction {
     fn quota(&self) -> Bytes {
         self.cwnd.saturating_sub(self.pipe)
     }
+    /// With a loss `pipe` shrinks, and as much may leave at once as is missing.
+    fn answers_lost_retransmissions(&self) -> bool {
+        false
+    }
     fn clone_box(&self) -> Box<dyn Reduction> {
         Box::new(self.clone())
     }

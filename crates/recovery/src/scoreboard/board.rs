@@ -152,6 +152,11 @@ impl Scoreboard {
     pub fn sacked_bytes(&self) -> Bytes {
         self.flight().map_or(0, |flight| flight.sacked)
     }
+    /// What [`Self::set_departed`] said last, while there is a flight.
+    #[inline]
+    pub fn departed_bytes(&self) -> Bytes {
+        self.flight().map_or(0, |flight| flight.departed)
+    }
     /// Segments selectively acknowledged.
     #[inline]
     pub fn sacked_segments(&self) -> u32 {

@@ -4,6 +4,7 @@ use crate::world::Draw;
 use base::{Duration, Rng};
 use cc::{AvoidanceConfig, CubicConfig, PacingConfig};
 use recovery::config::{DetectorConfig, DsackAdaptation, DupThreshConfig, LimitedTransmit, RackConfig, RackRingConfig};
+use recovery::config::{PrrBound, PrrConfig, ReductionConfig};
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{RecoveryConfig, TlpConfig, UndoConfig};
 use tcp::config::{
@@ -52,6 +53,8 @@ fn sending(rng: &mut Rng, config: &mut Config) {
         }
     };
     repairing(rng, &mut config.recovery);
+    let bound = rng.pick(&[PrrBound::SafeAck, PrrBound::Crb, PrrBound::Ssrb]);
+    config.recovery.reduction = rng.pick(&[ReductionConfig::Pipe, ReductionConfig::Prr(PrrConfig { bound })]);
     config.rto.min = Duration::from_millis(rng.pick(&[1, 30, 200, 300, 1_000]));
     config.rto.initial = Duration::from_millis(rng.pick(&[1_000, 1_000, 3_000]));
     config.timers.granularity = Duration::from_millis(rng.pick(&[0, 0, 1, 10]));

@@ -23,7 +23,9 @@ struct Progress {
     delivered: Bytes,
     newly_lost: Bytes,
     prior_pipe: Bytes,
+    /// Octets beyond `SND.UNA` known to have arrived: selectively acknowledged, or announced by duplicate ACKs.
     sacked_before: Bytes,
+    departed_before: Bytes,
     dsack: Option<SeqRange>,
     rtt: Option<Duration>,
     rate: Option<RateSample>,
@@ -66,9 +68,11 @@ impl Endpoint {
             }
             return Disposition::Accepted;
         }
+        let departed_before = self.rec.board.departed_bytes();
         let mut progress = Progress {
             prior_pipe: self.rec.board.pipe(),
-            sacked_before: self.rec.board.sacked_bytes(),
+            sacked_before: self.rec.board.sacked_bytes() + departed_before,
+            departed_before,
             dsack: blocks.dsack,
             ..Progress::default()
         };
@@ -286,9 +290,9 @@ impl Endpoint {
         if probe == ProbeOutcome::Repaired && self.rec.episode == Episode::Open {
             self.answer_repaired_tail(cx, p.acked);
         }
-        if matches!(self.rec.episode, Episode::Recovery { .. }) {
-            self.inform_reduction(p.delivered, p.acked, p.newly_lost);
-        }
+        // RFC 6937 §2: without SACK a duplicate ACK delivers a segment, which a later ACK does not deliver again.
+        let delivered = (p.delivered + self.rec.board.departed_bytes()).saturating_sub(p.departed_before);
+        self.inform_reduction(delivered, p.acked, p.newly_lost);
     }
 
     /// Step 8.

@@ -1,12 +1,14 @@
 //! Invariants that must hold between any two calls, recomputed from scratch. Checkers call it; it costs O(window).
 
 use super::{Endpoint, State};
+use recovery::Episode;
 
 impl Endpoint {
     /// Octets this endpoint occupies, without the application's data: itself, its boxes, and the books of what is in
     /// flight, which an idle one does not have.
     pub fn state_size(&self) -> usize {
-        let boxes = self.cc.state_size() + self.rec.detector.state_size() + self.rec.reduction.state_size();
+        let reduction = self.rec.reduction.as_ref().map_or(0, |reduction| reduction.state_size());
+        let boxes = self.cc.state_size() + self.rec.detector.state_size() + reduction;
         let delivered = self.rec.delivered.as_deref().map_or(0, |d| size_of_val(d) + d.heap_size());
         let undo = self.rec.undo.as_deref().map_or(0, |undo| size_of_val(undo) + undo.heap_size());
         size_of::<Self>() + undo + boxes + self.rec.board.heap_size() + delivered
@@ -26,6 +28,7 @@ impl Endpoint {
         let (flight, buffered) = (self.flight_size(), self.snd_buf.len());
         let synchronized = self.state.is_synchronized();
         let watched = self.state == State::Closed || self.rec.board.is_empty() || !self.state.may_send();
+        let recovering = matches!(self.rec.episode, Episode::Recovery { .. });
         let timer_runs = self.timers.next().is_some();
         // Numbers are put into words only when an invariant is broken.
         let problem = if pipe != recount {
@@ -38,6 +41,8 @@ impl Endpoint {
             format!("cwnd {cwnd} is below one segment of {smss}")
         } else if synchronized && flight > buffered + 1 {
             format!("{flight} octets are in flight but only {buffered} are buffered")
+        } else if recovering != self.rec.reduction.is_some() {
+            format!("a reduction rules is {} in the episode {}", !recovering, self.rec.episode.name())
         } else if self.state == State::Closed && timer_runs {
             "a timer runs in CLOSED".to_owned()
         } else if !watched && !timer_runs {

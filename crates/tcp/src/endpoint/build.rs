@@ -8,7 +8,6 @@ use crate::recv::sack_blocks;
 use crate::timers::TimerKind;
 use base::{Bytes, SeqRange};
 use cc::SentSample;
-use recovery::Episode;
 use trace::{Event, Observer};
 use wire::{Ecn, Flags, IpRepr, Options, TcpRepr, Timestamps};
 
@@ -62,8 +61,8 @@ impl Endpoint {
         }
         let pipe = self.rec.board.pipe();
         self.usage.on_sent(pipe);
-        if matches!(self.rec.episode, Episode::Recovery { .. }) {
-            self.rec.reduction.on_sent(range.len());
+        if let Some(reduction) = &mut self.rec.reduction {
+            reduction.on_sent(range.len());
         }
         self.pacer.on_sent(self.cc.pacing(), payload, cx.now);
         self.cc.on_sent(&SentSample { now: cx.now, bytes: range.len(), pipe, snd_nxt: self.snd.nxt });

@@ -5,7 +5,7 @@ use crate::cx::Cx;
 use base::{Bytes, Instant, SeqRange};
 use cc::{CongestionEvent, LossSample};
 use recovery::frto::Frto;
-use recovery::{Episode, EpisodeEntry, RecoveryAck, Verdict};
+use recovery::{Episode, EpisodeEntry, RecoveryAck, Verdict, build_reduction};
 use trace::{Event, Observer};
 
 impl Endpoint {
@@ -38,7 +38,7 @@ impl Endpoint {
     }
 
     /// Step 7, entry. A loss of something sent after the last reaction is a new congestion signal: outside an episode it
-    /// begins one, inside it is a lost retransmission (RFC 8985 §9.3), answered once more.
+    /// begins one, inside it is a lost retransmission (RFC 8985 §9.3), answered once more unless the reduction does.
     pub(super) fn enter_recovery_if_lost<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
@@ -56,7 +56,8 @@ impl Endpoint {
             Episode::Recovery { .. } => {
                 // RFC 6582 §3.2: without SACK a partial ACK brings the next segment back at once.
                 self.rec.forced |= !self.neg.sack;
-                if !unanswered {
+                let answers = self.rec.reduction.as_ref().is_some_and(|rule| rule.answers_lost_retransmissions());
+                if !unanswered || answers {
                     return;
                 }
                 true
@@ -67,14 +68,16 @@ impl Endpoint {
         let flight_size = self.flight_size();
         self.cc.on_congestion(&CongestionEvent::Loss { flight_size }, cx.now);
         self.rec.answered_at = cx.now;
-        // RFC 6675 §5 (4.3): the first retransmission after a reaction leaves whatever `pipe` says.
+        // RFC 6675 §5 (4.3): the first retransmission after a reaction leaves whatever `pipe` says; RFC 9937 §6.2: whatever
+        // was delivered, which is nothing when a timer found the loss.
         self.rec.forced = true;
         if again {
             return;
         }
         self.counters.episodes += 1;
         self.counters.fast_retransmits += 1;
-        self.rec.reduction.on_enter(&EpisodeEntry {
+        let mut reduction = build_reduction(&self.cfg.recovery.reduction);
+        reduction.on_enter(&EpisodeEntry {
             ssthresh: self.cc.window().ssthresh(),
             prior_cwnd,
             flight_size,
@@ -82,6 +85,7 @@ impl Endpoint {
             newly_acked,
             smss: self.snd.smss,
         });
+        self.rec.reduction = Some(reduction);
         self.rec.board.begin_episode();
         self.rec.tail.reset();
         self.rec.undo = self.new_undo(Frto::Idle);
@@ -113,8 +117,11 @@ impl Endpoint {
         self.set_episode(cx, Episode::Open, cause);
     }
 
+    /// Step 8, for the reduction, if fast recovery is under way.
+    #[inline]
     pub(super) fn inform_reduction(&mut self, delivered: Bytes, acked: Bytes, newly_lost: Bytes) {
-        self.rec.reduction.on_ack(&RecoveryAck {
+        let Some(reduction) = &mut self.rec.reduction else { return };
+        reduction.on_ack(&RecoveryAck {
             delivered,
             pipe: self.rec.board.pipe(),
             cwnd: self.cc.window().cwnd(),

@@ -15,7 +15,7 @@ use base::{Instant, SeqNum};
 use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
-use recovery::{Episode, Probe, Scoreboard, build_detector, build_reduction};
+use recovery::{Episode, Probe, Scoreboard, build_detector};
 use trace::Observer;
 use wire::{Flags, TcpRepr};
 
@@ -50,7 +50,7 @@ impl RecoverySide {
         Self {
             board: Scoreboard::new(first),
             detector: build_detector(&cfg.recovery.detector),
-            reduction: build_reduction(&cfg.recovery.reduction),
+            reduction: None,
             sampler: RateSampler::new(),
             rtt: RttEstimator::new(),
             rto: RtoState::new(&cfg.rto),

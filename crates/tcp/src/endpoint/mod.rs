@@ -114,7 +114,8 @@ struct SendSpace {
 struct RecoverySide {
     board: Scoreboard,
     detector: Box<dyn LossDetector>,
-    reduction: Box<dyn Reduction>,
+    /// Present exactly during fast recovery.
+    reduction: Option<Box<dyn Reduction>>,
     sampler: RateSampler,
     rtt: RttEstimator,
     rto: RtoState,
@@ -295,6 +296,9 @@ impl Endpoint {
     fn set_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: Episode, cause: &'static str) {
         let from = self.rec.episode;
         self.rec.episode = to;
+        if !matches!(to, Episode::Recovery { .. }) {
+            self.rec.reduction = None;
+        }
         cx.emit(|| Event::EpisodeChanged { from: from.name(), to: to.name(), cause, point: to.point() });
     }
 }

@@ -111,12 +111,13 @@ impl Endpoint {
     /// Octets that may leave now as far as congestion control goes.
     #[inline]
     fn allowance(&self) -> Bytes {
-        match self.rec.episode {
-            Episode::Recovery { .. } => self.rec.reduction.quota(),
-            Episode::Open if self.cfg.recovery.limited_transmit == LimitedTransmit::Off => {
-                self.cc.window().cwnd().saturating_sub(self.flight_size())
+        let window = self.cc.window().cwnd();
+        match (&self.rec.reduction, self.cfg.recovery.limited_transmit) {
+            (Some(reduction), _) => reduction.quota(),
+            (None, LimitedTransmit::Off) if self.rec.episode == Episode::Open => {
+                window.saturating_sub(self.flight_size())
             }
-            Episode::Open | Episode::Loss { .. } => self.cc.window().cwnd().saturating_sub(self.rec.board.pipe()),
+            (None, _) => window.saturating_sub(self.rec.board.pipe()),
         }
     }
 

@@ -6,6 +6,7 @@ mod cost;
 mod opening;
 mod probes;
 mod recovery;
+mod reduction;
 mod robustness;
 mod undo;
 mod windows;

@@ -172,9 +172,7 @@ impl Endpoint {
         let newly_lost = self.take_verdict(cx, verdict);
         let sacked = self.rec.board.sacked_bytes();
         self.enter_recovery_if_lost(cx, newly_lost, sacked, 0);
-        if matches!(self.rec.episode, Episode::Recovery { .. }) {
-            self.inform_reduction(0, 0, newly_lost);
-        }
+        self.inform_reduction(0, 0, newly_lost);
         self.arm_loss_timer(cx);
         self.emit_snapshot(cx);
     }

@@ -1,0 +1,134 @@
+//! Proportional rate reduction (RFC 9937 §6; RFC 6937 §3 with either of its bounds).
+//!
+//! Owns: what the episode delivered and sent so far, and what the latest ACK still lets out (`sndcnt`). While more is in
+//! flight than the controller's new window, sending is that fraction of delivery by which the window was reduced; below it,
+//! a [`Bound`] says how fast the flight may be filled again. The window itself is the controller's: it stands at `ssthresh`
+//! from the beginning and is what rules again when the episode is over (RFC 9937 §6.4).
+//!
+//! Not here: the segment that leaves while nothing was sent in the episode (RFC 9937 §6.2). The endpoint lets the first
+//! retransmission after a reaction leave under every reduction, because RFC 6675 §5 asks for it, too.
+//!
+//! Deviations:
+//! * The proportional part is rounded up to whole segments, as if it counted segments like the examples of both RFCs.
+//!   Counted in octets it would stay one segment behind, since segments leave whole.
+//! * What delivers nothing is ignored under every bound, as RFC 9937 asks. Under RFC 6937's slow-start bound every stray
+//!   duplicate would buy a segment.
+//! * Unless it proves a loss: then it counts as the delivery of one segment. A segment has left the path either way, and
+//!   when a timer gives up the last of the flight there is no ACK to come that would let anything leave.
+
+use super::{EpisodeEntry, RecoveryAck, Reduction};
+use base::Bytes;
+use core::fmt::Debug;
+use core::marker::PhantomData;
+
+/// How the flight is filled again once it is below the window, and what RecoverFS is measured from.
+pub trait Bound: Clone + Debug + Default + Send + 'static {
+    /// Octets the episode can deliver, as seen at its beginning.
+    fn recover_fs(entry: &EpisodeEntry) -> Bytes {
+        entry.flight_size
+    }
+    /// Octets that may leave for this ACK. `banked` is what was delivered and not yet sent for in the episode.
+    fn limit(banked: Bytes, ack: &RecoveryAck, smss: Bytes) -> Bytes;
+}
+
+/// RFC 9937: as many as were delivered, and one segment more for an ACK that advances and proves nothing lost.
+#[derive(Clone, Debug, Default)]
+pub struct SafeAck;
+
+/// RFC 6937's conservative bound: as many as were delivered.
+#[derive(Clone, Debug, Default)]
+pub struct Conservative;
+
+/// RFC 6937's slow-start bound: with every ACK one segment more than it delivered.
+#[derive(Clone, Debug, Default)]
+pub struct SlowStart;
+
+impl Bound for SafeAck {
+    /// What this ACK delivers counts, what was selectively acknowledged before it cannot be delivered again.
+    fn recover_fs(entry: &EpisodeEntry) -> Bytes {
+        entry.flight_size.saturating_add(entry.newly_acked).saturating_sub(entry.sacked_before)
+    }
+    fn limit(banked: Bytes, ack: &RecoveryAck, smss: Bytes) -> Bytes {
+        let limit = banked.max(ack.delivered);
+        if ack.acked > 0 && ack.newly_lost == 0 { limit.saturating_add(smss) } else { limit }
+    }
+}
+
+impl Bound for Conservative {
+    fn limit(banked: Bytes, _ack: &RecoveryAck, _smss: Bytes) -> Bytes {
+        banked
+    }
+}
+
+impl Bound for SlowStart {
+    fn limit(banked: Bytes, ack: &RecoveryAck, smss: Bytes) -> Bytes {
+        banked.max(ack.delivered).saturating_add(smss)
+    }
+}
+
+/// Proportional rate reduction under a bound.
+#[derive(Clone, Debug, Default)]
+pub struct Prr<B: Bound> {
+    smss: Bytes,
+    ssthresh: Bytes,
+    recover_fs: Bytes,
+    prr_delivered: Bytes,
+    prr_out: Bytes,
+    sndcnt: Bytes,
+    bound: PhantomData<B>,
+}
+
+impl<B: Bound> Prr<B> {
+    /// What may have been sent by now while the flight is above the window, less what was.
+    fn proportional(&self) -> Bytes {
+        let product = u64::from(self.prr_delivered) * u64::from(self.ssthresh);
+        // An empty flight cannot lose anything; a peer that pretends so must not divide by it.
+        let share = product.div_ceil(u64::from(self.recover_fs.max(1)));
+        let whole = share.next_multiple_of(u64::from(self.smss.max(1)));
+        Bytes::try_from(whole.saturating_sub(u64::from(self.prr_out))).unwrap_or(Bytes::MAX)
+    }
+}
+
+impl<B: Bound> Reduction for Prr<B> {
+    fn on_enter(&mut self, entry: &EpisodeEntry) {
+        *self =
+            Self { smss: entry.smss, ssthresh: entry.ssthresh, recover_fs: B::recover_fs(entry), ..Self::default() };
+    }
+
+    fn on_ack(&mut self, ack: &RecoveryAck) {
+        let departed = if ack.delivered > 0 { ack.delivered } else { ack.newly_lost.min(self.smss) };
+        if departed == 0 {
+            return;
+        }
+        self.prr_delivered = self.prr_delivered.saturating_add(departed);
+        self.sndcnt = if ack.pipe > self.ssthresh {
+            self.proportional()
+        } else {
+            let banked = self.prr_delivered.saturating_sub(self.prr_out);
+            B::limit(banked, ack, self.smss).min(self.ssthresh - ack.pipe)
+        };
+    }
+
+    fn on_sent(&mut self, bytes: Bytes) {
+        self.prr_out = self.prr_out.saturating_add(bytes);
+        self.sndcnt = self.sndcnt.saturating_sub(bytes);
+    }
+
+    fn quota(&self) -> Bytes {
+        self.sndcnt
+    }
+
+    /// What is lost again leaves `pipe` like everything else, and is replaced no faster than octets are delivered.
+    fn answers_lost_retransmissions(&self) -> bool {
+        true
+    }
+    fn clone_box(&self) -> Box<dyn Reduction> {
+        Box::new(self.clone())
+    }
+    fn state_size(&self) -> usize {
+        size_of::<Self>()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! What leaves during fast recovery under proportional rate reduction (RFC 9937), as a peer sees it.
+
+use crate::Endpoint;
+use crate::testing::{MSS, Script, peer_options, quick};
+use ::recovery::{PrrBound, PrrConfig, ReductionConfig};
+use base::Duration;
+use cc::{AvoidanceConfig, RenoConfig};
+use test_case::test_case;
+
+const RTT: Duration = Duration::from_millis(100);
+
+fn prr(bound: PrrBound) -> ReductionConfig {
+    ReductionConfig::Prr(PrrConfig { bound })
+}
+
+fn at(n: u32) -> u32 {
+    1 + n * MSS
+}
+
+/// Twenty segments in flight, one round trip old, and more to send. A reduction leaves a window of ten.
+fn twenty_in_flight(reduction: ReductionConfig, options: wire::Options) -> Script {
+    let mut cfg = quick();
+    cfg.recovery.reduction = reduction;
+    cfg.cc.initial_window = cc::InitialWindow::plain(20);
+    cfg.cc.avoidance = AvoidanceConfig::Reno(RenoConfig::default());
+    let mut script = Script::connecting(cfg);
+    script.pass(RTT);
+    script.finish_handshake(options);
+    script.write(1_000_000);
+    assert_eq!(script.data().len(), 20);
+    script.pass(RTT);
+    script
+}
+
+/// What answers each ACK: `R` for a segment of the first flight, `N` for new data, `-` for nothing.
+fn answers(script: &mut Script, mut acks: impl FnMut(&mut Script, u32), count: u32) -> String {
+    let mut log = Vec::new();
+    for index in 0..count {
+        acks(script, index);
+        let letters = script.data().iter().map(|&(seq, _)| if seq < at(20) { 'R' } else { 'N' }).collect::<String>();
+        log.push(if letters.is_empty() { "-".to_owned() } else { letters });
+    }
+    log.join(" ")
+}
+
+#[test_case(PrrBound::SafeAck, "N N R - N - N - N - N - N - N - N - -")]
+#[test_case(PrrBound::Crb, "N N R - N - N - N - N - - N - N - - N")]
+fn a_single_loss_among_twenty_is_repaired_with_every_other_ack(bound: PrrBound, sends: &str) {
+    let mut script = twenty_in_flight(prr(bound), peer_options());
+    let found = answers(&mut script, |script, n| script.sack(at(0), &[(at(1), at(n + 2))]), 19);
+    assert_eq!(found, sends);
+    assert_eq!(script.info().ssthresh, 10 * MSS);
+}
+
+#[test_case(PrrBound::SafeAck, "N N R R R")]
+#[test_case(PrrBound::Crb, "N N R R R")]
+#[test_case(PrrBound::Ssrb, "N N RR RR RR")]
+fn a_burst_of_fifteen_losses_is_repaired_as_fast_as_the_bound_allows(bound: PrrBound, sends: &str) {
+    let mut script = twenty_in_flight(prr(bound), peer_options());
+    let found = answers(&mut script, |script, n| script.sack(at(0), &[(at(15), at(n + 16))]), 5);
+    assert_eq!(found, sends);
+}
+
+#[test]
+fn duplicate_acks_without_sack_deliver_a_segment_each() {
+    let options = wire::Options { mss: Some(MSS as u16), ..Default::default() };
+    let mut script = twenty_in_flight(prr(PrrBound::SafeAck), options);
+    let found = answers(&mut script, |script, _| script.ack(at(0)), 19);
+    assert_eq!(found, "N N R - N - N - N - N - N - N - N - -");
+}
+
+#[test]
+fn what_duplicate_acks_announced_is_not_delivered_again_by_the_ack_that_covers_it() {
+    let options = wire::Options { mss: Some(MSS as u16), ..Default::default() };
+    let mut script = twenty_in_flight(prr(PrrBound::SafeAck), options);
+    assert_eq!(answers(&mut script, |script, _| script.ack(at(0)), 10), "N N R - N - N - N -");
+    // Of ten segments covered, nine were announced. A partial ACK brings back the next (RFC 6582), and that is all.
+    script.ack(at(10));
+    assert_eq!(script.data(), [(at(10), MSS)]);
+}
+
+#[test_case(PrrBound::SafeAck, 1)]
+#[test_case(PrrBound::Crb, 1)]
+#[test_case(PrrBound::Ssrb, 2)]
+fn recovery_gets_going_although_a_timer_found_the_losses(bound: PrrBound, at_once: usize) {
+    let mut script = twenty_in_flight(prr(bound), peer_options());
+    script.sack(at(0), &[(at(18), at(20))]);
+    script.out.clear();
+    script.pass(RTT / 2);
+    let mut again = script.data();
+    assert_eq!(again.len(), at_once);
+    // Each retransmission that is acknowledged brings out the next, without a timeout.
+    for n in 1..18 {
+        script.pass(RTT);
+        script.ack(at(n));
+        again.extend(script.data().into_iter().filter(|&(seq, _)| seq < at(18)));
+    }
+    assert_eq!(script.info().counters.timeouts, 0);
+    assert_eq!(again, (0..18).map(|n| (at(n), MSS)).collect::<Vec<_>>());
+}
+
+#[test_case(ReductionConfig::Pipe, 2; "by pipe each lost retransmission is one more signal")]
+#[test_case(prr(PrrBound::SafeAck), 1; "in proportion it is answered already")]
+fn a_lost_retransmission_reduces_the_window_again_unless_the_reduction_answers_it(
+    reduction: ReductionConfig,
+    reductions: u32,
+) {
+    let mut script = twenty_in_flight(reduction, peer_options());
+    script.sack(at(0), &[(at(1), at(4))]);
+    script.sack(at(0), &[(at(1), at(20))]);
+    let end = script.data().iter().map(|(seq, len)| seq + len).max().expect("sent");
+    let first = script.info().ssthresh;
+    script.pass(RTT);
+    // The retransmission was lost, what was sent behind it arrives.
+    script.sack(at(0), &[(at(1), end)]);
+    script.pass(RTT / 2);
+    assert!(script.data().contains(&(at(0), MSS)), "it is sent again");
+    let info = script.info();
+    assert_eq!((info.counters.timeouts, info.counters.episodes), (0, 1));
+    assert_eq!(info.ssthresh < first, reductions == 2, "{} after {first}", info.ssthresh);
+}
+
+#[test]
+fn the_window_rules_again_when_the_episode_is_over() {
+    let mut script = twenty_in_flight(prr(PrrBound::SafeAck), peer_options());
+    let size = |script: &Script| script.stack.endpoint(script.conn).map(Endpoint::state_size).expect("exists");
+    script.sack(at(0), &[(at(1), at(20))]);
+    let during = size(&script);
+    let end = script.data().iter().map(|(seq, len)| seq + len).max().expect("sent");
+    script.pass(RTT);
+    script.ack(end);
+    let info = script.info();
+    // The ACK that ended the episode may have opened it by a segment already.
+    assert_eq!((info.episode, (info.cwnd - info.ssthresh) / MSS), ("open", 1));
+    assert_eq!(script.data().len() as u32, info.cwnd / MSS);
+    assert!(size(&script) < during, "the reduction is given back");
+}
