@@ -161,6 +161,7 @@ pub const LEAVES: &[Leaf] = &[
     }),
     quantity!("receive.window.initial", Bytes, |c| tuned(c).map(|drs| Place::U32(&mut drs.initial))),
     quantity!("receive.window.max", Bytes, |c| tuned(c).map(|drs| Place::U32(&mut drs.max))),
+    quantity!("receive.reassembly_max", Count, MaybeU32, |c| c.receive.reassembly_max),
     quantity!("send.buffer", Bytes, U32, |c| c.send.buffer),
     choice!("send.nagle", |c| Some(&mut c.send.nagle),
         "rfc896" => NagleConfig::Rfc896, "minshall" => NagleConfig::Minshall, "off" => NagleConfig::Off),

@@ -77,11 +77,14 @@ pub enum DropReason {
     BadAck,
     /// The connection is closed.
     Closed,
+    /// It would be one block out of order too many. Its acknowledgement counted; its octets are not kept, so they are not
+    /// selectively acknowledged either (RFC 2018 §4), and an ACK says so at once.
+    ReassemblyLimit,
 }
 
 impl DropReason {
     /// Number of reasons, for counters.
-    pub const COUNT: usize = 7;
+    pub const COUNT: usize = 8;
 
     /// The reason as a word for traces and counters.
     pub const fn name(self) -> &'static str {
@@ -93,6 +96,7 @@ impl DropReason {
             Self::NoAck => "no_ack",
             Self::BadAck => "bad_ack",
             Self::Closed => "closed",
+            Self::ReassemblyLimit => "reassembly_limit",
         }
     }
 }

@@ -50,10 +50,13 @@ pub struct RetryConfig {
 }
 
 /// The receive side.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceiveConfig {
     /// Fixed or auto-tuned.
     pub window: ReceiveWindowConfig,
+    /// Most blocks of data that wait out of order (RFC 9293 §3.10.7.4 leaves it open whether such data is kept). A segment
+    /// that would be one block more is dropped and comes again.
+    pub reassembly_max: Option<u32>,
 }
 
 /// The send side.
@@ -135,6 +138,13 @@ pub struct TimersConfig {
     pub fin_wait_2: Duration,
 }
 
+impl Default for ReceiveConfig {
+    /// 8192 blocks are more than every second segment of the default's largest window, and take 96 KiB. A peer that aims at
+    /// our work and memory with single octets and gaps gets no further.
+    fn default() -> Self {
+        Self { window: ReceiveWindowConfig::default(), reassembly_max: Some(8_192) }
+    }
+}
 impl Default for RetryConfig {
     fn default() -> Self {
         Self { data: 15, syn: 6 }

@@ -3,6 +3,7 @@
 
 use super::{Endpoint, Segment, State};
 use crate::cx::Cx;
+use crate::event::{Disposition, DropReason};
 use crate::recv::{AckDecision, Arrival};
 use crate::timers::TimerKind;
 use base::SeqRange;
@@ -10,31 +11,43 @@ use trace::Observer;
 use wire::Flags;
 
 impl Endpoint {
-    /// Takes the octets and the FIN of an acceptable segment.
-    pub(super) fn take_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) {
+    /// Takes the octets and the FIN of an acceptable segment, unless they would make one block out of order too many.
+    pub(super) fn take_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
         let repr = &seg.repr;
         let has_fin = repr.flags.contains(Flags::FIN);
         if seg.payload.is_empty() && !has_fin {
-            return;
+            return Disposition::Accepted;
         }
         let start = if repr.flags.contains(Flags::SYN) { repr.seq + 1 } else { repr.seq };
         let data_end = start + seg.payload.len();
         if !self.state.may_receive() {
-            return self.on_data_after_fin(cx, seg);
+            self.on_data_after_fin(cx, seg);
+            return Disposition::Accepted;
         }
         // Octets beyond what was ever promised are cut off; they come again when there is room.
         let edge = self.rcv.window.right_edge();
         let range = SeqRange::new(start, data_end.min(edge));
         let fin = has_fin && data_end.at_or_before(edge);
-        if fin && self.rcv.fin.is_none() {
-            self.rcv.fin = Some(data_end);
-        }
         let taken = SeqRange::new(start, range.end + u32::from(fin));
         if taken.is_empty() {
             self.rcv.ack_due = true;
-            return;
+            return Disposition::Accepted;
+        }
+        if !self.rcv.assembler.admits(taken, self.cfg.receive.reassembly_max) {
+            // Nothing of it is remembered, its FIN neither; the ACK repeats the blocks that are held.
+            self.rcv.ack_due = true;
+            return Disposition::Dropped(DropReason::ReassemblyLimit);
+        }
+        if fin && self.rcv.fin.is_none() {
+            self.rcv.fin = Some(data_end);
         }
         self.store(seg, range);
+        self.take(cx, seg, taken, range.len());
+        Disposition::Accepted
+    }
+
+    /// The sequence numbers `taken` have arrived, `len` octets among them, which are in the buffer.
+    fn take<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, taken: SeqRange, len: u32) {
         let insertion = self.rcv.assembler.insert(taken);
         if let Some(duplicate) = insertion.duplicate.filter(|_| self.neg.sack) {
             self.rcv.dsack = Some(duplicate);
@@ -50,11 +63,11 @@ impl Endpoint {
             self.counters.bytes_received += u64::from(octets);
             self.pending.readable |= octets > 0;
         }
-        self.tune(cx, seg, range.len());
+        self.tune(cx, seg, len);
         if fin_reached {
             self.on_fin(cx);
         }
-        self.decide_ack(cx, range.len(), insertion.kind);
+        self.decide_ack(cx, len, insertion.kind);
     }
 
     /// Puts the octets that are not yet there into the buffer.

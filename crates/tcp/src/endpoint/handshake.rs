@@ -211,8 +211,7 @@ impl Endpoint {
         }
         self.establish(cx, repr);
         self.rcv.ack_due = true;
-        self.take_data(cx, seg);
-        Disposition::Accepted
+        self.take_data(cx, seg)
     }
 
     /// The peer acknowledged our SYN.

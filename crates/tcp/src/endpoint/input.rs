@@ -49,8 +49,7 @@ impl Endpoint {
         if disposition != Disposition::Accepted || self.state == State::Closed {
             return disposition;
         }
-        self.take_data(cx, seg);
-        Disposition::Accepted
+        self.take_data(cx, seg)
     }
 
     /// Timestamp, sequence number, RST and SYN: the checks that come before the acknowledgement.

@@ -5,6 +5,7 @@ mod closing;
 mod cost;
 mod opening;
 mod probes;
+mod reassembly;
 mod recovery;
 mod reduction;
 mod robustness;

@@ -4,6 +4,9 @@
 //! ascending order with at least one missing number between any two and below the first. Beside them the few most
 //! recently touched blocks are kept in that order, so that an ACK can list them (RFC 2018 §4) without looking at all.
 //!
+//! How many blocks there may be is the caller's business, who asks [`Assembler::admits`] before it keeps anything: a peer that
+//! sends single octets with gaps between them would else have us keep a block for each, and look through all of them.
+//!
 //! Serial comparison (RFC 9293 §3.4) is sound here because everything held lies inside one receive window.
 
 use base::{Bytes, SeqNum, SeqRange};
@@ -97,6 +100,23 @@ impl Assembler {
         let blocks = &self.beyond.as_ref()?.blocks;
         let at = blocks.partition_point(|block| block.range.end.before(range.end));
         blocks.get(at).map(|block| block.range).filter(|block| block.covers(range))
+    }
+
+    /// Whether `range` can be kept while there may be no more than `limit` blocks: unless it would be one more, it can. What
+    /// continues the stream always can, and so can what extends or joins blocks, whatever the limit.
+    ///
+    /// What is not kept was in no part here before, so there is no duplicate to report either.
+    #[inline]
+    pub fn admits(&self, range: SeqRange, limit: Option<u32>) -> bool {
+        match limit {
+            Some(limit) if self.block_count() >= limit as usize => self.admits_no_more_blocks(range),
+            _ => true,
+        }
+    }
+
+    fn admits_no_more_blocks(&self, range: SeqRange) -> bool {
+        let continues = range.is_empty() || range.start.at_or_before(self.rcv_nxt);
+        continues || self.beyond.as_ref().is_some_and(|beyond| !beyond.touched_by(range).is_empty())
     }
 
     /// The sequence numbers of `range` have arrived.

@@ -109,6 +109,45 @@ proptest! {
     }
 }
 
+/// An assembler that is asked first, beside the octets themselves: what is refused leaves no trace in either.
+fn feed_limited(limit: u32, segments: &[(u32, u32)]) -> Result<(), TestCaseError> {
+    let (mut assembler, mut model) = (Assembler::new(ORIGIN), Model::new());
+    for &(start, len) in segments {
+        let end = (start + len).min(SPACE);
+        let (first, last) = (start.saturating_sub(1), end.min(SPACE - 1));
+        let touches = model.have[first as usize..=last as usize].iter().any(Option::is_some);
+        let next = start <= model.nxt();
+        let admitted = assembler.admits(range(start, end), Some(limit));
+        prop_assert_eq!(admitted, next || touches || model.blocks().len() < limit as usize, "{}..{}", start, end);
+        if admitted {
+            prop_assert_eq!(assembler.insert(range(start, end)), model.insert(start, end));
+        }
+        check(&assembler, &model)?;
+        prop_assert!(assembler.block_count() <= limit as usize);
+    }
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn never_more_blocks_than_allowed_and_only_one_too_many_is_refused(
+        limit in 0u32..12,
+        segments in proptest::collection::vec((0..SPACE, 1u32..12), 1..200),
+    ) {
+        feed_limited(limit, &segments)?;
+    }
+}
+
+#[test]
+fn without_a_limit_everything_is_admitted() {
+    let mut assembler = Assembler::new(ORIGIN);
+    for nth in 1..1_000 {
+        let segment = range(nth * 10, nth * 10 + 1);
+        assert!(assembler.admits(segment, None));
+        assembler.insert(segment);
+    }
+}
+
 #[test]
 fn a_fin_takes_part_as_one_number() {
     let mut assembler = Assembler::new(SeqNum(100));

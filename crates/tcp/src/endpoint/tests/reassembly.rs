@@ -1,0 +1,152 @@
+//! Segments that wait out of order, when only so many blocks may.
+
+use crate::Read;
+use crate::config::{Config, ReceiveWindowConfig, WindowScaleConfig};
+use crate::event::DropReason;
+use crate::testing::{MSS, Out, PEER_ISS, Script, peer_options, quick};
+use base::Duration;
+use wire::{Flags, Options};
+
+const SEGMENTS: u32 = 2_000;
+
+/// A receiver with room for the whole flight, and for `blocks` blocks of it out of order.
+fn limited(blocks: Option<u32>) -> Script {
+    let mut cfg: Config = quick();
+    cfg.receive.reassembly_max = blocks;
+    cfg.receive.window = ReceiveWindowConfig::Fixed { bytes: 2 * SEGMENTS * MSS };
+    cfg.options.window_scale = WindowScaleConfig::FromBuffer;
+    let mut script = Script::established_with(cfg, Options { window_scale: Some(0), ..peer_options() });
+    // The window beyond what a SYN can show is offered with the first ACK.
+    segment(&mut script, 0, Flags::NONE);
+    script.out.clear();
+    script
+}
+
+/// The `nth` full segment, of which the first has come already.
+fn segment(script: &mut Script, nth: u32, flags: Flags) {
+    let repr = script.segment(flags, 1 + nth * MSS, Some(1));
+    script.deliver(repr, MSS);
+}
+
+/// The blocks of an ACK, as numbers of segments.
+fn blocks(out: &Out) -> Vec<(u32, u32)> {
+    let nth = |seq: base::SeqNum| (seq.distance_from(PEER_ISS) - 1) / MSS;
+    out.options.sack.as_slice().iter().map(|block| (nth(block.start), nth(block.end))).collect()
+}
+
+fn refused(script: &Script) -> u32 {
+    script.info().counters.dropped[DropReason::ReassemblyLimit as usize]
+}
+
+fn acknowledged(script: &mut Script) -> u32 {
+    (script.sent().last().and_then(|out| out.ack).expect("an ACK") - 1) / MSS
+}
+
+#[test]
+fn one_block_too_many_is_dropped_counted_and_answered_with_the_blocks_that_are_held() {
+    let mut script = limited(Some(2));
+    segment(&mut script, 2, Flags::NONE);
+    segment(&mut script, 4, Flags::NONE);
+    script.out.clear();
+    segment(&mut script, 6, Flags::NONE);
+    let sent = script.sent();
+    assert_eq!((sent.len(), sent[0].ack, refused(&script)), (1, Some(1 + MSS), 1));
+    assert_eq!(blocks(&sent[0]), [(4, 5), (2, 3)]);
+}
+
+#[test]
+fn what_continues_extends_or_joins_is_taken_at_the_limit() {
+    let mut script = limited(Some(2));
+    for nth in [3, 6, 2, 7, 5] {
+        segment(&mut script, nth, Flags::NONE);
+    }
+    assert_eq!((refused(&script), blocks(&script.sent()[4])), (0, vec![(5, 8), (2, 4)]));
+    segment(&mut script, 4, Flags::NONE);
+    assert_eq!(blocks(&script.sent()[0]), [(2, 8)]);
+    // Joining made room for one.
+    segment(&mut script, 10, Flags::NONE);
+    segment(&mut script, 1, Flags::NONE);
+    assert_eq!((refused(&script), acknowledged(&mut script)), (0, 8));
+}
+
+#[test]
+fn a_duplicate_is_reported_at_the_limit_too() {
+    let mut script = limited(Some(1));
+    segment(&mut script, 3, Flags::NONE);
+    script.out.clear();
+    segment(&mut script, 3, Flags::NONE);
+    assert_eq!(blocks(&script.sent()[0]), [(3, 4), (3, 4)]);
+    segment(&mut script, 0, Flags::NONE);
+    assert_eq!(blocks(&script.sent()[0]), [(0, 1), (3, 4)]);
+    // A refused segment was never held, so its return is no duplicate.
+    segment(&mut script, 5, Flags::NONE);
+    segment(&mut script, 5, Flags::NONE);
+    assert_eq!(script.sent().iter().map(blocks).collect::<Vec<_>>(), [[(3, 4)], [(3, 4)]]);
+    assert_eq!((refused(&script), script.info().counters.dsacks_sent), (2, 2));
+}
+
+#[test]
+fn a_receiver_without_reassembly_takes_segments_in_order_only() {
+    let mut script = limited(Some(0));
+    segment(&mut script, 2, Flags::NONE);
+    assert!(script.sent()[0].options.sack.is_empty());
+    segment(&mut script, 1, Flags::NONE);
+    assert_eq!((acknowledged(&mut script), refused(&script)), (2, 1));
+}
+
+#[test]
+fn a_fin_that_was_dropped_with_its_segment_ends_nothing() {
+    let mut script = limited(Some(1));
+    segment(&mut script, 2, Flags::NONE);
+    segment(&mut script, 4, Flags::FIN);
+    // The same octets come again, but the peer had more to say: the dropped FIN must not be believed.
+    for nth in [1, 3, 4, 5] {
+        segment(&mut script, nth, Flags::NONE);
+    }
+    assert_eq!((script.state(), acknowledged(&mut script)), ("ESTABLISHED", 6));
+    segment(&mut script, 6, Flags::FIN);
+    assert_eq!(script.state(), "CLOSE-WAIT");
+    assert_eq!(script.read(1 << 30), Ok(Read::Data(u64::from(7 * MSS))));
+    assert_eq!(script.read(1), Ok(Read::Fin));
+}
+
+/// Every second segment of a long flight is lost, and then everything that was not acknowledged comes again.
+fn every_second_segment(limit: Option<u32>) -> (Script, u32) {
+    let mut script = limited(limit);
+    for nth in (2..SEGMENTS).step_by(2) {
+        segment(&mut script, nth, Flags::NONE);
+    }
+    let sent = script.sent();
+    assert_eq!(sent.len(), SEGMENTS as usize / 2 - 1, "each is answered at once");
+    let reported = sent.iter().flat_map(blocks).map(|(_, end)| end).max().expect("blocks");
+    (script, reported)
+}
+
+#[test]
+fn of_every_second_segment_of_a_long_flight_as_many_are_held_as_there_may_be() {
+    let (mut script, reported) = every_second_segment(Some(64));
+    let held = 64;
+    assert_eq!((refused(&script), reported), (SEGMENTS / 2 - 1 - held, 2 * held + 1));
+    // The gaps below are filled, and what was never reported as received comes again.
+    for nth in 1..=SEGMENTS {
+        let known = nth % 2 == 0 && nth <= 2 * held;
+        if !known {
+            segment(&mut script, nth, Flags::NONE);
+        }
+    }
+    assert_eq!(acknowledged(&mut script), SEGMENTS + 1);
+    script.pass(Duration::from_millis(500));
+    assert_eq!(script.read(1 << 30), Ok(Read::Data(u64::from((SEGMENTS + 1) * MSS))));
+    assert_eq!((script.info().mismatches, script.info().counters.dsacks_sent), (0, 0));
+}
+
+#[test]
+fn without_a_limit_all_of_them_are_held() {
+    let (mut script, reported) = every_second_segment(None);
+    assert_eq!((refused(&script), reported), (0, SEGMENTS - 1));
+    for nth in (1..SEGMENTS).step_by(2) {
+        segment(&mut script, nth, Flags::NONE);
+    }
+    script.pass(Duration::from_millis(500));
+    assert_eq!(acknowledged(&mut script), SEGMENTS);
+}
