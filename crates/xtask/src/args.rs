@@ -1,15 +1,18 @@
-//! What was asked for. Four commands and three flags need no library.
+//! What was asked for. Five commands and three flags need no library.
 
 /// Printed by `cargo xtask` alone, and after a wrong argument.
 pub const HELP: &str = "\
 cargo xtask test [--ci] [--deny] [--keep-going]
     Everything a change has to pass, cheapest first; `cargo test` comes last. As root it installs what the tests need
     (apt); otherwise it names what is missing.
-      --deny        also install cargo-deny (two to three minutes, once) and check licences, bans and sources
+      --deny        also install the tools that take minutes to build (cargo-deny, once) and run their checks
       --ci          what CI adds: --deny, and Cargo.lock must be up to date
       --keep-going  run the remaining steps after a failure
 cargo xtask docs [--check]
     Writes the generated pages under docs/; with --check only says which are out of date.
+cargo xtask compliance [--check]
+    Writes docs/compliance.md from specs/ and the annotations in code and tests, and tells what is open; with --check fails
+    when the page is out of date or a binding requirement is open. Installs duvet (four minutes, once).
 cargo xtask snapshots
     Runs the tests, accepts every changed snapshot and deletes those no test refers to. Then read `git diff`.
 ";
@@ -23,6 +26,8 @@ pub enum Command {
     Test(TestOptions),
     /// Write or check generated pages.
     Docs(DocsMode),
+    /// Write or check the page about the RFCs' requirements.
+    Compliance(DocsMode),
     /// Accept snapshots.
     Snapshots,
 }
@@ -32,7 +37,7 @@ pub enum Command {
 pub struct TestOptions {
     /// What CI adds.
     pub ci: bool,
-    /// Install cargo-deny if need be.
+    /// Install the tools that take minutes to build.
     pub deny: bool,
     /// Go on after a failure.
     pub keep_going: bool,
@@ -53,14 +58,19 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
     match command.as_str() {
         "help" | "--help" | "-h" => Ok(Command::Help),
         "test" => test_options(flags).map(Command::Test),
-        "docs" => match flags {
-            [] => Ok(Command::Docs(DocsMode::Write)),
-            [flag] if flag == "--check" => Ok(Command::Docs(DocsMode::Check)),
-            _ => Err(format!("`docs` knows only --check, not `{}`", flags.join(" "))),
-        },
+        "docs" => docs_mode(command, flags).map(Command::Docs),
+        "compliance" => docs_mode(command, flags).map(Command::Compliance),
         "snapshots" if flags.is_empty() => Ok(Command::Snapshots),
         "snapshots" => Err(format!("`snapshots` takes no arguments, not `{}`", flags.join(" "))),
-        unknown => Err(format!("there is no command `{unknown}`; right would be test, docs or snapshots")),
+        unknown => Err(format!("there is no command `{unknown}`; right would be test, docs, compliance or snapshots")),
+    }
+}
+
+fn docs_mode(command: &str, flags: &[String]) -> Result<DocsMode, String> {
+    match flags {
+        [] => Ok(DocsMode::Write),
+        [flag] if flag == "--check" => Ok(DocsMode::Check),
+        _ => Err(format!("`{command}` knows only --check, not `{}`", flags.join(" "))),
     }
 }
 
@@ -105,6 +115,7 @@ mod tests {
         assert!(parsed("tset").unwrap_err().contains("`tset`; right would be test"));
         assert!(parsed("test --fast").unwrap_err().contains("`--fast`"));
         assert!(parsed("docs --write").unwrap_err().contains("`--write`"));
+        assert!(parsed("compliance now").unwrap_err().contains("`compliance` knows only --check"));
         assert!(parsed("snapshots now").unwrap_err().contains("`now`"));
     }
 }

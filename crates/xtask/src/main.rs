@@ -1,10 +1,11 @@
 //! The project's own chores: `cargo xtask test` is what a newcomer runs and what CI calls.
 //!
-//! Built from the standard library alone, so that the first command of a fresh clone starts in seconds.
+//! Built from the standard library and a reader of JSON, so that the first command of a fresh clone starts in seconds.
 //! Exit codes: 0 done, 1 a step failed, 2 wrong usage or something missing on this machine.
 #![forbid(unsafe_code)]
 
 mod args;
+mod compliance;
 mod deny;
 mod determinism;
 mod needs;
@@ -12,6 +13,7 @@ mod quirks;
 mod runner;
 mod snapshots;
 mod steps;
+mod tool;
 
 use args::{Command, HELP, parse};
 use std::process::ExitCode;
@@ -25,6 +27,7 @@ fn main() -> ExitCode {
         }
         Ok(Command::Test(options)) => runner::finish(steps::test(options)),
         Ok(Command::Docs(mode)) => runner::finish(quirks::docs(mode)),
+        Ok(Command::Compliance(mode)) => runner::finish(compliance::run(mode, tool::WhenAbsent::Install)),
         Ok(Command::Snapshots) => runner::finish(snapshots::update()),
         Err(message) => {
             eprintln!("error: {message}\n\n{HELP}");

@@ -2,12 +2,13 @@
 
 use crate::args::{DocsMode, TestOptions};
 use crate::runner::{AfterFailure, Outcome, Step, cargo, run, run_all};
+use crate::tool::WhenAbsent;
 use crate::{deny, determinism, needs, quirks, snapshots};
 
 /// Runs everything a change has to pass.
 pub fn test(options: TestOptions) -> Outcome {
     let locked: &[&str] = if options.ci { &["--locked"] } else { &[] };
-    let policy = if options.deny { deny::WhenAbsent::Install } else { deny::WhenAbsent::Skip };
+    let policy = if options.deny { WhenAbsent::Install } else { WhenAbsent::Skip };
     let steps = vec![
         Step::new("what the tests need", needs::provide),
         Step::new("format", || run(&mut cargo(&["fmt", "--all", "--check"]))),
@@ -19,6 +20,8 @@ pub fn test(options: TestOptions) -> Outcome {
         }),
         Step::new("generated pages", || quirks::docs(DocsMode::Check)),
         Step::new("dependencies", || deny::check(policy)),
+        // To be switched on when nothing binding is open any more; `cargo xtask compliance --check` tells what is.
+        // Step::new("compliance", || crate::compliance::run(DocsMode::Check, policy)),
         Step::new("determinism", || determinism::prove(locked)),
         Step::new("tests", || snapshots::test_with_references(locked)),
     ];
