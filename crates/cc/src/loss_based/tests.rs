@@ -104,6 +104,16 @@ fn floors_of_a_small_window(event: CongestionEvent, cwnd: Bytes, ssthresh: Bytes
     assert_eq!(segments(&cc), (cwnd, ssthresh));
 }
 
+#[test_case(100, 70; "of a full window")]
+#[test_case(50, 35; "of a window half in use")]
+fn a_loss_reduces_window_and_threshold_at_once_by_what_is_in_flight(flight: u32, expected: Bytes) {
+    let mut cc = cubic(100);
+    cc.on_congestion(&loss(flight), Instant::ZERO);
+    assert_eq!(segments(&cc), (expected, expected));
+    cc.on_recovery_exit(Instant::ZERO);
+    assert_eq!(segments(&cc), (expected, expected));
+}
+
 #[test]
 fn repeated_timeouts_leave_the_threshold_alone_and_new_ones_lower_it() {
     let mut cc = reno(40);

@@ -122,6 +122,21 @@ fn a_retransmission_is_the_newest_in_send_order_and_waits_no_more() {
 }
 
 #[test]
+fn each_transmission_is_dated_to_the_nanosecond_and_takes_a_loss_mark_back() {
+    let sent = |ns| Instant::from_nanos(ns);
+    let mut board = Scoreboard::new(SeqNum(0));
+    let range = SeqRange::new(SeqNum(0), SeqNum(100));
+    let id = board.on_sent(range, 0, RateStamp::default(), sent(1_000_001));
+    let original = board.get(id).unwrap();
+    assert_eq!((original.xmit.at, original.mark, original.retransmits), (sent(1_000_001), Mark::Outstanding, 0));
+    board.mark_lost(id);
+    board.on_retransmitted(id, 0, RateStamp::default(), sent(1_000_002));
+    let copy = board.get(id).unwrap();
+    assert_eq!((copy.xmit.at, copy.mark, copy.retransmits), (sent(1_000_002), Mark::Outstanding, 1));
+    assert_eq!(copy.first_sent, sent(1_000_001));
+}
+
+#[test]
 fn the_log_tells_each_loss_as_it_was_sent() {
     let mut board = ten();
     board.mark_lost(SegmentId(2));

@@ -1,6 +1,7 @@
 //! Scripted conversations with an endpoint, by topic.
 
 mod ack_clock;
+mod clauses;
 mod closing;
 mod cost;
 mod opening;

@@ -64,6 +64,17 @@ fn half_a_window_acknowledged_covers_half_the_way() {
 }
 
 #[test]
+fn beyond_the_plateau_the_window_follows_the_curve_as_well() {
+    let (mut cubic, _) = reduced_from_100();
+    let (at_the_plateau, srtt) = (window(100), Some(Duration::from_secs(1)));
+    let grown = cubic.on_ack(&AckSample { srtt, ..ack(5_000, 50 * SEGMENT) }, &at_the_plateau);
+    assert!(
+        grown.abs_diff(2_267 / 2) <= 1,
+        "W(6 s) is 102.267 segments and half a window covers half the way: {grown}"
+    );
+}
+
+#[test]
 fn growth_is_at_most_half_a_window_in_a_round_trip() {
     let (mut cubic, window) = reduced_from_100();
     assert_eq!(cubic.on_ack(&ack(60_000, 70 * SEGMENT), &window), 35 * SEGMENT);

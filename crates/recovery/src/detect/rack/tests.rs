@@ -229,6 +229,15 @@ fn inside_an_episode_nothing_waits_while_no_reordering_was_seen() {
 }
 
 #[test]
+fn an_original_below_the_highest_delivered_is_reordering() {
+    let mut sender = first_of_four_lost(SeqNum(1));
+    sender.ack(41_000, 0, &[2]);
+    assert!(!sender.rack.reordering().unwrap().2, "what is missing may be lost");
+    sender.ack(42_000, 0, &[1]);
+    assert!(sender.rack.reordering().unwrap().2);
+}
+
+#[test]
 fn a_retransmitted_segment_below_the_highest_delivered_is_no_reordering() {
     let mut sender = first_of_four_lost(SeqNum(1));
     sender.ack(43_000, 0, &[1, 2, 3]);
@@ -250,6 +259,16 @@ fn the_window_never_exceeds_the_smoothed_rtt_and_grows_a_quarter_per_round() {
         assert_eq!(sender.window(), us((200 * (round + 1)).min(6_000)));
     }
     assert_eq!(sender.mult(), 41);
+}
+
+#[test]
+fn while_no_rtt_is_known_there_is_no_window() {
+    let mut sender = Sender::new(us(40_000), us(50_000));
+    sender.see_reordering(40_000);
+    sender.send(&[100_000]);
+    let cx = DetectCx { min_rtt: None, srtt: None, ..sender.cx(140_000) };
+    sender.rack.detect(&mut sender.board, &cx);
+    assert_eq!(sender.window(), Duration::ZERO);
 }
 
 #[test]
