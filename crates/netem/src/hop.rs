@@ -2,6 +2,7 @@
 
 use base::{Instant, Rng};
 use core::fmt::Debug;
+use core::ops::Range;
 
 /// What a hop has to know about the thing it carries.
 pub trait Packet: Debug + Sized {
@@ -11,6 +12,11 @@ pub trait Packet: Debug + Sized {
     fn mark_ce(&mut self) -> bool;
     /// An identical second packet.
     fn duplicate(&self) -> Self;
+    /// The octets of its stream that the packet carries, counted from the start of the stream; `None` when it carries none
+    /// or the position is not known.
+    fn stream(&self) -> Option<Range<u64>> {
+        None
+    }
 }
 
 /// What became of a packet offered to a hop.

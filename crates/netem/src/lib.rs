@@ -21,6 +21,7 @@ mod testing;
 pub use delay::{Delay, Jitter, JitterKind};
 pub use duplicate::Duplicate;
 pub use hop::{DropCause, Hop, Offer, Packet};
+pub use loss::{Place, StreamLoss};
 pub use path::{Drops, Path, PathStats};
 pub use presets::{LossSpec, PathSpec};
 pub use queue::droptail::Buffer;

@@ -1,6 +1,6 @@
 //! One direction of a WAN path as plain data, and the hops it stands for.
 //!
-//! The order is part of what the numbers mean: loss on entry, before the queue (a packet lost at random takes no room in
+//! The order is part of what the numbers mean: loss by position first, which counts every transmission; loss on entry, before the queue (a packet lost at random takes no room in
 //! the buffer and no time on the link) → rate and buffer → delay with jitter and reordering, behind the bottleneck →
 //! duplication. Duplication comes last so that a copy costs the bottleneck nothing and arrives right behind its original:
 //! what shows is how an endpoint takes a copy, not a slower link.
@@ -9,7 +9,7 @@ use crate::delay::{Delay, Jitter};
 use crate::duplicate::Duplicate;
 use crate::hop::{Hop, Packet};
 use crate::loss::gilbert_elliott::Chain;
-use crate::loss::{Bernoulli, GilbertElliott, Mask};
+use crate::loss::{Bernoulli, ByPosition, GilbertElliott, Mask, StreamLoss};
 use crate::path::Path;
 use crate::queue::droptail::Buffer;
 use crate::rate::Bottleneck;
@@ -27,7 +27,9 @@ pub struct PathSpec {
     pub delay: Duration,
     /// Random extra delay behind the bottleneck.
     pub jitter: Option<Jitter>,
-    /// Loss on entry.
+    /// Loss on entry, of segments by their place in the stream.
+    pub drops: Vec<StreamLoss>,
+    /// Loss on entry, of any packet.
     pub loss: LossSpec,
     /// Packets that leave the order behind the bottleneck.
     pub reorder: ReorderSpec,
@@ -57,6 +59,7 @@ impl PathSpec {
             buffer: Buffer::Unlimited,
             delay,
             jitter: None,
+            drops: Vec::new(),
             loss: LossSpec::None,
             reorder: ReorderSpec::None,
             duplicate: Ratio::ZERO,
@@ -66,6 +69,9 @@ impl PathSpec {
     /// The path, with its random streams forked from `rng`.
     pub fn build<P: Packet>(&self, rng: &Rng) -> Path<P> {
         let mut hops: Vec<Box<dyn Hop<P>>> = Vec::new();
+        if !self.drops.is_empty() {
+            hops.push(Box::new(ByPosition::new(&self.drops, &mut rng.fork("drop/places"))));
+        }
         match &self.loss {
             LossSpec::None => {}
             LossSpec::Bernoulli(probability) => hops.push(Box::new(Bernoulli::new(*probability))),

@@ -4,6 +4,7 @@
 //! [`PacketPool`], so that the steady state allocates nothing.
 
 use base::Instant;
+use core::ops::Range;
 use netem::Packet;
 use tcp::{ChecksumState, Payload, RxFrame, TxFrame};
 use wire::MAX_HEADER;
@@ -112,6 +113,14 @@ impl Packet for Parcel {
     fn duplicate(&self) -> Self {
         self.clone()
     }
+
+    /// Octets that are moved do not say where they belong.
+    fn stream(&self) -> Option<Range<u64>> {
+        match self.payload {
+            StoredPayload::Pattern { offset, len: len @ 1.. } => Some(offset..offset + u64::from(len)),
+            _ => None,
+        }
+    }
 }
 
 /// The congestion-experienced code point, and the mask of the field (RFC 3168 §5).
@@ -186,11 +195,13 @@ mod tests {
         assert_eq!(described.wire_len(), 1500);
         let seen = described.as_frame(Instant::from_nanos(3));
         assert_eq!((seen.at, seen.header.len(), seen.payload.len()), (Instant::from_nanos(3), 52, 1448));
+        assert_eq!(described.stream(), Some(9..1457));
 
         pool.put_back(described);
         let octets = pool.packet(&frame(&[1; 40], Payload::Bytes(b"abc")));
         assert_eq!((octets.wire_len(), octets.header()), (43, &[1; 40][..]));
         assert!(matches!(octets.as_frame(Instant::ZERO).payload, Payload::Bytes(b"abc")));
+        assert_eq!(octets.stream(), None);
         assert!(pool.free.is_empty());
     }
 

@@ -5,7 +5,7 @@
 
 use crate::node::Node;
 use crate::packet::Parcel;
-use crate::scenario::{IpVersion, Scenario};
+use crate::scenario::{Carriage, IpVersion, Scenario};
 use crate::workload::{App, Receiver, Sender};
 use base::Rng;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -51,9 +51,10 @@ impl Topology {
     /// Builds what `scenario` describes.
     ///
     /// # Panics
-    /// When the scenario has more than 10,000 flows.
+    /// When the scenario has more than 10,000 flows, or loses segments by position where positions say too little.
     pub(crate) fn new(scenario: &Scenario) -> Self {
         assert!(scenario.flows.len() <= MAX_FLOWS, "at most {MAX_FLOWS} flows");
+        assert!(positions_are_known(scenario), "losses by position need a single flow whose octets are described");
         let rng = Rng::new(scenario.seed);
         let addresses = addresses(scenario.ip);
         let mut nodes = [(CLIENTS, "node/a"), (SERVERS, "node/b")]
@@ -108,6 +109,12 @@ impl Topology {
             (None, _) => false,
         }
     }
+}
+
+/// Whether nothing is lost by its position, or a position names the data of one flow.
+fn positions_are_known(scenario: &Scenario) -> bool {
+    let asked_for = !(scenario.forward.drops.is_empty() && scenario.reverse.drops.is_empty());
+    !asked_for || matches!(&scenario.flows[..], [flow] if flow.carriage == Carriage::Described)
 }
 
 fn addresses(ip: IpVersion) -> [IpAddr; 2] {

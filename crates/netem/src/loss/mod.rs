@@ -1,12 +1,14 @@
-//! Loss: hops that drop packets by index on the hop, whatever their size and time.
+//! Loss: hops that drop packets by index on the hop, whatever their size and time, or by what part of the stream they carry.
 
 pub mod bernoulli;
 pub mod gilbert_elliott;
 pub mod mask;
+pub mod position;
 
 pub use bernoulli::Bernoulli;
 pub use gilbert_elliott::GilbertElliott;
 pub use mask::Mask;
+pub use position::{ByPosition, Place, StreamLoss};
 
 use crate::hop::{DropCause, Offer, Packet};
 use base::Instant;

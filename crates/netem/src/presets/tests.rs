@@ -43,7 +43,7 @@ prop_compose! {
         loss in loss(),
         (reorder, duplicate) in (reorder(), ratio()),
     ) -> PathSpec {
-        PathSpec { rate: bps.map(rate), buffer, delay, jitter, loss, reorder, duplicate }
+        PathSpec { rate: bps.map(rate), buffer, delay, jitter, drops: Vec::new(), loss, reorder, duplicate }
     }
 }
 prop_compose! {

@@ -4,9 +4,10 @@ use super::*;
 use crate::packet::PacketPool;
 use crate::scenario::{FlowSpec, Workload};
 use base::{Duration, Instant, Ratio};
-use netem::{Jitter, JitterKind, LossSpec, PathSpec, ReorderSpec};
+use netem::{Jitter, JitterKind, LossSpec, PathSpec, Place, ReorderSpec, StreamLoss};
 use tcp::config::{NagleConfig, TimestampConfig};
 use tcp::{ChecksumState, Config, Payload, TxFrame};
+use test_case::test_case;
 
 fn rough(delay: Duration) -> PathSpec {
     let percent = |num| Ratio::new(num, 100).unwrap();
@@ -75,4 +76,25 @@ fn directions_and_seeds_have_weather_of_their_own() {
     let [forward, reverse] = [0, 1].map(|link: usize| weather(&mut topology.links[link]));
     assert_ne!(forward, reverse);
     assert_ne!(forward, weather(&mut Topology::new(&scenario(8)).links[0]));
+}
+
+fn dropping(flows: usize, carriage: Carriage) -> Topology {
+    let drops = vec![StreamLoss { place: Place::Within(0..1), times: 1 }];
+    let mut scenario = Scenario { forward: PathSpec { drops, ..rough(Duration::ZERO) }, ..scenario(7) };
+    let config = Config::default().validate().unwrap();
+    let flow = FlowSpec::new(config.clone(), config, Workload::Bytes(1));
+    scenario.flows = vec![FlowSpec { carriage, ..flow }; flows];
+    Topology::new(&scenario)
+}
+
+#[test]
+fn the_octets_of_one_flow_can_be_lost_by_their_position() {
+    assert_eq!(dropping(1, Carriage::Described).flows.len(), 1);
+}
+
+#[test_case(2, Carriage::Described; "whose position")]
+#[test_case(1, Carriage::Octets; "an unknown position")]
+#[should_panic(expected = "losses by position need a single flow")]
+fn a_position_that_says_too_little_is_refused(flows: usize, carriage: Carriage) {
+    dropping(flows, carriage);
 }
