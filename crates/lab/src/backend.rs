@@ -119,6 +119,7 @@ fn forward(point: &Point, delay: Duration) -> PathSpec {
         rate: Some(point.rate),
         buffer: point.buffer(),
         jitter: (!point.jitter.is_zero()).then_some(jitter),
+        drops: point.drops.of(point.flow).expect("a plan's settings fit together"),
         loss: if point.loss.is_zero() { LossSpec::None } else { LossSpec::Bernoulli(point.loss) },
         reorder: match reorder.mode {
             _ if reorder.probability.is_zero() => ReorderSpec::None,
@@ -224,6 +225,15 @@ mod tests {
         assert_eq!(scenario.reverse, PathSpec::ideal(Duration::from_micros(12_500)));
         assert_eq!(scenario.flows[0].workload, Workload::Bytes(1_000_000));
         assert_eq!(scenario.flows[0].client, scenario.flows[0].server);
+    }
+
+    #[test]
+    fn the_same_data_is_lost_whoever_sends_it() {
+        let plan = plan("wan", &["path.rtt=25ms", "flow.bytes=300kB", "path.drop=100kB..200kB x2 + last 3"]);
+        assert_eq!(scenario(&plan.runs[0]).forward.drops.len(), 2);
+        for run in &plan.runs {
+            assert_eq!(SimBackend.run(run).unwrap().dropped, 5, "{run:?}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 pub mod arm;
 pub mod backend;
+pub mod drops;
 pub mod expect;
 pub mod log;
 pub mod overrides;

@@ -55,12 +55,13 @@ impl Plan {
     /// Unfolds an experiment.
     ///
     /// # Errors
-    /// When the values of an arm do not fit together.
+    /// When the values of a cell or of an arm do not fit together.
     pub fn new(experiment: Experiment) -> Result<Self, UsageError> {
         let cells = sweep::cells(&experiment);
         let arms = arm::label(&experiment.arms);
         let mut runs = Vec::new();
         for (cell_index, cell) in cells.iter().enumerate() {
+            check(cell)?;
             let configs = arms.iter().map(|arm| configure(arm, cell)).collect::<Result<Vec<_>, _>>()?;
             for iteration in 1..=experiment.iterations {
                 for (arm_index, (arm, config)) in arms.iter().zip(&configs).enumerate() {
@@ -69,7 +70,7 @@ impl Plan {
                         arm: arm_index,
                         iteration,
                         seed: arm::seed(experiment.seed, &cell.point, arm.ordinal, iteration),
-                        point: cell.point,
+                        point: cell.point.clone(),
                         config: config.clone(),
                         digest: digest(&cell.point, config),
                     });
@@ -108,6 +109,14 @@ impl Plan {
     pub fn name_of(&self, run: &RunSpec) -> RunName {
         RunName { cell: run.cell + 1, arm: self.arms[run.arm].label.clone(), iteration: run.iteration }
     }
+}
+
+fn check(cell: &Cell) -> Result<(), UsageError> {
+    cell.point.check().map_err(|problem| {
+        let (problem, remedy) = problem.split_once(": ").unwrap_or((&problem, "change one of them"));
+        let place = format!("path.drop={}", cell.point.drops);
+        UsageError { place, problem: problem.to_owned(), remedy: remedy.to_owned() }
+    })
 }
 
 fn configure(arm: &Arm, cell: &Cell) -> Result<ValidConfig, UsageError> {
@@ -218,6 +227,19 @@ mod tests {
         assert!(
             error.starts_with("arm longhaul: rto.initial: must lie between rto.min and rto.max; change one of them"),
             "{error}"
+        );
+    }
+
+    #[test]
+    fn a_place_beyond_the_end_of_a_flow_is_refused_by_cell() {
+        let refused = |set: &[&str]| plan(&[], set).unwrap_err();
+        assert_eq!(
+            refused(&["path.drop=1MB x2", "flow.bytes=2MB,500kB"]),
+            "path.drop=1MB x2: a flow of 500kB does not reach `1MB x2`; name a place before its end"
+        );
+        assert_eq!(
+            refused(&["path.drop=last 3", "flow.seconds=2"]),
+            "path.drop=last 3: it is not known where a timed flow ends; give it `flow.bytes`"
         );
     }
 

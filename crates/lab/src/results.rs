@@ -67,6 +67,8 @@ pub struct CellView {
     pub jitter_us: f64,
     /// Probability of loss.
     pub loss_pct: f64,
+    /// What is lost by position, if anything is, as experiments write it.
+    pub drop: Option<String>,
     /// Reordering, if there is any.
     pub reorder: Option<ReorderView>,
     /// What the sweep set, as it was written.
@@ -210,6 +212,7 @@ impl CellView {
             buffer_packets,
             jitter_us: point.jitter.as_nanos() as f64 / 1e3,
             loss_pct: percent(point.loss),
+            drop: (!point.drops.is_empty()).then(|| point.drops.to_string()),
             reorder: (!reorder.probability.is_zero()).then(|| ReorderView {
                 probability_pct: percent(reorder.probability),
                 delay_ms: reorder.delay.as_nanos() as f64 / 1e6,
@@ -245,17 +248,16 @@ pub fn constants(plan: &Plan) -> String {
     let swept: Vec<&str> = plan.experiment.sweep.iter().map(|axis| axis.key.as_str()).collect();
     let point = &plan.experiment.point;
     let reorders = !point.reorder.probability.is_zero() || swept.contains(&"path.reorder.probability");
-    let canonical = point.canonical();
-    let shown = canonical.split(' ').filter(|setting| {
-        let key = setting.split('=').next().unwrap_or_default();
-        let absent = match key {
+    let shown = point.settings().filter(|(key, _)| {
+        let absent = match *key {
             "path.jitter" => point.jitter.is_zero(),
             "path.loss" => point.loss.is_zero(),
             key => key.starts_with("path.reorder") && !reorders,
         };
-        !absent && !swept.contains(&key)
+        !absent && !swept.contains(key)
     });
-    shown.map(|setting| setting.split_once('.').map_or(setting, |(_, rest)| rest)).collect::<Vec<_>>().join(" ")
+    let short = |key: &'static str| key.split_once('.').map_or(key, |(_, rest)| rest);
+    shown.map(|(key, value)| format!("{}={value}", short(key))).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -3,12 +3,13 @@
 //! A key (`path.rtt`, `flow.bytes`) means the same in an experiment file, in a sweep and after `--set`, because all three
 //! go through [`KEYS`].
 
+use crate::drops::Drops;
 use base::{Duration, Rate, Ratio};
 use netem::Buffer;
 use profiles::units::{self, Fraction};
 
 /// One point of a sweep: everything about a cell that is not an arm.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Point {
     /// Rate of the bottleneck in the direction of the data, in bits of IP packets per second.
     pub rate: Rate,
@@ -20,6 +21,8 @@ pub struct Point {
     pub jitter: Duration,
     /// Probability that a packet is lost on entry.
     pub loss: Ratio,
+    /// Segments that are lost by their place in the stream.
+    pub drops: Drops,
     /// Packets that leave the order.
     pub reorder: Reorder,
     /// What is transferred.
@@ -75,6 +78,7 @@ impl Default for Point {
             buffer: BufferSize::Bdp(Fraction::whole(1)),
             jitter: Duration::ZERO,
             loss: Ratio::ZERO,
+            drops: Drops::default(),
             reorder: Reorder { probability: Ratio::ZERO, delay: Duration::ZERO, mode: ReorderMode::Late },
             flow: Flow::Bytes(32_000_000),
         }
@@ -94,10 +98,22 @@ impl Point {
         }
     }
 
+    /// What applies, key and canonical value, in a fixed order.
+    pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> {
+        KEYS.iter().filter_map(|key| Some((key.name, (key.show)(self)?)))
+    }
+
     /// Every setting in a fixed order and in canonical form: two points with the same text are the same network.
     pub fn canonical(&self) -> String {
-        let shown = KEYS.iter().filter_map(|key| Some(format!("{}={}", key.name, (key.show)(self)?)));
-        shown.collect::<Vec<_>>().join(" ")
+        self.settings().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
+    }
+
+    /// Whether the settings fit together.
+    ///
+    /// # Errors
+    /// What does not, and what would be right.
+    pub fn check(&self) -> Result<(), String> {
+        self.drops.of(self.flow).map(drop)
     }
 }
 
@@ -107,6 +123,7 @@ pub struct Key {
     /// As users write it.
     pub name: &'static str,
     set: fn(&mut Point, &str) -> Result<(), String>,
+    /// `None` for what is absent.
     show: fn(&Point) -> Option<String>,
 }
 
@@ -136,6 +153,12 @@ pub const KEYS: &[Key] = &[
         name: "path.loss",
         set: |point, text| units::ratio(text).map(|loss| point.loss = loss),
         show: |point| Some(units::show_percent(point.loss)),
+    },
+    Key {
+        name: "path.drop",
+        set: |point, text| Drops::parse(text).map(|drops| point.drops = drops),
+        // Seeds come from what is shown: those of paths that lose nothing this way are older than this key.
+        show: |point| (!point.drops.is_empty()).then(|| point.drops.to_string()),
     },
     Key {
         name: "path.reorder.probability",
@@ -182,7 +205,7 @@ impl Key {
     /// When the text is no such value: what is wrong and what would be right.
     pub fn set(&self, point: &mut Point, text: &str) -> Result<String, String> {
         (self.set)(point, text)?;
-        Ok((self.show)(point).expect("what was set can be shown"))
+        Ok((self.show)(point).unwrap_or_else(|| "none".to_owned()))
     }
 }
 
@@ -262,6 +285,8 @@ mod tests {
     #[test_case("path.jitter", "100us", "100us")]
     #[test_case("path.loss", "0.1%", "0.1%")]
     #[test_case("path.loss", "0.001", "0.1%")]
+    #[test_case("path.drop", "1000kB x2 + last 3", "1MB x2 + last 3")]
+    #[test_case("path.drop", "none", "none")]
     #[test_case("path.reorder.mode", "EARLY", "early")]
     #[test_case("flow.bytes", "32mb", "32MB")]
     #[test_case("flow.seconds", "10", "10s")]
@@ -277,6 +302,7 @@ mod tests {
     #[test_case("path.buffer", "1.5pkt")]
     #[test_case("path.buffer", "1xyz")]
     #[test_case("path.loss", "2")]
+    #[test_case("path.drop", "first 3")]
     #[test_case("path.reorder.mode", "sideways")]
     #[test_case("flow.bytes", "0")]
     fn a_wrong_setting_is_refused_with_what_would_be_right(name: &str, text: &str) {

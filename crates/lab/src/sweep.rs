@@ -31,7 +31,7 @@ impl Cell {
 
 /// All cells; the last axis varies fastest.
 pub fn cells(experiment: &Experiment) -> Vec<Cell> {
-    let mut cells = vec![Cell { swept: Vec::new(), point: experiment.point }];
+    let mut cells = vec![Cell { swept: Vec::new(), point: experiment.point.clone() }];
     for axis in &experiment.sweep {
         let mut wider = Vec::with_capacity(cells.len() * axis.values.len());
         for cell in &cells {

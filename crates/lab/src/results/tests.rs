@@ -29,7 +29,7 @@ fn a_row_has_the_schema_and_the_numbers_of_the_contract() {
         "experiment": "wan",
         "cell": {
             "rtt_ms": 25.0, "bytes": 1_000_000, "seconds": null, "rate_mbit": 100.0, "buffer_bytes": 312_500,
-            "buffer_packets": null, "jitter_us": 100.0, "loss_pct": 0.0, "reorder": null, "swept": {},
+            "buffer_packets": null, "jitter_us": 100.0, "loss_pct": 0.0, "drop": null, "reorder": null, "swept": {},
         },
         "arm": "longhaul",
         "runs": 6,
@@ -124,5 +124,9 @@ fn what_all_cells_share_is_told_once() {
     assert_eq!(
         constants(&plan(1, &["path.loss=1%", "path.rtt=5ms", "path.jitter=0"], &[])),
         "rate=100Mbit rtt=5ms buffer=1bdp loss=1%"
+    );
+    assert_eq!(
+        constants(&plan(1, &["path.drop=1MB x2 + last 3", "path.jitter=0"], &[])),
+        "rate=100Mbit buffer=1bdp drop=1MB x2 + last 3"
     );
 }

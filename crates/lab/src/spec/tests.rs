@@ -29,7 +29,7 @@ fn the_built_in_experiments_are_what_was_promised() {
     assert_eq!(reorder.point.reorder.delay, base::Duration::from_millis(5));
     assert_eq!(reorder.point.reorder.mode, ReorderMode::Late);
     reorder.point.reorder = wan.point.reorder;
-    assert_eq!((reorder.point, &reorder.sweep, &reorder.arms), (wan.point, &wan.sweep, &wan.arms));
+    assert_eq!((&reorder.point, &reorder.sweep, &reorder.arms), (&wan.point, &wan.sweep, &wan.arms));
     assert_eq!(builtin("nowhere"), None);
 }
 
