@@ -2,7 +2,7 @@
 
 use crate::{Problem, Source, functions, test_module_spans};
 
-/// Most lines of a file, its test modules not counted.
+/// Most lines of a file, its test modules and the requirements it quotes not counted.
 pub const FILE_LINES: usize = 400;
 /// Most lines of a function, from its `fn` to its closing brace.
 pub const FUNCTION_LINES: usize = 70;
@@ -34,10 +34,23 @@ pub fn check(source: &Source) -> Vec<Problem> {
     problems
 }
 
+/// Lines outside test modules. The requirements that annotations quote are not the file's own words.
 fn lines_of_code(source: &Source) -> usize {
-    let lines = |text: &str| text.matches('\n').count();
-    let in_tests = test_module_spans(&source.code).into_iter().map(|(from, to)| lines(&source.text[from..=to]) + 1);
-    source.text.lines().count().saturating_sub(in_tests.sum())
+    let tests = test_module_spans(&source.code);
+    let mut next = 0;
+    let lines = source.text.split_inclusive('\n').filter(|line| {
+        let start = next;
+        next += line.len();
+        let in_tests = tests.iter().any(|&(from, to)| start <= to && from < next);
+        !in_tests && !is_annotation(line)
+    });
+    lines.count()
+}
+
+/// A line of a quoted requirement (`specs/`).
+fn is_annotation(line: &str) -> bool {
+    let line = line.trim_start();
+    line.starts_with("//= ") || line.starts_with("//# ")
 }
 
 #[cfg(test)]
@@ -61,6 +74,14 @@ mod tests {
         assert_eq!(whats("crates/a/src/b.rs", &format!("{code}{tests}")), [""; 0]);
         assert_eq!(whats("crates/a/src/b.rs", &format!("{tests}{code}\n")), ["401 lines outside test modules"]);
         assert_eq!(whats("crates/a/tests/b.rs", &format!("{code}{code}")), [""; 0]);
+    }
+
+    #[test]
+    fn quoted_requirements_do_not_count() {
+        let quotes = "    //= specs/x.md#y\n    //# Z.\n".repeat(3);
+        let code = "//! x\n".repeat(FILE_LINES);
+        assert_eq!(whats("crates/a/src/b.rs", &format!("{code}{quotes}")), [""; 0]);
+        assert_eq!(whats("crates/a/src/b.rs", &format!("{code}{quotes}//! = x\n")), ["401 lines outside test modules"]);
     }
 
     #[test]
