@@ -64,6 +64,8 @@ enum EpisodeOf {
 }
 
 impl<S: SlowStart, A: Avoidance> State<S, A> {
+    //= specs/rfc9438.md#slow-start
+    //# A slow start algorithm governs the window while it is below `ssthresh`.
     /// An ACK that may grow the window.
     #[inline]
     fn on_ack(&mut self, ack: &AckSample) -> Option<CcNote> {
@@ -94,6 +96,10 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         Some(CcNote::SlowStartExited(ExitCause::Threshold))
     }
 
+    //= specs/rfc9438.md#multiplicative-decrease
+    //# A sender that applies β to the window does not let a window grow that is not in use.
+    //= specs/rfc9438.md#application-limit
+    //# The window of a flow that does not use it does not grow.
     #[inline]
     fn grow(&mut self, ack: &AckSample, octets: Bytes, up_to: Bytes) {
         if ack.cwnd_limited {
@@ -115,6 +121,18 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         }
     }
 
+    //= specs/rfc9438.md#multiplicative-decrease
+    //# Loss reduces `cwnd` and `ssthresh` as soon as recovery begins.
+    //= specs/rfc9438.md#multiplicative-decrease
+    //# After a loss the window is at least two segments.
+    //= specs/rfc9438.md#multiplicative-decrease
+    //# ECN echoes reduce the window until it is one segment.
+    //= specs/rfc9438.md#timeout
+    //# A timeout leaves a window of one segment, and an `ssthresh` by β as after a loss.
+    //= specs/rfc5681.md#response-to-a-timeout
+    //# After a timeout the window is one segment.
+    //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+    //# When recovery is over, the window is `ssthresh`.
     fn reduce(&mut self, event: &CongestionEvent, now: Instant) {
         match *event {
             CongestionEvent::Loss { .. } => {
@@ -136,6 +154,8 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         self.avoiding = Avoiding::NotYet;
     }
 
+    //= specs/rfc5681.md#response-to-a-timeout
+    //# A first timeout sets `ssthresh` to half the FlightSize, but to no less than two segments.
     /// Returns what avoidance asked for, before the floor of two segments.
     fn lower_ssthresh(&mut self, event: &CongestionEvent, now: Instant) -> Bytes {
         let reduced = self.avoidance.on_congestion(&self.window, event, now);
@@ -144,6 +164,8 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
     }
 }
 
+//= specs/rfc5681.md#response-to-a-timeout
+//# A repeated timeout of the same segment leaves `ssthresh` as it is.
 /// Whether `ssthresh` is to be lowered. A repeated timeout brings no news (RFC 5681 §3.1), and one with nothing in flight
 /// is not about data.
 const fn speaks_of_capacity(event: &CongestionEvent) -> bool {
@@ -160,6 +182,8 @@ impl<S: SlowStart, A: Avoidance> LossBased<S, A> {
         Self { state, prior: None, pacing: pacing.map(Box::new), exit: None }
     }
 
+    //= specs/rfc9438.md#spurious-congestion-events
+    //# What a reduction changes is saved before it.
     /// Saves the state unless an earlier reduction of the same episode did.
     fn save(&mut self, event: &CongestionEvent) {
         match (event, self.prior.as_ref().map(|prior| prior.of)) {
@@ -220,6 +244,10 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
         self.repace(None);
     }
 
+    //= specs/rfc9438.md#spurious-congestion-events
+    //# A reduction that proves spurious is taken back if the window is below what was saved.
+    //= specs/rfc9438.md#spurious-congestion-events
+    //# A window that has grown beyond what was saved stays as it is.
     fn undo(&mut self) -> bool {
         let Some(prior) = self.prior.take() else { return false };
         if prior.state.window.cwnd() >= self.state.window.cwnd() {

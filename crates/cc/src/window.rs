@@ -16,6 +16,8 @@ pub struct Window {
 impl Window {
     /// Largest `cwnd`: no peer can offer more (RFC 7323 §2.3).
     pub const MAX: Bytes = 1 << 30;
+    //= specs/rfc5681.md#initial-window
+    //# `ssthresh` is at first arbitrarily high.
     /// `ssthresh` before anything is known about the path (RFC 5681 §3.1: arbitrarily high).
     pub const UNKNOWN: Bytes = Bytes::MAX;
 
@@ -44,6 +46,10 @@ impl Window {
     pub const fn smss(&self) -> Bytes {
         self.smss
     }
+    //= specs/rfc9438.md#slow-start
+    //# A slow start algorithm governs the window while it is below `ssthresh`.
+    //= specs/rfc5681.md#slow-start-and-congestion-avoidance
+    //# Slow start is used while the window is below `ssthresh`, and avoidance while it is above.
     /// `cwnd < ssthresh`; on equality RFC 5681 §3.1 leaves the choice, and avoidance is taken.
     #[inline]
     pub const fn in_slow_start(&self) -> bool {
@@ -64,6 +70,8 @@ impl Window {
     pub fn set_cwnd(&mut self, octets: Bytes) {
         self.cwnd = octets.min(Self::MAX).max(self.smss);
     }
+    //= specs/rfc9438.md#multiplicative-decrease
+    //# `ssthresh` is at least two segments.
     /// Sets `ssthresh`, but not below two segments (RFC 5681 §3.1, equation 4).
     pub fn set_ssthresh(&mut self, octets: Bytes) {
         self.ssthresh = octets.max(self.smss.saturating_mul(2));
@@ -99,6 +107,8 @@ impl InitialWindow {
     pub const fn plain(segments: u32) -> Self {
         Self { segments, bytes_max: None }
     }
+    //= specs/rfc5681.md#initial-window
+    //# The initial window is no larger than ten segments, or 14600 octets, or two segments, as RFC 6928 combines them.
     /// The initial window in octets for segments of `smss` octets.
     pub fn octets(&self, smss: Bytes) -> Bytes {
         let counted = self.segments.saturating_mul(smss);
@@ -117,6 +127,9 @@ mod tests {
     use super::*;
     use test_case::test_case;
 
+    //= specs/rfc5681.md#initial-window
+    //= type=test
+    //# The initial window is no larger than ten segments, or 14600 octets, or two segments, as RFC 6928 combines them.
     #[test_case(InitialWindow::RFC6928, 1460, 14_600)]
     #[test_case(InitialWindow::RFC6928, 1448, 14_480)]
     #[test_case(InitialWindow::RFC6928, 8960, 17_920; "two jumbo segments")]
@@ -132,6 +145,9 @@ mod tests {
         assert_eq!(Window::new(&initial, smss).cwnd(), expected);
     }
 
+    //= specs/rfc5681.md#initial-window
+    //= type=test
+    //# `ssthresh` is at first arbitrarily high.
     #[test]
     fn a_new_window_is_in_slow_start_with_an_unknown_threshold() {
         let window = Window::new(&InitialWindow::RFC6928, 1460);
@@ -140,6 +156,9 @@ mod tests {
         assert_eq!(window.believed(), 14_600);
     }
 
+    //= specs/rfc9438.md#multiplicative-decrease
+    //= type=test
+    //# `ssthresh` is at least two segments.
     #[test]
     fn no_mutation_leaves_the_bounds() {
         let mut window = Window::new(&InitialWindow::plain(u32::MAX), 65_535);

@@ -155,6 +155,8 @@ impl DetectorConfig {
     }
 }
 
+//= specs/rfc8985.md#other-algorithms
+//# The loss detection of RFC 6675 is not used beside RACK.
 /// The detector for a connection that uses SACK.
 pub fn build_detector(config: &DetectorConfig) -> Box<dyn LossDetector> {
     match config {
@@ -164,6 +166,8 @@ pub fn build_detector(config: &DetectorConfig) -> Box<dyn LossDetector> {
     }
 }
 
+//= specs/rfc8985.md#prerequisites
+//# RACK is used only on a connection that negotiated SACK.
 /// The detector for a connection whose peer does not use SACK: duplicate ACKs and RFC 6582's partial ACKs, whatever the
 /// configuration, because RFC 8985 §4 requires SACK.
 pub fn build_detector_without_sack(config: &DetectorConfig) -> Box<dyn LossDetector> {
@@ -187,6 +191,12 @@ mod tests {
 
     const RING: RackRingConfig = RackRingConfig { capacity: Some(64), dup_thresh: 3 };
 
+    //= specs/rfc8985.md#prerequisites
+    //= type=test
+    //# RACK is used only on a connection that negotiated SACK.
+    //= specs/rfc8985.md#other-algorithms
+    //= type=test
+    //# The loss detection of RFC 6675 is not used beside RACK.
     #[test_case(DetectorConfig::DupThresh(DupThreshConfig { dup_thresh: 3 }), "dup_thresh")]
     #[test_case(DetectorConfig::default(), "rack")]
     #[test_case(DetectorConfig::RackRing(RING), "rack_ring")]

@@ -26,6 +26,8 @@ pub struct RtoConfig {
 }
 
 impl Default for RtoConfig {
+    //= specs/rfc6298.md#computing-the-rto
+    //# An RTO below one second is raised to one second.
     fn default() -> Self {
         Self {
             initial: Duration::from_secs(1),
@@ -57,6 +59,8 @@ impl RtoConfig {
         problems
     }
 
+    //= specs/rfc6298.md#computing-the-rto
+    //# An upper bound of at least 60 seconds is put on the RTO.
     fn clamp(&self, span: Duration) -> Rto {
         Rto(span.clamp_between(self.min, self.max))
     }
@@ -74,6 +78,10 @@ impl Rto {
 }
 
 impl RttEstimator {
+    //= specs/rfc6298.md#computing-the-rto
+    //# Before the first RTT sample the RTO is one second.
+    //= specs/rfc6298.md#computing-the-rto
+    //# The RTO is SRTT plus four times RTTVAR, or plus G if that is more.
     /// The smoothed RTT plus the larger of the granularity and four times the variation (RFC 6298 §2.3).
     pub fn rto(&self, config: &RtoConfig) -> Rto {
         match (self.srtt(), self.rttvar()) {
@@ -95,6 +103,8 @@ impl RtoState {
         Self { current: config.clamp(config.initial) }
     }
 
+    //= specs/rfc6298.md#managing-the-timer
+    //# A doubled RTO stays until the next RTT sample, which replaces it.
     /// The estimate changed: the timeout follows it, and any back-off ends (RFC 6298 §5, closing note).
     #[inline]
     pub fn on_rtt(&mut self, config: &RtoConfig, rtt: &RttEstimator) {
@@ -107,11 +117,15 @@ impl RtoState {
         self.current
     }
 
+    //= specs/rfc6298.md#managing-the-timer
+    //# Each expiry doubles the RTO.
     /// The timer expired: double (RFC 6298 §5.5), up to the upper bound.
     pub fn back_off(&mut self, config: &RtoConfig) {
         self.current = config.clamp(self.current.0 * 2);
     }
 
+    //= specs/rfc6298.md#managing-the-timer
+    //# If a SYN had to be repeated with an RTO below 3 seconds, data transmission begins with 3 seconds.
     /// A SYN had to be sent again, so there is no sample: until the first one the timeout is the initial one, and at least
     /// three seconds (RFC 6298 §5.7).
     pub fn on_syn_lost(&mut self, config: &RtoConfig) {
@@ -143,6 +157,12 @@ mod tests {
         rtt
     }
 
+    //= specs/rfc6298.md#computing-the-rto
+    //= type=test
+    //# Before the first RTT sample the RTO is one second.
+    //= specs/rfc6298.md#computing-the-rto
+    //= type=test
+    //# The RTO is SRTT plus four times RTTVAR, or plus G if that is more.
     #[test_case(&[], 1_000_000_000; "initial")]
     #[test_case(&[100], 300_000_000)]
     #[test_case(&[100, 100], 250_000_000)]
@@ -154,6 +174,9 @@ mod tests {
         assert_eq!(estimator(samples).rto(&low()).duration().as_nanos(), rto_ns);
     }
 
+    //= specs/rfc6298.md#computing-the-rto
+    //= type=test
+    //# The RTO is SRTT plus four times RTTVAR, or plus G if that is more.
     #[test]
     fn the_granularity_is_the_least_that_is_added() {
         let config = RtoConfig { granularity: ms(200), ..low() };
@@ -162,12 +185,24 @@ mod tests {
         assert_eq!(steady.rto(&low()).duration(), ms(101));
     }
 
+    //= specs/rfc6298.md#computing-the-rto
+    //= type=test
+    //# An RTO below one second is raised to one second.
+    //= specs/rfc6298.md#computing-the-rto
+    //= type=test
+    //# An upper bound of at least 60 seconds is put on the RTO.
     #[test_case(10, 1_000; "raised to the lower bound")]
     #[test_case(90_000, 60_000; "cut to the upper bound")]
     fn the_timeout_stays_inside_its_bounds(sample: u64, rto_ms: u64) {
         assert_eq!(estimator(&[sample]).rto(&RtoConfig::default()).duration(), ms(rto_ms));
     }
 
+    //= specs/rfc6298.md#managing-the-timer
+    //= type=test
+    //# Each expiry doubles the RTO.
+    //= specs/rfc6298.md#managing-the-timer
+    //= type=test
+    //# A doubled RTO stays until the next RTT sample, which replaces it.
     #[test]
     fn it_doubles_up_to_the_bound_and_collapses_with_the_next_estimate() {
         let mut rto = RtoState::new(&low());
@@ -183,6 +218,9 @@ mod tests {
         assert_eq!(rto.expiry(Instant::ZERO + ms(5)), Instant::ZERO + ms(255));
     }
 
+    //= specs/rfc6298.md#managing-the-timer
+    //= type=test
+    //# If a SYN had to be repeated with an RTO below 3 seconds, data transmission begins with 3 seconds.
     #[test]
     fn after_a_lost_syn_data_begins_with_three_seconds() {
         let config = RtoConfig::default();

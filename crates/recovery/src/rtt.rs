@@ -69,6 +69,16 @@ impl RttEstimator {
         self.on_sample_of(config, now, sample, 1);
     }
 
+    //= specs/rfc8985.md#minimum-rtt
+    //# The samples of the RTT estimator also feed the minimum RTT.
+    //= specs/rfc6298.md#computing-the-rto
+    //# The first sample R sets SRTT to R and RTTVAR to R/2.
+    //= specs/rfc6298.md#computing-the-rto
+    //# RTTVAR moves by a quarter towards the difference between a sample and SRTT, before SRTT is updated.
+    //= specs/rfc6298.md#computing-the-rto
+    //# SRTT moves by an eighth towards a sample.
+    //= specs/rfc7323.md#round-trips
+    //# With several samples in a round trip, each weighs so much less in SRTT and RTTVAR.
     /// Takes one of about `per_round_trip` samples that a round trip brings.
     #[inline]
     pub fn on_sample_of(&mut self, config: &RttConfig, now: Instant, sample: Duration, per_round_trip: u32) {
@@ -135,6 +145,8 @@ impl WindowedMin {
         self.best[0].rtt
     }
 
+    //= specs/rfc8985.md#minimum-rtt
+    //# The minimum RTT is that of a recent window, so that it can rise when the path becomes longer.
     #[inline]
     fn update(&mut self, window: Duration, now: Instant, rtt: Duration) {
         let new = Candidate { at: now, rtt };
@@ -171,6 +183,18 @@ mod tests {
         Duration::from_millis(ms)
     }
 
+    //= specs/rfc8985.md#minimum-rtt
+    //= type=test
+    //# The samples of the RTT estimator also feed the minimum RTT.
+    //= specs/rfc6298.md#computing-the-rto
+    //= type=test
+    //# The first sample R sets SRTT to R and RTTVAR to R/2.
+    //= specs/rfc6298.md#computing-the-rto
+    //= type=test
+    //# RTTVAR moves by a quarter towards the difference between a sample and SRTT, before SRTT is updated.
+    //= specs/rfc6298.md#computing-the-rto
+    //= type=test
+    //# SRTT moves by an eighth towards a sample.
     #[test]
     fn follows_the_worked_example() {
         let (config, mut rtt) = (RttConfig::default(), RttEstimator::new());
@@ -191,6 +215,9 @@ mod tests {
         assert_eq!(rtt.min_rtt(), Some(ms(100)));
     }
 
+    //= specs/rfc8985.md#minimum-rtt
+    //= type=test
+    //# The minimum RTT is that of a recent window, so that it can rise when the path becomes longer.
     #[test]
     fn the_minimum_rises_after_a_change_of_path() {
         let config = RttConfig { gains: RttGains::PerRoundTrip, min_rtt_window: Duration::from_secs(10) };
@@ -248,6 +275,9 @@ mod tests {
         }
     }
 
+    //= specs/rfc7323.md#round-trips
+    //= type=test
+    //# With several samples in a round trip, each weighs so much less in SRTT and RTTVAR.
     #[test]
     fn many_samples_of_one_round_trip_together_weigh_as_much_as_one() {
         let (slow, fast) = (Duration::from_millis(200), Duration::from_millis(100));

@@ -50,6 +50,8 @@ fn own_shift(cfg: &Config) -> Option<u8> {
     }
 }
 
+//= specs/rfc2018.md#negotiation
+//# The SACK-permitted option is sent in SYNs only.
 /// The options of our SYN, without timestamps.
 pub(crate) fn offer(cfg: &Config, mss: u16) -> Options {
     Options {
@@ -69,6 +71,12 @@ pub(crate) fn wants_timestamps(cfg: &Config, peer_offered: Option<bool>) -> bool
     }
 }
 
+//= specs/rfc7323.md#window-scale
+//# Scaling is in use only if both SYNs carried the option.
+//= specs/rfc7323.md#window-scale
+//# A shift is at most 14, and a larger one that a peer sends is taken for 14.
+//= specs/rfc7323.md#timestamps
+//# Timestamps are in use only if both SYNs carried the option.
 /// What follows from the peer's SYN.
 pub(crate) fn agree(cfg: &Config, peer: &Options, timestamps_possible: bool) -> Negotiated {
     let shifts = own_shift(cfg).zip(peer.window_scale);
@@ -102,6 +110,12 @@ mod tests {
         own_mss(&cfg, mtu, local)
     }
 
+    //= specs/rfc7323.md#window-scale
+    //= type=test
+    //# Scaling is in use only if both SYNs carried the option.
+    //= specs/rfc7323.md#window-scale
+    //= type=test
+    //# A shift is at most 14, and a larger one that a peer sends is taken for 14.
     #[test_case(Some(7), 7, true; "both sides")]
     #[test_case(Some(200), 14, true; "an impossible shift is taken as fourteen")]
     #[test_case(None, 0, false; "only ours")]
@@ -112,6 +126,9 @@ mod tests {
         assert_eq!(agreed.rcv_shift == 0, !scaling);
     }
 
+    //= specs/rfc7323.md#timestamps
+    //= type=test
+    //# Timestamps are in use only if both SYNs carried the option.
     #[test]
     fn timestamps_are_answered_but_not_offered_when_told_so() {
         let mut cfg = Config::default();

@@ -26,6 +26,8 @@ impl TimestampState {
     pub fn new(offset: u32) -> Self {
         Self { offset, recent: 0, recent_at: NEVER, last_ack_sent: SeqNum(0) }
     }
+    //= specs/rfc7323.md#timestamps
+    //# The timestamp clock ticks at least once a second and at most once a millisecond, and never backwards.
     /// The TSval of a segment that leaves now.
     #[inline]
     pub fn tsval(&self, now: Instant) -> u32 {
@@ -46,6 +48,12 @@ impl TimestampState {
     pub fn on_ack_sent(&mut self, ack: SeqNum) {
         self.last_ack_sent = ack;
     }
+    //= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
+    //# A segment whose timestamp is older than the one kept is dropped and answered with an ACK.
+    //= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
+    //# A kept timestamp that is 24 days old judges no segment.
+    //= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
+    //# Timestamps are compared as serial numbers.
     /// PAWS (§5.3 R1): whether a segment with this TSval is too old.
     #[inline]
     pub fn is_old(&self, tsval: u32, now: Instant) -> bool {
@@ -53,6 +61,8 @@ impl TimestampState {
             && (tsval.wrapping_sub(self.recent) as i32) < 0
             && now.since(self.recent_at).as_millis() / 1000 < STALE_AFTER_S
     }
+    //= specs/rfc7323.md#timestamps
+    //# The echoed timestamp is that of the last segment that began at or before the last acknowledgement sent.
     /// §4.3 (2): remembers the TSval of a segment that starts at or before what we last acknowledged, so that a delayed
     /// ACK echoes the oldest segment it covers.
     #[inline]
@@ -75,6 +85,9 @@ mod tests {
 
     const T0: Instant = Instant::from_nanos(5_000_000_000);
 
+    //= specs/rfc7323.md#timestamps
+    //= type=test
+    //# The echoed timestamp is that of the last segment that began at or before the last acknowledgement sent.
     #[test]
     fn a_delayed_ack_echoes_the_oldest_segment_it_covers() {
         let mut ts = TimestampState::new(7);
@@ -94,6 +107,12 @@ mod tests {
         assert!(!ts.is_old(u32::MAX, T0) && ts.tsecr() == 0);
     }
 
+    //= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
+    //= type=test
+    //# A segment whose timestamp is older than the one kept is dropped and answered with an ACK.
+    //= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
+    //= type=test
+    //# A kept timestamp that is 24 days old judges no segment.
     #[test]
     fn an_older_timestamp_is_refused_until_24_days_have_passed() {
         let mut ts = TimestampState::new(0);
@@ -102,6 +121,9 @@ mod tests {
         assert!(!ts.is_old(99, T0 + Duration::from_secs(STALE_AFTER_S)));
     }
 
+    //= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
+    //= type=test
+    //# Timestamps are compared as serial numbers.
     #[test]
     fn comparison_wraps() {
         let mut ts = TimestampState::new(0);
@@ -109,6 +131,9 @@ mod tests {
         assert!(!ts.is_old(3, T0) && ts.is_old(u32::MAX - 1, T0));
     }
 
+    //= specs/rfc7323.md#timestamps
+    //= type=test
+    //# The timestamp clock ticks at least once a second and at most once a millisecond, and never backwards.
     #[test]
     fn the_clock_ticks_in_milliseconds_from_its_offset() {
         let ts = TimestampState::new(u32::MAX);

@@ -28,6 +28,10 @@ pub struct CubicConfig {
 }
 
 impl Default for CubicConfig {
+    //= specs/rfc9438.md#window-growth
+    //# C is 0.4.
+    //= specs/rfc9438.md#multiplicative-decrease
+    //# β is 0.7.
     /// RFC 9438 §4.1, §4.6 and §5: β 0.7, C 0.4, of what is outstanding, with fast convergence.
     fn default() -> Self {
         Self {
@@ -39,6 +43,8 @@ impl Default for CubicConfig {
     }
 }
 
+//= specs/rfc9438.md#fast-convergence
+//# Fast convergence can be turned off where one flow is alone.
 /// Fast convergence (RFC 9438 §4.7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FastConvergence {
@@ -129,6 +135,8 @@ impl Cubic {
         Self { numbers: Numbers::of(config), w_max: 0, cwnd_prior: 0, origin: Origin::SlowStart, epoch }
     }
 
+    //= specs/rfc9438.md#reno-friendly-region
+    //# Each window's worth of acknowledged segments raises the estimate by α = 3 · (1 − β) / (1 + β) segments.
     /// α of §4.3 in octets a round trip, which makes Reno's average window with this β that of Reno with one half.
     fn alpha(&self, smss: Bytes) -> u64 {
         let beta = self.numbers.beta.ratio();
@@ -143,6 +151,10 @@ impl Cubic {
         self.epoch.alpha = self.alpha(smss);
     }
 
+    //= specs/rfc9438.md#reno-friendly-region
+    //# Each window's worth of acknowledged segments raises the estimate by α = 3 · (1 − β) / (1 + β) segments.
+    //= specs/rfc9438.md#reno-friendly-region
+    //# Once the estimate has come to `cwnd_prior`, α is 1.
     /// Adds to Reno's estimate what `share` of a window (32 binary places) brings, and returns it in octets.
     #[inline]
     fn advance_w_est(&mut self, share: u64) -> Bytes {
@@ -157,6 +169,14 @@ impl Cubic {
 impl Avoidance for Cubic {
     const NAME: &'static str = "cubic";
 
+    //= specs/rfc9438.md#reno-friendly-region
+    //# The estimate of Reno's window begins with the window of the stage's beginning.
+    //= specs/rfc9438.md#timeout
+    //# The first stage of avoidance after a timeout has K = 0 and its first window as W_max.
+    //= specs/rfc9438.md#timeout
+    //# The first stage of avoidance after a timeout has its first window as the estimate of Reno's window.
+    //= specs/rfc9438.md#slow-start
+    //# Slow start that ends without a loss sets `cwnd_prior` and W_max to the window, and K to 0.
     fn on_enter(&mut self, window: &Window, now: Instant) {
         let (cwnd, smss) = (window.cwnd(), window.smss());
         match self.origin {
@@ -173,6 +193,18 @@ impl Avoidance for Cubic {
         };
     }
 
+    //= specs/rfc9438.md#window-growth
+    //# The target is the cubic's value one smoothed RTT ahead, but at least the window and at most 1.5 windows.
+    //= specs/rfc9438.md#window-growth
+    //# Time in which an application limit kept the window from growing does not count towards t.
+    //= specs/rfc9438.md#window-growth
+    //# Only an ACK that acknowledges new data opens the window.
+    //= specs/rfc9438.md#reno-friendly-region
+    //# While the cubic is below the estimate, the window is the estimate.
+    //= specs/rfc9438.md#concave-and-convex-regions
+    //# Below W_max, an ACK of one segment opens the window by (target − cwnd) / cwnd segments.
+    //= specs/rfc9438.md#concave-and-convex-regions
+    //# From W_max on, an ACK of one segment opens the window by (target − cwnd) / cwnd segments.
     #[inline]
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Bytes {
         let since_last = ack.now.since(self.epoch.last_ack);
@@ -201,6 +233,14 @@ impl Avoidance for Cubic {
         times_share(u64::from(target - cwnd), share) as Bytes
     }
 
+    //= specs/rfc9438.md#multiplicative-decrease
+    //# The new `ssthresh` is β times what is in flight.
+    //= specs/rfc9438.md#multiplicative-decrease
+    //# A reduction remembers the window before it as `cwnd_prior`.
+    //= specs/rfc9438.md#fast-convergence
+    //# A reduction from below the last W_max sets W_max to cwnd · (1 + β) / 2.
+    //= specs/rfc9438.md#fast-convergence
+    //# Any other reduction sets W_max to the window before it.
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent, _now: Instant) -> Bytes {
         let cwnd = in_question(window, event);
         let beta = self.numbers.beta.ratio();
@@ -217,6 +257,8 @@ impl Avoidance for Cubic {
         scaled(self.numbers.ssthresh_base.octets(window, event), beta)
     }
 
+    //= specs/rfc9438.md#window-growth
+    //# Time in which an application limit kept the window from growing does not count towards t.
     fn on_idle(&mut self, idle: Duration) {
         self.epoch.start += idle;
         self.epoch.last_ack += idle;

@@ -82,6 +82,8 @@ pub struct Curve {
 }
 
 impl Curve {
+    //= specs/rfc9438.md#window-growth
+    //# K is the cube root of (W_max − cwnd) / C, with the window of the stage's beginning.
     /// The curve that begins at `start` and has its plateau at `w_max`, both in octets; flat from the beginning when
     /// `start` is not below `w_max`.
     pub fn new(start: Bytes, w_max: Bytes, c: Ratio, smss: Bytes) -> Self {
@@ -95,6 +97,8 @@ impl Curve {
         (self.smss, self.steepness) = (smss, fixed(smss, c));
     }
 
+    //= specs/rfc9438.md#window-growth
+    //# The cubic is C · (t − K)³ + W_max, with t the time since the present stage of avoidance began.
     /// The window the curve asks for, `t` after the beginning of the epoch; between zero and [`Window::MAX`].
     #[inline]
     pub fn at(&self, t: Ticks) -> Bytes {

@@ -42,6 +42,8 @@ pub enum SsthreshBase {
 }
 
 impl SsthreshBase {
+    //= specs/rfc9438.md#multiplicative-decrease
+    //# The new `ssthresh` is β times what is in flight.
     /// The octets to reduce.
     pub fn octets(self, window: &Window, event: &CongestionEvent) -> Bytes {
         let in_question = in_question(window, event);

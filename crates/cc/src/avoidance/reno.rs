@@ -46,6 +46,10 @@ impl Avoidance for Reno {
         self.bytes_acked = 0;
     }
 
+    //= specs/rfc5681.md#slow-start-and-congestion-avoidance
+    //# Congestion avoidance opens the window by no more than one SMSS in a round trip.
+    //= specs/rfc5681.md#slow-start-and-congestion-avoidance
+    //# Congestion avoidance counts acknowledged octets, and opens the window by one SMSS for each window's worth.
     #[inline]
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Bytes {
         if !ack.cwnd_limited {
@@ -61,6 +65,10 @@ impl Avoidance for Reno {
         window.smss()
     }
 
+    //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+    //# Fast retransmit sets `ssthresh` to half the FlightSize, but to no less than two segments.
+    //= specs/rfc6675.md#recovery
+    //# When recovery begins, the window and `ssthresh` become half the FlightSize.
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent, _now: Instant) -> Bytes {
         scaled(self.config.ssthresh_base.octets(window, event), self.config.beta)
     }
@@ -81,6 +89,12 @@ mod tests {
         (Reno::new(&RenoConfig::default()), Window::new(&InitialWindow::plain(10), 1_000))
     }
 
+    //= specs/rfc5681.md#slow-start-and-congestion-avoidance
+    //= type=test
+    //# Congestion avoidance opens the window by no more than one SMSS in a round trip.
+    //= specs/rfc5681.md#slow-start-and-congestion-avoidance
+    //= type=test
+    //# Congestion avoidance counts acknowledged octets, and opens the window by one SMSS for each window's worth.
     #[test_case(1_000; "every segment acknowledged")]
     #[test_case(2_000; "every second segment acknowledged")]
     #[test_case(10; "by tiny ACKs")]
@@ -91,6 +105,9 @@ mod tests {
         assert_eq!(opened, 1_000);
     }
 
+    //= specs/rfc5681.md#slow-start-and-congestion-avoidance
+    //= type=test
+    //# Congestion avoidance counts acknowledged octets, and opens the window by one SMSS for each window's worth.
     #[test]
     fn what_exceeds_a_window_is_kept_for_the_next() {
         let (mut reno, window) = ten_segments();
@@ -113,6 +130,9 @@ mod tests {
         assert_eq!(reno.on_ack(&ack(0, 9_999), &window), 0);
     }
 
+    //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+    //= type=test
+    //# Fast retransmit sets `ssthresh` to half the FlightSize, but to no less than two segments.
     #[test_case(SsthreshBase::FlightSize, 8_000, 4_000; "half the flight")]
     #[test_case(SsthreshBase::FlightSize, 14_000, 5_000; "a flight beyond the window counts as the window")]
     #[test_case(SsthreshBase::Cwnd, 8_000, 5_000; "half the window")]

@@ -53,6 +53,12 @@ fn cubic_round_by_round_after_a_timeout() {
     insta::assert_snapshot!(told);
 }
 
+//= specs/rfc9438.md#slow-start
+//= type=test
+//# The slow start is Reno's.
+//= specs/rfc5681.md#slow-start-and-congestion-avoidance
+//= type=test
+//# In slow start an ACK opens the window by the octets it newly acknowledges.
 #[test_case(1, &[10, 15, 23, 35]; "L 1: half as much again when every second segment is acknowledged")]
 #[test_case(2, &[10, 20, 40, 80]; "L 2: doubling")]
 fn slow_start_in_rounds(limit: u32, expected: &[u32]) {
@@ -63,6 +69,12 @@ fn slow_start_in_rounds(limit: u32, expected: &[u32]) {
     assert_eq!(rounds, expected);
 }
 
+//= specs/rfc9438.md#slow-start
+//= type=test
+//# A slow start algorithm governs the window while it is below `ssthresh`.
+//= specs/rfc5681.md#slow-start-and-congestion-avoidance
+//= type=test
+//# Slow start is used while the window is below `ssthresh`, and avoidance while it is above.
 #[test]
 fn slow_start_stops_exactly_at_the_threshold_and_says_so() {
     let mut cc = reno(10);
@@ -85,6 +97,12 @@ fn a_loss_in_slow_start_is_told_with_the_next_ack() {
     assert_eq!(cc.on_ack(&in_recovery), None);
 }
 
+//= specs/rfc9438.md#multiplicative-decrease
+//= type=test
+//# A sender that applies β to the window does not let a window grow that is not in use.
+//= specs/rfc9438.md#application-limit
+//= type=test
+//# The window of a flow that does not use it does not grow.
 #[test]
 fn nothing_grows_in_recovery_or_in_an_unused_window() {
     let mut cc = reno(10);
@@ -95,6 +113,21 @@ fn nothing_grows_in_recovery_or_in_an_unused_window() {
     assert_eq!(segments(&cc).0, 12);
 }
 
+//= specs/rfc9438.md#multiplicative-decrease
+//= type=test
+//# After a loss the window is at least two segments.
+//= specs/rfc9438.md#multiplicative-decrease
+//= type=test
+//# `ssthresh` is at least two segments.
+//= specs/rfc9438.md#multiplicative-decrease
+//= type=test
+//# ECN echoes reduce the window until it is one segment.
+//= specs/rfc9438.md#timeout
+//= type=test
+//# A timeout leaves a window of one segment, and an `ssthresh` by β as after a loss.
+//= specs/rfc5681.md#response-to-a-timeout
+//= type=test
+//# After a timeout the window is one segment.
 #[test_case(loss(3), 2, 2; "a loss leaves two segments")]
 #[test_case(CongestionEvent::Ecn { flight_size: 3 * SEGMENT }, 1, 2; "a mark leaves one")]
 #[test_case(timeout(3, true), 1, 2; "a timeout leaves one")]
@@ -104,6 +137,18 @@ fn floors_of_a_small_window(event: CongestionEvent, cwnd: Bytes, ssthresh: Bytes
     assert_eq!(segments(&cc), (cwnd, ssthresh));
 }
 
+//= specs/rfc9438.md#multiplicative-decrease
+//= type=test
+//# Loss reduces `cwnd` and `ssthresh` as soon as recovery begins.
+//= specs/rfc9438.md#multiplicative-decrease
+//= type=test
+//# β is 0.7.
+//= specs/rfc9438.md#multiplicative-decrease
+//= type=test
+//# The new `ssthresh` is β times what is in flight.
+//= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+//= type=test
+//# When recovery is over, the window is `ssthresh`.
 #[test_case(100, 70; "of a full window")]
 #[test_case(50, 35; "of a window half in use")]
 fn a_loss_reduces_window_and_threshold_at_once_by_what_is_in_flight(flight: u32, expected: Bytes) {
@@ -114,6 +159,12 @@ fn a_loss_reduces_window_and_threshold_at_once_by_what_is_in_flight(flight: u32,
     assert_eq!(segments(&cc), (expected, expected));
 }
 
+//= specs/rfc5681.md#response-to-a-timeout
+//= type=test
+//# A first timeout sets `ssthresh` to half the FlightSize, but to no less than two segments.
+//= specs/rfc5681.md#response-to-a-timeout
+//= type=test
+//# A repeated timeout of the same segment leaves `ssthresh` as it is.
 #[test]
 fn repeated_timeouts_leave_the_threshold_alone_and_new_ones_lower_it() {
     let mut cc = reno(40);
@@ -134,6 +185,12 @@ fn a_timeout_with_nothing_in_flight_restarts_but_keeps_the_threshold() {
     assert_eq!(cc.on_ack(&ack(1, SEGMENT)), None);
 }
 
+//= specs/rfc9438.md#spurious-congestion-events
+//= type=test
+//# What a reduction changes is saved before it.
+//= specs/rfc9438.md#spurious-congestion-events
+//= type=test
+//# A reduction that proves spurious is taken back if the window is below what was saved.
 #[test]
 fn undo_brings_back_the_window_before_the_first_reduction_of_the_episode() {
     let mut cc = cubic(100);
@@ -158,6 +215,9 @@ fn undo_after_the_episode_brings_back_the_state_of_the_last_one() {
     assert_eq!(segments(&cc), (50, 50));
 }
 
+//= specs/rfc9438.md#spurious-congestion-events
+//= type=test
+//# A window that has grown beyond what was saved stays as it is.
 #[test]
 fn undo_keeps_a_window_that_has_grown_beyond_the_saved_one() {
     let mut cc = reno(2);
@@ -184,6 +244,12 @@ fn a_mark_is_not_undone(episode_over: bool) {
     assert_eq!(segments(&cc).0, 25);
 }
 
+//= specs/rfc9438.md#spurious-congestion-events
+//= type=test
+//# What a reduction changes is saved before it.
+//= specs/rfc9438.md#spurious-congestion-events
+//= type=test
+//# A reduction that proves spurious is taken back if the window is below what was saved.
 #[test]
 fn a_restored_cubic_continues_its_old_curve() {
     let mut cc = cubic(100);

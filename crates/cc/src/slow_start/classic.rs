@@ -25,6 +25,8 @@ impl Default for ClassicConfig {
     }
 }
 
+//= specs/rfc9438.md#slow-start
+//# The slow start is Reno's.
 /// Slow start without an exit detector.
 #[derive(Clone, Debug)]
 pub struct Classic {
@@ -41,12 +43,16 @@ impl Classic {
 impl SlowStart for Classic {
     const NAME: &'static str = "slow_start";
 
+    //= specs/rfc5681.md#slow-start-and-congestion-avoidance
+    //# In slow start an ACK opens the window by the octets it newly acknowledges.
     #[inline]
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step {
         let limit = self.limit_segments.map_or(u32::MAX, |segments| segments.saturating_mul(window.smss()));
         Step::Grow(ack.acked.min(limit))
     }
 
+    //= specs/rfc5681.md#slow-start-and-congestion-avoidance
+    //# After a timeout an ACK in slow start opens the window by at most one SMSS.
     fn on_congestion(&mut self) {
         self.limit_segments = Some(1);
     }
@@ -60,6 +66,9 @@ mod tests {
     use base::Bytes;
     use test_case::test_case;
 
+    //= specs/rfc5681.md#slow-start-and-congestion-avoidance
+    //= type=test
+    //# In slow start an ACK opens the window by the octets it newly acknowledges.
     #[test_case(Some(1), 1_000, 1_000; "one segment a segment")]
     #[test_case(Some(1), 2_000, 1_000; "a delayed ACK counts once with L 1")]
     #[test_case(Some(2), 2_000, 2_000; "a delayed ACK counts twice with L 2")]
@@ -74,6 +83,9 @@ mod tests {
         assert_eq!(classic.on_ack(&ack(0, acked), &window), Step::Grow(expected));
     }
 
+    //= specs/rfc5681.md#slow-start-and-congestion-avoidance
+    //= type=test
+    //# After a timeout an ACK in slow start opens the window by at most one SMSS.
     #[test_case(Some(2))]
     #[test_case(None)]
     fn after_congestion_one_ack_opens_one_segment(limit_segments: Option<u32>) {

@@ -56,6 +56,10 @@ impl DupThresh {
         Self { dup_thresh: config.dup_thresh, dup_acks: 0, snd_una: None, judged: None, feedback }
     }
 
+    //= specs/rfc6675.md#scoreboard
+    //# A hole is lost when three separate SACKed ranges lie above it.
+    //= specs/rfc6675.md#scoreboard
+    //# A hole is lost when more than two SMSS of SACKed octets lie above it.
     /// The number below which every hole satisfies IsLost: the start of the highest range with enough above it, itself
     /// included.
     fn lost_below(&self, board: &Scoreboard, smss: Bytes) -> Option<SeqNum> {
@@ -70,6 +74,8 @@ impl DupThresh {
         None
     }
 
+    //= specs/rfc6675.md#recovery
+    //# Recovery begins with the third duplicate ACK, or when the first hole is lost.
     fn detect_with_sack(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Bytes {
         let mut newly_lost = 0;
         if let Some(end) = self.lost_below(board, cx.smss) {
@@ -86,6 +92,10 @@ impl DupThresh {
         newly_lost
     }
 
+    //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+    //# The third duplicate ACK brings the first unacknowledged segment back.
+    //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+    //# The first two duplicate ACKs each let one new segment leave.
     fn detect_without_sack(&mut self, reno: Reno, board: &mut Scoreboard, cx: &DetectCx) -> Bytes {
         board.set_departed(reno.departed);
         match cx.episode {
@@ -96,6 +106,8 @@ impl DupThresh {
     }
 }
 
+//= specs/rfc6675.md#timeout
+//# A retransmission that is lost is repaired by a timeout.
 /// Marks a segment unless it was retransmitted before.
 fn mark_original(board: &mut Scoreboard, segment: &SentSegment) -> Bytes {
     if segment.mark == Mark::Outstanding && segment.retransmits == 0 { board.mark_lost(segment.id) } else { 0 }
@@ -123,6 +135,8 @@ impl LossDetector for DupThresh {
         "dup_thresh"
     }
 
+    //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+    //# Each further duplicate ACK stands for a segment that left the network.
     fn on_duplicate_ack(&mut self, cx: &DetectCx) {
         self.dup_acks = self.dup_acks.saturating_add(1);
         if let Feedback::DuplicateAcks(reno) = &mut self.feedback {
@@ -130,6 +144,8 @@ impl LossDetector for DupThresh {
         }
     }
 
+    //= specs/rfc6675.md#scoreboard
+    //# An ACK is a duplicate if it SACKs octets that were neither acknowledged nor SACKed before.
     fn on_delivered(&mut self, batch: &[SentSegment], cx: &DetectCx) {
         let before = self.snd_una.replace(cx.snd_una).unwrap_or(cx.snd_una);
         let advanced = cx.snd_una.after(before);
@@ -159,6 +175,8 @@ impl LossDetector for DupThresh {
         }
     }
 
+    //= specs/rfc6675.md#timeout
+    //# A timeout keeps what the scoreboard knows of SACKed segments.
     /// Go-back-N: everything not SACKed is sent again.
     fn on_timeout(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict {
         self.dup_acks = 0;
@@ -173,6 +191,8 @@ impl LossDetector for DupThresh {
         Verdict { newly_lost, recheck_at: None }
     }
 
+    //= specs/rfc6675.md#timeout
+    //# After a timeout, no recovery begins before everything outstanding at the timeout is acknowledged.
     /// After a timeout nothing is judged until everything outstanding at it is acknowledged (RFC 6675 §5.1).
     fn detect(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict {
         if let Episode::Loss { .. } = cx.episode {

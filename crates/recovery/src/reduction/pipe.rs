@@ -25,6 +25,8 @@ impl Reduction for PipeReduction {
     fn on_sent(&mut self, bytes: Bytes) {
         self.pipe = self.pipe.saturating_add(bytes);
     }
+    //= specs/rfc6675.md#recovery
+    //# Further segments leave while the window exceeds what is in flight by one SMSS.
     fn quota(&self) -> Bytes {
         self.cwnd.saturating_sub(self.pipe)
     }
@@ -44,6 +46,9 @@ impl Reduction for PipeReduction {
 mod tests {
     use super::*;
 
+    //= specs/rfc6675.md#recovery
+    //= type=test
+    //# Further segments leave while the window exceeds what is in flight by one SMSS.
     #[test]
     fn leaves_what_the_window_has_beside_the_flight() {
         let mut reduction = PipeReduction::default();

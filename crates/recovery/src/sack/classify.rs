@@ -55,6 +55,12 @@ pub enum RejectReason {
 /// The seam: how a block is classified.
 pub type ClassifyBlock = fn(SackBlock, &BlockCx) -> BlockClass;
 
+//= specs/rfc2883.md#sender
+//# A first block below the acknowledgement number of its own segment is a duplicate report.
+//= specs/rfc2883.md#sender
+//# A first block inside the second one is a duplicate report.
+//= specs/rfc2883.md#sender
+//# An overtaken segment's blocks are judged by its own acknowledgement number, not by SND.UNA.
 /// The check of RFC 2883 §4: a first block is a duplicate report when it lies below the segment's own acknowledgement, its
 /// end included, or inside the second block.
 pub fn rfc2883(block: SackBlock, cx: &BlockCx) -> BlockClass {
@@ -111,6 +117,12 @@ mod tests {
     const D: BlockClass = BlockClass::Dsack;
     const S: BlockClass = BlockClass::Sack;
 
+    //= specs/rfc2883.md#sender
+    //= type=test
+    //# A first block below the acknowledgement number of its own segment is a duplicate report.
+    //= specs/rfc2883.md#sender
+    //= type=test
+    //# A first block inside the second one is a duplicate report.
     // The situations of RFC 2883 §4 and §5.
     #[test_case(4000, &[(3000, 3500)] => vec![D]; "duplicate below the ACK")]
     #[test_case(4000, &[(3000, 3500), (4500, 5000)] => vec![D, S]; "duplicate below the ACK beside a hole")]
@@ -150,6 +162,9 @@ mod tests {
         }
     }
 
+    //= specs/rfc2883.md#sender
+    //= type=test
+    //# An overtaken segment's blocks are judged by its own acknowledgement number, not by SND.UNA.
     #[test]
     fn an_overtaken_ack_is_judged_by_its_own_number() {
         // SND.UNA has moved to 6000 since; the block lies below it and yet is no duplicate report.

@@ -66,6 +66,8 @@ impl Flight {
         }
     }
 
+    //= specs/rfc2018.md#sender
+    //# The sender remembers which of its segments were SACKed.
     /// Marks the records that lie wholly inside a stretch without SACKed ones; returns what they cover together.
     fn sack_gap(&mut self, gap: SeqRange, out: &mut Delivered) -> Option<SeqRange> {
         let mut index = self.find(gap.start);

@@ -6,6 +6,8 @@ use super::{Delivered, Flight, SegmentId, SentSegment};
 use crate::rate_sample::RateStamp;
 use base::{Bytes, Instant, SeqNum, SeqRange};
 
+//= specs/rfc8985.md#prerequisites
+//# The sender keeps a SACK scoreboard for each connection.
 /// The sender's record of its flight. Owner of `pipe`, of every mark, and of the SACKed ranges.
 #[derive(Clone, Debug)]
 pub struct Scoreboard {

@@ -141,6 +141,8 @@ pub struct Delivered {
 }
 
 impl Delivered {
+    //= specs/rfc6298.md#taking-samples
+    //# A segment that was retransmitted gives no RTT sample, unless a timestamp tells which copy was acknowledged.
     /// The RTT that this ACK measures under Karn's rule (RFC 6298 §3): that of the newly delivered segment sent last, if it
     /// was sent only once. When it was a retransmission, the ACK may have waited for it, and what it covers besides
     /// arrived long ago.

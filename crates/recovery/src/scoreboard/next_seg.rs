@@ -46,12 +46,16 @@ impl Flight {
         segment.xmit.end.at_or_before(gap.end).then_some(segment)
     }
 
+    //= specs/rfc6675.md#next-segment
+    //# When there is no new data either, the holes below the highest SACKed octet are sent, each once.
     /// Rule 3.
     pub fn next_unmarked_hole(&self) -> Option<SentSegment> {
         let top = self.ranges.as_slice().last()?.start;
         self.next_unsacked(self.high_rxt, top).filter(|segment| segment.mark == Mark::Outstanding)
     }
 
+    //= specs/rfc6675.md#next-segment
+    //# When nothing else is left, the highest outstanding segment is sent, once an episode.
     /// Rule 4.
     pub fn take_rescue(&mut self) -> Option<SentSegment> {
         let Rescue::Beyond(first) = self.rescue else { return None };

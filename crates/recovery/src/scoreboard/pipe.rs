@@ -9,6 +9,8 @@ use base::Bytes;
 use core::cmp::Reverse;
 
 impl Flight {
+    //= specs/rfc6675.md#scoreboard
+    //# In flight is what was sent and is neither SACKed nor lost, and what was retransmitted.
     /// Kept by every change of a mark.
     #[inline]
     pub fn pipe(&self) -> Bytes {
@@ -22,6 +24,8 @@ impl Flight {
         outstanding.saturating_sub(self.departed)
     }
 
+    //= specs/rfc8985.md#loss-detection
+    //# A segment marked lost is not judged again until it was retransmitted.
     /// Takes a record out of the send order and puts it into the queue and the log; returns its octets.
     pub fn mark_lost(&mut self, id: SegmentId) -> Bytes {
         let Some(index) = self.index(id).filter(|&index| self.ring[index].mark == Mark::Outstanding) else { return 0 };
@@ -35,6 +39,10 @@ impl Flight {
         len
     }
 
+    //= specs/rfc2018.md#sender
+    //# A SACKed segment is not retransmitted.
+    //= specs/rfc6675.md#next-segment
+    //# The lowest lost hole is sent first.
     /// The lowest record of the queue that is still Lost.
     pub fn next_lost(&mut self) -> Option<SentSegment> {
         if self.lost == 0 {

@@ -57,6 +57,10 @@ impl Record {
 }
 
 impl Flight {
+    //= specs/rfc8985.md#prerequisites
+    //# The sender knows when each data segment was last sent, on a clock finer than a quarter of the minimum RTT.
+    //= specs/rfc8985.md#transmission
+    //# Every transmission of a segment, first or repeated, records its time and takes back a loss mark.
     /// Appends a record.
     pub fn on_sent(&mut self, range: SeqRange, tsval: u32, stamp: RateStamp, now: Instant) -> SegmentId {
         assert!(range.start == self.nxt && !range.is_empty(), "{range} does not follow {}", self.nxt);
@@ -80,6 +84,10 @@ impl Flight {
         SegmentId(id)
     }
 
+    //= specs/rfc8985.md#transmission
+    //# Every transmission of a segment, first or repeated, records its time and takes back a loss mark.
+    //= specs/rfc8985.md#transmission
+    //# A segment that was ever retransmitted is remembered as such.
     /// Puts a record at the end of the send order, whatever it was before.
     pub fn on_retransmitted(&mut self, id: SegmentId, tsval: u32, stamp: RateStamp, now: Instant) {
         let index = self.index(id).expect("only what is on the board can be retransmitted");

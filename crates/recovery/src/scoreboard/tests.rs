@@ -106,6 +106,15 @@ fn segments_of_one_moment_stand_in_sequence_order() {
     assert_eq!(send_order(&board), [0, 1, 2]);
 }
 
+//= specs/rfc2018.md#sender
+//= type=test
+//# A SACKed segment is not retransmitted.
+//= specs/rfc6675.md#scoreboard
+//= type=test
+//# In flight is what was sent and is neither SACKed nor lost, and what was retransmitted.
+//= specs/rfc6675.md#next-segment
+//= type=test
+//# The lowest lost hole is sent first.
 #[test]
 fn a_retransmission_is_the_newest_in_send_order_and_waits_no_more() {
     let mut board = ten();
@@ -121,6 +130,15 @@ fn a_retransmission_is_the_newest_in_send_order_and_waits_no_more() {
     assert_eq!(board.next_lost(), None);
 }
 
+//= specs/rfc8985.md#prerequisites
+//= type=test
+//# The sender knows when each data segment was last sent, on a clock finer than a quarter of the minimum RTT.
+//= specs/rfc8985.md#transmission
+//= type=test
+//# Every transmission of a segment, first or repeated, records its time and takes back a loss mark.
+//= specs/rfc8985.md#transmission
+//= type=test
+//# A segment that was ever retransmitted is remembered as such.
 #[test]
 fn each_transmission_is_dated_to_the_nanosecond_and_takes_a_loss_mark_back() {
     let sent = |ns| Instant::from_nanos(ns);
@@ -136,6 +154,9 @@ fn each_transmission_is_dated_to_the_nanosecond_and_takes_a_loss_mark_back() {
     assert_eq!(copy.first_sent, sent(1_000_001));
 }
 
+//= specs/rfc8985.md#loss-detection
+//= type=test
+//# A segment marked lost is not judged again until it was retransmitted.
 #[test]
 fn the_log_tells_each_loss_as_it_was_sent() {
     let mut board = ten();
@@ -159,6 +180,9 @@ fn what_a_receiver_takes_back_is_outstanding_again_and_not_delivered_twice() {
     assert_eq!(again.rtt_sample(at(30)), Some(Duration::from_millis(28)), "of the third, not of what was taken back");
 }
 
+//= specs/rfc6298.md#taking-samples
+//= type=test
+//# A segment that was retransmitted gives no RTT sample, unless a timestamp tells which copy was acknowledged.
 #[test]
 fn karn_takes_the_newest_that_was_sent_once() {
     let mut board = ten();
@@ -170,6 +194,9 @@ fn karn_takes_the_newest_that_was_sent_once() {
     assert_eq!(out.newest.unwrap().xmit, Xmit { at: at(5), end: SeqNum(600) });
 }
 
+//= specs/rfc6675.md#next-segment
+//= type=test
+//# When there is no new data either, the holes below the highest SACKed octet are sent, each once.
 #[test]
 fn rule_3_takes_each_hole_below_the_highest_sacked_once_per_episode() {
     let mut board = ten();
@@ -185,6 +212,9 @@ fn rule_3_takes_each_hole_below_the_highest_sacked_once_per_episode() {
     assert_eq!(holes, [1, 3, 4, 5]);
 }
 
+//= specs/rfc6675.md#next-segment
+//= type=test
+//# When nothing else is left, the highest outstanding segment is sent, once an episode.
 #[test]
 fn rule_4_rescues_the_highest_once_and_only_after_an_advance() {
     let mut board = ten();
@@ -398,6 +428,15 @@ fn compare(board: &mut Scoreboard, model: &Model, origin: SeqNum) {
 }
 
 proptest! {
+    //= specs/rfc8985.md#prerequisites
+    //= type=test
+    //# The sender keeps a SACK scoreboard for each connection.
+    //= specs/rfc2018.md#sender
+    //= type=test
+    //# The sender remembers which of its segments were SACKed.
+    //= specs/rfc6675.md#scoreboard
+    //= type=test
+    //# In flight is what was sent and is neither SACKed nor lost, and what was retransmitted.
     #[test]
     fn agrees_with_a_map_of_octets(
         origin in prop_oneof![any::<u32>(), (u32::MAX - 200)..=u32::MAX],

@@ -27,6 +27,8 @@ impl core::error::Error for ConfigError {}
 const MAX_WINDOW: u32 = 1 << 30;
 
 impl Config {
+    //= specs/rfc5681.md#acknowledging
+    //# An ACK is delayed by less than 500 ms.
     /// Checks every leaf.
     ///
     /// # Errors

@@ -41,6 +41,8 @@ struct Blocks {
 }
 
 impl Endpoint {
+    //= specs/rfc6675.md#scoreboard
+    //# An ACK's SACK blocks update the scoreboard before anything else is decided.
     /// Processes the acknowledgement of an acceptable segment.
     pub(super) fn process_ack<O: Observer>(
         &mut self,
@@ -109,6 +111,8 @@ impl Endpoint {
         Disposition::Accepted
     }
 
+    //= specs/rfc7323.md#window-scale
+    //# In all other segments the window field is shifted, to the right when sent and to the left when received.
     /// Step 1: the send window moves only with news (RFC 9293 §3.10.7.4, fifth).
     #[inline]
     fn update_window(&mut self, seg: &Segment<'_>, ack: SeqNum) {
@@ -121,6 +125,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc2883.md#sender
+    //# A duplicate report marks nothing on the scoreboard.
     /// Step 2: tells SACK from D-SACK from nonsense.
     #[inline]
     fn classify(&mut self, seg: &Segment<'_>, ack: SeqNum) -> Blocks {
@@ -153,6 +159,8 @@ impl Endpoint {
         out
     }
 
+    //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+    //# Only an ACK without data, SYN, FIN or a new window, while data is outstanding, is a duplicate.
     /// RFC 5681 §2: a duplicate acknowledgement, for peers without SACK.
     fn is_duplicate_ack(&self, seg: &Segment<'_>, ack: SeqNum, wnd_before: Bytes) -> bool {
         !self.neg.sack
@@ -164,6 +172,10 @@ impl Endpoint {
             && self.rec.probe == Probing::Idle
     }
 
+    //= specs/rfc6298.md#managing-the-timer
+    //# An ACK of new data starts the timer anew.
+    //= specs/rfc2018.md#sender
+    //# Data stays in the send buffer until it is cumulatively acknowledged.
     /// Step 3: the scoreboard takes ACK and blocks; acknowledged octets leave the send buffer.
     #[inline]
     fn advance<O: Observer>(
@@ -196,6 +208,12 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc6298.md#taking-samples
+    //# A segment that was retransmitted gives no RTT sample, unless a timestamp tells which copy was acknowledged.
+    //= specs/rfc6298.md#taking-samples
+    //# At least one RTT sample is taken in each round trip that allows it.
+    //= specs/rfc7323.md#round-trips
+    //# An echoed timestamp gives an RTT sample only in an ACK that advances SND.UNA.
     /// Step 4: Karn's rule lives in the sampler; timestamps are not needed for it and would be coarser.
     #[inline]
     fn sample_rtt<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, d: &Delivered, p: &mut Progress) {
@@ -252,6 +270,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc6675.md#recovery
+    //# Recovery lasts until everything outstanding at its beginning is cumulatively acknowledged.
     /// Steps 6 and 7: losses are marked, episodes end and begin.
     fn detect_on_ack<O: Observer>(
         &mut self,

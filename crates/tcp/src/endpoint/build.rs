@@ -16,6 +16,8 @@ const SACK_OVERHEAD: u32 = 4;
 const SACK_BLOCK: u32 = 8;
 
 impl Endpoint {
+    //= specs/rfc2018.md#negotiation
+    //# Without SACK-permitted in the peer's SYN, no SACK option is sent.
     /// SACK blocks that wait to be reported and fit into a header.
     #[inline]
     fn blocks_to_report(&self) -> u32 {
@@ -71,6 +73,14 @@ impl Endpoint {
         transmit
     }
 
+    //= specs/rfc2018.md#receiver
+    //# While data waits out of order, every ACK carries SACK blocks.
+    //= specs/rfc2018.md#receiver
+    //# As many blocks are sent as the option space takes.
+    //= specs/rfc2883.md#receiver
+    //# A segment that brings octets a second time is reported by a block, in the next ACK and in no later one.
+    //= specs/rfc7323.md#timestamps
+    //# Once timestamps are in use, every segment but a reset carries them.
     /// Builds a segment with the present ACK, window and options; whatever acknowledgement was due is on its way with it.
     pub(super) fn send_segment<O: Observer>(
         &mut self,

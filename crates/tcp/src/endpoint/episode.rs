@@ -37,6 +37,12 @@ impl Endpoint {
         verdict.newly_lost
     }
 
+    //= specs/rfc8985.md#other-algorithms
+    //# Without proportional rate reduction, a lost retransmission brings another reduction of the window.
+    //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+    //# The loss of a retransmission is a second sign of congestion, and reduces the window again.
+    //= specs/rfc6675.md#recovery
+    //# The first retransmission of recovery leaves whatever is in flight.
     /// Step 7, entry. A loss of something sent after the last reaction is a new congestion signal: outside an episode it
     /// begins one, inside it is a lost retransmission (RFC 8985 §9.3), answered once more unless the reduction does.
     pub(super) fn enter_recovery_if_lost<O: Observer>(

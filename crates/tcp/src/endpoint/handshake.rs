@@ -146,6 +146,10 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc7323.md#window-scale
+    //# The window of a SYN or SYN-ACK is not scaled.
+    //= specs/rfc7323.md#timestamps
+    //# The octets of the option are taken from the segment, not from the announced segment size.
     /// Takes over everything a SYN or SYN-ACK says.
     fn take_peer_syn(&mut self, syn: &TcpRepr, now: Instant) {
         let offered = syn.options.timestamps;
@@ -214,6 +218,10 @@ impl Endpoint {
         self.take_data(cx, seg)
     }
 
+    //= specs/rfc5681.md#initial-window
+    //# Neither the SYN-ACK nor its acknowledgement opens the window.
+    //= specs/rfc5681.md#initial-window
+    //# After more than one lost SYN the initial window is one segment.
     /// The peer acknowledged our SYN.
     pub(super) fn establish<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr) {
         self.snd.una = self.snd.iss + 1;

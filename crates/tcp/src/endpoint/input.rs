@@ -52,6 +52,16 @@ impl Endpoint {
         self.take_data(cx, seg)
     }
 
+    //= specs/rfc2883.md#receiver
+    //# A duplicate that the timestamp check refuses is reported too.
+    //= specs/rfc7323.md#timestamps
+    //# Once timestamps are in use, a segment without them is dropped, unless it is a reset.
+    //= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
+    //# A segment whose timestamp is older than the one kept is dropped and answered with an ACK.
+    //= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
+    //# A reset is not judged by its timestamp.
+    //= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
+    //# The timestamp is judged before the sequence number.
     /// Timestamp, sequence number, RST and SYN: the checks that come before the acknowledgement.
     fn check_segment<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Option<Disposition> {
         let repr = &seg.repr;

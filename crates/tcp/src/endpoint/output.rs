@@ -50,6 +50,8 @@ pub(super) struct Outgoing {
 }
 
 impl Endpoint {
+    //= specs/rfc5681.md#acknowledging
+    //# An arriving segment causes no more than one ACK.
     /// The next frame; call until `None`. Its payload is had from [`Self::payload`] before the next call.
     pub fn poll_transmit<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         if self.rst_due {
@@ -108,6 +110,8 @@ impl Endpoint {
         self.snd.una + self.snd_buf.len()
     }
 
+    //= specs/rfc6675.md#recovery
+    //# Before recovery, a duplicate ACK lets new data leave if the window has room for a segment.
     /// Octets that may leave now as far as congestion control goes.
     #[inline]
     fn allowance(&self) -> Bytes {
@@ -121,6 +125,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc6675.md#next-segment
+    //# When no lost hole is left, new data is sent, if the peer's window takes it.
     fn send_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         if self.rec.tail.is_due() {
             return self.send_tail_probe(cx, out);
@@ -153,6 +159,8 @@ impl Endpoint {
         self.retransmit_unmarked(cx, out)
     }
 
+    //= specs/rfc8985.md#other-algorithms
+    //# A segment marked lost is not retransmitted before congestion control lets it.
     /// Sends a lost segment again, if the allowance permits or a forced one is due.
     fn retransmit<O: Observer>(
         &mut self,
@@ -247,6 +255,8 @@ impl Endpoint {
         Some(self.emit_new(cx, out, len, self.snd.side == SendSide::FinQueued && len == unsent))
     }
 
+    //= specs/rfc7323.md#window-scale
+    //# No new data, other than a probe of a closed window, is sent beyond the window last received.
     /// New data, or the FIN behind it.
     fn send_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         if self.snd.side == SendSide::FinSent {
@@ -309,6 +319,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc6298.md#managing-the-timer
+    //# A transmission of data starts the timer if it does not run.
     fn emit_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, len: Bytes, fin: bool) -> Transmit {
         let (start, size) = (self.snd.nxt, self.segment_size());
         let range = SeqRange::new(start, start + len + u32::from(fin));
@@ -350,6 +362,8 @@ impl Endpoint {
         matches!(self.rec.episode, Episode::Recovery { .. }) && self.rec.detector.fills_unmarked_holes()
     }
 
+    //= specs/rfc6675.md#next-segment
+    //# When there is no new data either, the holes below the highest SACKed octet are sent, each once.
     fn retransmit_unmarked<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         if !self.has_unmarked() || self.allowance() < self.snd.smss {
             return None;
@@ -384,6 +398,8 @@ impl Endpoint {
         doubled.min(self.cfg.send.persist_max)
     }
 
+    //= specs/rfc6298.md#managing-the-timer
+    //# No segment is retransmitted by the timer earlier than one RTO after it was last sent.
     /// When the oldest outstanding segment was last sent, or the timer restarted, whichever is later.
     pub(super) fn rto_origin(&self) -> Instant {
         match self.rec.board.first() {

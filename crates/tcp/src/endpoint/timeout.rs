@@ -38,6 +38,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc6298.md#managing-the-timer
+    //# The timer is stopped when all outstanding data is acknowledged.
     /// Step 9: the one slot for everything that watches over the flight (RFC 8985 §8).
     pub(super) fn arm_loss_timer<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let (kind, at) = if let Probing::Waiting(probes) = self.rec.probe {
@@ -116,6 +118,12 @@ impl Endpoint {
         self.syn_due = true;
     }
 
+    //= specs/rfc6298.md#managing-the-timer
+    //# When the timer expires, the earliest unacknowledged segment is sent again.
+    //= specs/rfc6298.md#managing-the-timer
+    //# After an expiry the timer is started again, with the doubled RTO.
+    //= specs/rfc2018.md#sender
+    //# A timeout retransmits the first outstanding segment even if it was SACKed.
     /// The oldest data was not acknowledged in time (RFC 6298 §5.4 to §5.6, RFC 5681 §3.1).
     fn on_retransmission_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.rec.board.is_empty() {
@@ -150,6 +158,8 @@ impl Endpoint {
         self.emit_snapshot(cx);
     }
 
+    //= specs/rfc2018.md#sender
+    //# A timeout that finds the first segment SACKed takes all SACK marks back.
     /// RFC 2018 §8: a receiver may take back what it only selectively acknowledged. A first segment that is marked so
     /// after a timeout is the sign of it; otherwise the marks are kept (RFC 6675 §5.1).
     fn forget_reneged(&mut self) {
@@ -165,6 +175,8 @@ impl Endpoint {
         self.arm_loss_timer(cx);
     }
 
+    //= specs/rfc8985.md#loss-detection
+    //# While a segment waits for the window to pass, a timer is armed that marks it lost without another ACK.
     /// A segment became overdue (RFC 8985 §6.2, step 5).
     fn on_reorder_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let dcx = self.detect_cx(cx.now, None);

@@ -67,6 +67,12 @@ impl AckPolicy {
         Self { waiting: Waiting::Nothing, unacknowledged: 0, largest: 0, quick_left: config.quick_segments }
     }
 
+    //= specs/rfc5681.md#acknowledging
+    //# An ACK is delayed by less than 500 ms.
+    //= specs/rfc5681.md#acknowledging
+    //# An out-of-order segment is acknowledged at once.
+    //= specs/rfc5681.md#acknowledging
+    //# A segment that fills all or part of a gap is acknowledged at once.
     /// A segment with `len` octets arrived on a connection of this configuration, the one it was made with. `rmss` is the largest segment the peer may send; `holes` says whether data
     /// waits out of order now that this segment is in place.
     #[inline]
@@ -96,6 +102,8 @@ impl AckPolicy {
         }
     }
 
+    //= specs/rfc5681.md#acknowledging
+    //# At least every second full-sized segment is acknowledged at once.
     /// Octets that make an ACK due.
     #[inline]
     fn enough(&self, every_segments: u32, rmss: Bytes) -> Bytes {
@@ -158,6 +166,9 @@ mod tests {
         policy.on_data(at_ms(ms), len, RMSS, Arrival::InOrder, false)
     }
 
+    //= specs/rfc5681.md#acknowledging
+    //= type=test
+    //# An ACK is delayed by less than 500 ms.
     #[test_matrix([40, 50, 200])]
     fn the_delay_counts_from_the_first_unacknowledged_segment(delay_ms: u64) {
         let mut policy = policy(delay_ms, 2, 0);
@@ -169,6 +180,9 @@ mod tests {
         assert_eq!(in_order(&mut policy, 300, 100), AckDecision::After(at_ms(300 + delay_ms)));
     }
 
+    //= specs/rfc5681.md#acknowledging
+    //= type=test
+    //# At least every second full-sized segment is acknowledged at once.
     #[test_matrix([40, 50, 200])]
     fn every_second_full_sized_segment_is_acknowledged(delay_ms: u64) {
         let mut policy = policy(delay_ms, 2, 0);
@@ -190,6 +204,12 @@ mod tests {
         (1..=10).find(|_| policy.on_data(START, len, rmss, Arrival::InOrder, false) == AckDecision::Now).unwrap()
     }
 
+    //= specs/rfc5681.md#acknowledging
+    //= type=test
+    //# An out-of-order segment is acknowledged at once.
+    //= specs/rfc5681.md#acknowledging
+    //= type=test
+    //# A segment that fills all or part of a gap is acknowledged at once.
     #[test_case(Arrival::OutOfOrder, true; "out of order")]
     #[test_case(Arrival::FillsGap, false; "the last gap is filled")]
     #[test_case(Arrival::FillsGap, true; "part of a gap is filled")]

@@ -80,6 +80,8 @@ impl Assembler {
     pub fn new(rcv_nxt: SeqNum) -> Self {
         Self { rcv_nxt, beyond: None }
     }
+    //= specs/rfc2018.md#receiver
+    //# The acknowledgement number stays the cumulative one.
     /// The next sequence number expected (`RCV.NXT`).
     #[inline]
     pub fn rcv_nxt(&self) -> SeqNum {
@@ -90,6 +92,8 @@ impl Assembler {
     pub fn block_count(&self) -> usize {
         self.beyond.as_ref().map_or(0, |beyond| beyond.blocks.len())
     }
+    //= specs/rfc2018.md#receiver
+    //# After the first come the blocks reported most recently, so that each is reported in at least three ACKs.
     /// Up to [`RECENT`] blocks, the most recently touched first; at least four, if there are as many.
     #[inline]
     pub fn recent(&self) -> &[SeqRange] {
@@ -131,6 +135,8 @@ impl Assembler {
         self.insert_anywhere(range)
     }
 
+    //= specs/rfc2883.md#receiver
+    //# The block of a duplicate spans the first contiguous stretch of octets that came twice.
     fn insert_anywhere(&mut self, range: SeqRange) -> Insertion {
         let known = SeqRange::new(range.start, range.end.min(self.rcv_nxt));
         let duplicate = Some(known).filter(|known| !known.is_empty());

@@ -7,6 +7,16 @@ use super::Assembler;
 use base::SeqRange;
 use wire::SackBlocks;
 
+//= specs/rfc2018.md#receiver
+//# The first block holds the segment that caused the ACK, unless that segment advanced RCV.NXT.
+//= specs/rfc2018.md#receiver
+//# As many blocks are sent as the option space takes.
+//= specs/rfc2883.md#receiver
+//# The block of a duplicate stands first.
+//= specs/rfc2883.md#receiver
+//# When the duplicate lies inside data that waits out of order, the block around it stands second.
+//= specs/rfc2883.md#receiver
+//# The blocks behind are those that RFC 2018 asks for.
 /// The blocks of the next ACK, at most `most` of them: 4, or 3 beside timestamps.
 ///
 /// A duplicate range comes first, as a D-SACK block; if it lies in a block beyond `RCV.NXT`, that block comes second, for the
@@ -53,6 +63,18 @@ mod tests {
         (assembler.rcv_nxt().0, blocks.as_slice().iter().map(|block| (block.start.0, block.end.0)).collect())
     }
 
+    //= specs/rfc2883.md#receiver
+    //= type=test
+    //# The block of a duplicate stands first.
+    //= specs/rfc2883.md#receiver
+    //= type=test
+    //# The block of a duplicate spans the first contiguous stretch of octets that came twice.
+    //= specs/rfc2883.md#receiver
+    //= type=test
+    //# When the duplicate lies inside data that waits out of order, the block around it stands second.
+    //= specs/rfc2883.md#receiver
+    //= type=test
+    //# The blocks behind are those that RFC 2018 asks for.
     // The situations of RFC 2883 §4 and §5.
     #[test_case(&[(500, 4000)], (3000, 3500), 4000, &[(3000, 3500)]; "a duplicate below")]
     #[test_case(&[(500, 4000), (4500, 5000)], (3000, 3500), 4000, &[(3000, 3500), (4500, 5000)]; "a duplicate below and a hole")]
@@ -65,6 +87,15 @@ mod tests {
         assert_eq!(ack_after(500, arrived, last, 4), (ack, blocks.to_vec()));
     }
 
+    //= specs/rfc2018.md#receiver
+    //= type=test
+    //# The first block holds the segment that caused the ACK, unless that segment advanced RCV.NXT.
+    //= specs/rfc2018.md#receiver
+    //= type=test
+    //# After the first come the blocks reported most recently, so that each is reported in at least three ACKs.
+    //= specs/rfc2018.md#receiver
+    //= type=test
+    //# The acknowledgement number stays the cumulative one.
     // RFC 2018 §7: eight segments of 500 octets from 5000 on; the ACK after the last one.
     #[test_case(&[(5000, 7000)], (7000, 7500), 7500, &[]; "nothing is missing")]
     #[test_case(&[(5500, 8500)], (8500, 9000), 5000, &[(5500, 9000)]; "the first is missing")]
@@ -75,6 +106,9 @@ mod tests {
         assert_eq!(ack_after(5000, arrived, last, 4), (ack, blocks.to_vec()));
     }
 
+    //= specs/rfc2018.md#receiver
+    //= type=test
+    //# As many blocks are sent as the option space takes.
     #[test]
     fn no_more_blocks_are_listed_than_fit() {
         let arrived = &[(20, 21), (30, 31), (40, 41), (50, 51)];
@@ -92,6 +126,9 @@ mod tests {
         assert_eq!(sack_blocks(&assembler, duplicate, 4).as_slice(), [range((200, 250))]);
     }
 
+    //= specs/rfc2018.md#receiver
+    //= type=test
+    //# After the first come the blocks reported most recently, so that each is reported in at least three ACKs.
     #[test]
     fn block_is_repeated_in_at_least_three_acks() {
         let mut assembler = Assembler::new(SeqNum(0));

@@ -31,6 +31,8 @@ impl ReceiveWindow {
         let edge = rcv_nxt + limit.min(FIELD_MAX);
         Self { shown: edge, promised: edge, limit, shift }
     }
+    //= specs/rfc7323.md#window-scale
+    //# A shift is at most 14, and a larger one that a peer sends is taken for 14.
     /// The smallest shift with which the field can express `largest` octets (RFC 7323 §2.2).
     pub fn shift_for(largest: Bytes) -> u8 {
         (0..SHIFT_MAX).find(|&shift| FIELD_MAX << shift >= largest).unwrap_or(SHIFT_MAX)
@@ -54,11 +56,15 @@ impl ReceiveWindow {
     pub fn offered(&self, rcv_nxt: SeqNum) -> Bytes {
         SeqRange::new(rcv_nxt, self.shown).len()
     }
+    //= specs/rfc7323.md#window-scale
+    //# The window of a SYN or SYN-ACK is not scaled.
     /// The field of a SYN or SYN-ACK, which is never scaled (RFC 7323 §2.2).
     pub fn syn_window(&self) -> u16 {
         self.limit.min(FIELD_MAX) as u16
     }
 
+    //= specs/rfc7323.md#window-scale
+    //# In all other segments the window field is shifted, to the right when sent and to the left when received.
     /// The field of a segment that acknowledges `rcv_nxt` while `used` octets in order wait to be read. Moves the edge
     /// if that is worth it.
     #[inline]
@@ -97,6 +103,8 @@ impl ReceiveWindow {
         (room >= held.saturating_add(step)).then_some(room)
     }
 
+    //= specs/rfc7323.md#window-scale
+    //# A segment inside a window that was ever offered is accepted, even when a later field shows a smaller one.
     /// Whether a segment that occupies `range` is acceptable (RFC 9293 §3.10.7.4, table 6), judged by the edge that
     /// is honoured.
     ///

@@ -31,6 +31,8 @@ impl CwndUsage {
     pub fn on_blocked(&mut self, nxt: SeqNum) {
         self.limited_at = nxt;
     }
+    //= specs/rfc9438.md#application-limit
+    //# The window of a flow that does not use it does not grow.
     /// Whether the flight that ends at the acknowledged `una` was limited by the window.
     #[inline]
     pub fn on_ack(&mut self, una: SeqNum, nxt: SeqNum, cwnd: Bytes, ssthresh: Bytes) -> bool {
@@ -51,6 +53,9 @@ impl CwndUsage {
 mod tests {
     use super::*;
 
+    //= specs/rfc9438.md#application-limit
+    //= type=test
+    //# The window of a flow that does not use it does not grow.
     #[test]
     fn a_flight_that_was_stopped_by_the_window_counts_and_a_later_one_does_not() {
         let mut usage = CwndUsage::new(SeqNum(0));

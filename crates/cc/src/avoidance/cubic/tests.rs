@@ -29,12 +29,33 @@ fn reduced_from_100() -> (Cubic, Window) {
     (cubic, window)
 }
 
+//= specs/rfc9438.md#window-growth
+//= type=test
+//# K is the cube root of (W_max − cwnd) / C, with the window of the stage's beginning.
+//= specs/rfc9438.md#window-growth
+//= type=test
+//# C is 0.4.
+//= specs/rfc9438.md#multiplicative-decrease
+//= type=test
+//# β is 0.7.
 #[test]
 fn a_loss_at_100_segments_leaves_70_and_a_k_of_4217_ms() {
     let (cubic, _) = reduced_from_100();
     assert_eq!(cubic.values(), [("w_max", 100_000), ("k_ms", 4_217)]);
 }
 
+//= specs/rfc9438.md#multiplicative-decrease
+//= type=test
+//# A reduction remembers the window before it as `cwnd_prior`.
+//= specs/rfc9438.md#fast-convergence
+//= type=test
+//# A reduction from below the last W_max sets W_max to cwnd · (1 + β) / 2.
+//= specs/rfc9438.md#fast-convergence
+//= type=test
+//# Any other reduction sets W_max to the window before it.
+//= specs/rfc9438.md#fast-convergence
+//= type=test
+//# Fast convergence can be turned off where one flow is alone.
 #[test_case(FastConvergence::On, 80, 68; "a lower loss lowers the plateau further")]
 #[test_case(FastConvergence::Off, 80, 80; "not without fast convergence")]
 #[test_case(FastConvergence::On, 120, 120; "a higher loss raises the plateau")]
@@ -47,6 +68,15 @@ fn after_a_loss_at_100_the_next_plateau_is(fast_convergence: FastConvergence, se
     assert_eq!(cubic.cwnd_prior, segments * SEGMENT);
 }
 
+//= specs/rfc9438.md#window-growth
+//= type=test
+//# The cubic is C · (t − K)³ + W_max, with t the time since the present stage of avoidance began.
+//= specs/rfc9438.md#window-growth
+//= type=test
+//# The target is the cubic's value one smoothed RTT ahead, but at least the window and at most 1.5 windows.
+//= specs/rfc9438.md#concave-and-convex-regions
+//= type=test
+//# Below W_max, an ACK of one segment opens the window by (target − cwnd) / cwnd segments.
 #[test]
 fn a_whole_window_acknowledged_reaches_the_curve_one_rtt_on() {
     let (mut cubic, window) = reduced_from_100();
@@ -55,6 +85,9 @@ fn a_whole_window_acknowledged_reaches_the_curve_one_rtt_on() {
     assert!((70_000 + grown).abs_diff(95_640) <= 1, "W(2 s) is 95.640 segments, got {}", 70_000 + grown);
 }
 
+//= specs/rfc9438.md#concave-and-convex-regions
+//= type=test
+//# Below W_max, an ACK of one segment opens the window by (target − cwnd) / cwnd segments.
 #[test]
 fn half_a_window_acknowledged_covers_half_the_way() {
     let (mut cubic, window) = reduced_from_100();
@@ -63,6 +96,9 @@ fn half_a_window_acknowledged_covers_half_the_way() {
     assert!(grown.abs_diff(25_640 / 2) <= 1, "{grown}");
 }
 
+//= specs/rfc9438.md#concave-and-convex-regions
+//= type=test
+//# From W_max on, an ACK of one segment opens the window by (target − cwnd) / cwnd segments.
 #[test]
 fn beyond_the_plateau_the_window_follows_the_curve_as_well() {
     let (mut cubic, _) = reduced_from_100();
@@ -74,12 +110,24 @@ fn beyond_the_plateau_the_window_follows_the_curve_as_well() {
     );
 }
 
+//= specs/rfc9438.md#window-growth
+//= type=test
+//# The target is the cubic's value one smoothed RTT ahead, but at least the window and at most 1.5 windows.
 #[test]
 fn growth_is_at_most_half_a_window_in_a_round_trip() {
     let (mut cubic, window) = reduced_from_100();
     assert_eq!(cubic.on_ack(&ack(60_000, 70 * SEGMENT), &window), 35 * SEGMENT);
 }
 
+//= specs/rfc9438.md#reno-friendly-region
+//= type=test
+//# The estimate of Reno's window begins with the window of the stage's beginning.
+//= specs/rfc9438.md#reno-friendly-region
+//= type=test
+//# Each window's worth of acknowledged segments raises the estimate by α = 3 · (1 − β) / (1 + β) segments.
+//= specs/rfc9438.md#reno-friendly-region
+//= type=test
+//# While the cubic is below the estimate, the window is the estimate.
 #[test]
 fn with_a_short_round_trip_the_window_is_renos() {
     let (mut cubic, mut window) = reduced_from_100();
@@ -93,6 +141,9 @@ fn with_a_short_round_trip_the_window_is_renos() {
     }
 }
 
+//= specs/rfc9438.md#window-growth
+//= type=test
+//# The cubic is C · (t − K)³ + W_max, with t the time since the present stage of avoidance began.
 #[test]
 fn with_a_long_round_trip_the_window_is_the_cubics() {
     let (mut cubic, mut window) = reduced_from_100();
@@ -105,6 +156,9 @@ fn with_a_long_round_trip_the_window_is_the_cubics() {
     assert!(window.cwnd().abs_diff(96_717) <= 2, "{}", window.cwnd());
 }
 
+//= specs/rfc9438.md#reno-friendly-region
+//= type=test
+//# Once the estimate has come to `cwnd_prior`, α is 1.
 #[test]
 fn reno_is_matched_in_full_once_its_estimate_is_back_at_the_old_window() {
     let (mut cubic, mut window) = reduced_from_100();
@@ -118,6 +172,9 @@ fn reno_is_matched_in_full_once_its_estimate_is_back_at_the_old_window() {
     assert_eq!(last, SEGMENT);
 }
 
+//= specs/rfc9438.md#window-growth
+//= type=test
+//# Time in which an application limit kept the window from growing does not count towards t.
 #[test]
 fn time_in_which_the_application_limited_does_not_count() {
     let srtt = Some(Duration::from_secs(1));
@@ -130,6 +187,9 @@ fn time_in_which_the_application_limited_does_not_count() {
     assert_eq!(now, later);
 }
 
+//= specs/rfc9438.md#window-growth
+//= type=test
+//# Time in which an application limit kept the window from growing does not count towards t.
 #[test]
 fn idle_time_does_not_count() {
     let srtt = Some(Duration::from_secs(1));
@@ -141,6 +201,9 @@ fn idle_time_does_not_count() {
     assert_eq!(now, later);
 }
 
+//= specs/rfc9438.md#window-growth
+//= type=test
+//# Only an ACK that acknowledges new data opens the window.
 #[test]
 fn a_duplicate_ack_brings_nothing_and_stops_no_clock() {
     let srtt = Some(Duration::from_secs(1));
@@ -150,6 +213,15 @@ fn a_duplicate_ack_brings_nothing_and_stops_no_clock() {
     assert!((70_000 + grown).abs_diff(95_640) <= 1);
 }
 
+//= specs/rfc9438.md#timeout
+//= type=test
+//# A timeout leaves a window of one segment, and an `ssthresh` by β as after a loss.
+//= specs/rfc9438.md#timeout
+//= type=test
+//# The first stage of avoidance after a timeout has K = 0 and its first window as W_max.
+//= specs/rfc9438.md#timeout
+//= type=test
+//# The first stage of avoidance after a timeout has its first window as the estimate of Reno's window.
 #[test]
 fn after_a_timeout_the_curve_begins_at_its_plateau() {
     let mut cubic = Cubic::new(&CubicConfig::default());
@@ -160,6 +232,9 @@ fn after_a_timeout_the_curve_begins_at_its_plateau() {
     assert_eq!(cubic.epoch.w_est, 70_000 << FRACTION_BITS);
 }
 
+//= specs/rfc9438.md#slow-start
+//= type=test
+//# Slow start that ends without a loss sets `cwnd_prior` and W_max to the window, and K to 0.
 #[test]
 fn slow_start_left_without_a_loss_begins_at_its_plateau() {
     let mut cubic = Cubic::new(&CubicConfig::default());

@@ -81,6 +81,15 @@ impl Sender {
     }
 }
 
+//= specs/rfc6675.md#scoreboard
+//= type=test
+//# A hole is lost when three separate SACKed ranges lie above it.
+//= specs/rfc6675.md#scoreboard
+//= type=test
+//# A hole is lost when more than two SMSS of SACKed octets lie above it.
+//= specs/rfc6675.md#recovery
+//= type=test
+//# Recovery begins with the third duplicate ACK, or when the first hole is lost.
 #[test_case(&[(1000, 2000), (3000, 4000)] => Vec::<u64>::new(); "two ranges")]
 #[test_case(&[(1000, 2000), (3000, 4000), (5000, 6000)] => vec![0]; "three ranges")]
 #[test_case(&[(1000, 3000)] => Vec::<u64>::new(); "exactly two segments of octets")]
@@ -91,6 +100,9 @@ fn a_hole_is_lost_when_enough_above_it_is_sacked(blocks: &[(u32, u32)]) -> Vec<u
     Sender::new(DupThresh::new, 10).ack(0, blocks)
 }
 
+//= specs/rfc6675.md#timeout
+//= type=test
+//# A retransmission that is lost is repaired by a timeout.
 #[test]
 fn a_lost_retransmission_is_never_seen() {
     let mut sender = Sender::new(DupThresh::new, 10);
@@ -119,6 +131,12 @@ fn inside_an_episode_only_what_lies_above_a_hole_counts() {
     }
 }
 
+//= specs/rfc6675.md#scoreboard
+//= type=test
+//# An ACK is a duplicate if it SACKs octets that were neither acknowledged nor SACKed before.
+//= specs/rfc6675.md#recovery
+//= type=test
+//# Recovery begins with the third duplicate ACK, or when the first hole is lost.
 #[test]
 fn three_acks_with_news_suffice_when_segments_are_small() {
     let mut sender = Sender::new(DupThresh::new, 0);
@@ -139,6 +157,12 @@ fn a_cumulative_advance_starts_the_count_anew() {
     assert_eq!(sender.ack(100, &[(200, 500)]), []);
 }
 
+//= specs/rfc6675.md#timeout
+//= type=test
+//# After a timeout, no recovery begins before everything outstanding at the timeout is acknowledged.
+//= specs/rfc6675.md#timeout
+//= type=test
+//# A timeout keeps what the scoreboard knows of SACKed segments.
 #[test]
 fn a_timeout_takes_everything_not_sacked_for_lost_and_judges_no_more_until_it_is_over() {
     let mut sender = Sender::new(DupThresh::new, 6);
@@ -179,6 +203,12 @@ fn over_all_loss_patterns_of_ten_segments_exactly_the_holes_with_enough_above_ar
     }
 }
 
+//= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+//= type=test
+//# The third duplicate ACK brings the first unacknowledged segment back.
+//= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+//= type=test
+//# Each further duplicate ACK stands for a segment that left the network.
 #[test]
 fn without_sack_the_third_duplicate_marks_the_first_segment_and_each_departs_one() {
     let mut sender = Sender::new(DupThresh::without_sack, 10);

@@ -35,6 +35,10 @@ impl Rack {
         Self { newest: Newest::default(), fack: None, reo_wnd: ReoWnd::new(config), news: News::default() }
     }
 
+    //= specs/rfc8985.md#reordering
+    //# A never retransmitted segment that is delivered below the highest delivered number proves reordering.
+    //= specs/rfc8985.md#reordering
+    //# A retransmitted segment that is delivered below the highest delivered number proves nothing.
     /// Step 3: an original delivered below what was delivered before proves reordering.
     fn see_reordering(&mut self, batch: &[SentSegment]) {
         for segment in batch {
@@ -50,6 +54,10 @@ impl Rack {
         }
     }
 
+    //= specs/rfc8985.md#loss-detection
+    //# A segment is lost when one sent after it was delivered and its age is at least the RTT plus the window.
+    //= specs/rfc8985.md#loss-detection
+    //# While a segment waits for the window to pass, a timer is armed that marks it lost without another ACK.
     /// Marks, oldest first, what `doubtful` admits and is overdue.
     fn mark_overdue(
         &self,
@@ -95,6 +103,10 @@ impl LossDetector for Rack {
         self.reo_wnd.on_reordering();
     }
 
+    //= specs/rfc8985.md#retransmission-timeout
+    //# A timeout marks the first outstanding segment lost.
+    //= specs/rfc8985.md#retransmission-timeout
+    //# A timeout marks any other segment lost only if its age is at least the RTT plus the window.
     /// RFC 8985 §6.3: the first segment, and what is overdue; what was sent recently may still arrive.
     fn on_timeout(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict {
         let reo_wnd = self.reo_wnd.get(board.sacked_segments(), cx);
@@ -103,6 +115,8 @@ impl LossDetector for Rack {
         Verdict { newly_lost: first + overdue.newly_lost, recheck_at: None }
     }
 
+    //= specs/rfc8985.md#loss-detection
+    //# A retransmission is given up for lost by the same rule as an original.
     fn detect(&mut self, board: &mut Scoreboard, cx: &DetectCx) -> Verdict {
         // Taken, so that a timer that follows does not count the same news twice.
         let news = core::mem::take(&mut self.news);

@@ -62,6 +62,14 @@ impl ReoWnd {
         self.reo_wnd
     }
 
+    //= specs/rfc8985.md#prerequisites
+    //# D-SACKs adapt the reordering window.
+    //= specs/rfc8985.md#reordering-window
+    //# Each round trip that brings a D-SACK widens the window by another quarter of the minimum RTT.
+    //= specs/rfc8985.md#reordering-window
+    //# A second D-SACK in the same round trip widens nothing.
+    //= specs/rfc8985.md#reordering-window
+    //# Sixteen recoveries without a D-SACK bring a widened window back to its first size.
     fn adapt(&mut self, news: News, cx: &DetectCx) {
         self.dsack_round = self.dsack_round.filter(|round| cx.snd_una.before(*round));
         let grows = news.dsack && self.adaptation == DsackAdaptation::On && self.dsack_round.is_none();
@@ -77,6 +85,16 @@ impl ReoWnd {
         }
     }
 
+    //= specs/rfc8985.md#reordering-window
+    //# While no reordering was seen, the window is zero inside recovery and once three segments are SACKed.
+    //= specs/rfc8985.md#reordering-window
+    //# Otherwise the window begins as a quarter of the minimum RTT, or as zero while no RTT is known.
+    //= specs/rfc8985.md#reordering-window
+    //# Once reordering was seen, no number of SACKed segments closes the window.
+    //= specs/rfc8985.md#reordering-window
+    //# The reordering window has an upper bound.
+    //= specs/rfc8985.md#reordering-window
+    //# The upper bound of the reordering window is the smoothed RTT.
     /// The window for the present state.
     pub fn get(&self, sacked_segments: u32, cx: &DetectCx) -> Duration {
         // Until reordering is seen, three SACKed segments, or being in recovery already, are proof enough.

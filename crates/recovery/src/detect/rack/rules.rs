@@ -4,18 +4,26 @@ use crate::detect::DetectCx;
 use crate::scoreboard::{SentSegment, Xmit};
 use base::{Duration, Instant};
 
+//= specs/rfc8985.md#newest-delivered-segment
+//# Of two segments sent at the same moment, the one with the higher end counts as sent later.
 /// Whether transmission `a` came after transmission `b`; ties of one moment go by sequence number.
 #[inline]
 pub fn sent_after(a: Xmit, b: Xmit) -> bool {
     a.is_after(b)
 }
 
+//= specs/rfc8985.md#loss-detection
+//# A segment is lost when one sent after it was delivered and its age is at least the RTT plus the window.
 /// When a segment sent at `sent_at` is overdue, if something sent later has been delivered (step 5).
 #[inline]
 pub fn deadline(sent_at: Instant, rtt: Duration, reo_wnd: Duration) -> Instant {
     sent_at + rtt + reo_wnd
 }
 
+//= specs/rfc8985.md#newest-delivered-segment
+//# A delivered retransmission is passed over when the echoed timestamp is older than its own.
+//= specs/rfc8985.md#newest-delivered-segment
+//# A delivered retransmission is passed over when it is younger than the minimum RTT.
 /// Whether the delivery of a retransmitted segment may be an answer to an earlier copy (step 2): the echoed timestamp is
 /// older than the copy, or the answer came faster than the path has been.
 #[inline]
@@ -37,6 +45,8 @@ pub struct Newest {
 }
 
 impl Newest {
+    //= specs/rfc8985.md#newest-delivered-segment
+    //# The detector's RTT is the age of the segment sent last among those an ACK delivers.
     /// Step 2 for everything one ACK delivered. Visiting by send time and keeping the last comes to the same as looking
     /// for the newest, so nothing is sorted.
     #[inline]
@@ -53,6 +63,8 @@ impl Newest {
         }
     }
 
+    //= specs/rfc8985.md#newest-delivered-segment
+    //# Of all delivered segments the one sent last is remembered, with its send time and its end.
     /// A transmission was delivered. The RTT follows also when something sent later was delivered before.
     #[inline]
     pub fn take(&mut self, xmit: Xmit, now: Instant) {

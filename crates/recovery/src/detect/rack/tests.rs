@@ -128,6 +128,9 @@ fn first_of_four_lost(origin: SeqNum) -> Sender {
     sender
 }
 
+//= specs/rfc8985.md#reordering-window
+//= type=test
+//# While no reordering was seen, the window is zero inside recovery and once three segments are SACKed.
 #[test_case(SeqNum(1))]
 #[test_case(SeqNum(u32::MAX - 1500); "across the wrap")]
 fn the_third_sacked_segment_closes_the_window_while_no_reordering_was_seen(origin: SeqNum) {
@@ -137,6 +140,15 @@ fn the_third_sacked_segment_closes_the_window_while_no_reordering_was_seen(origi
     assert_eq!(sender.ack(43_000, 0, &[3]), lose(1));
 }
 
+//= specs/rfc8985.md#reordering-window
+//= type=test
+//# Otherwise the window begins as a quarter of the minimum RTT, or as zero while no RTT is known.
+//= specs/rfc8985.md#loss-detection
+//= type=test
+//# A segment is lost when one sent after it was delivered and its age is at least the RTT plus the window.
+//= specs/rfc8985.md#loss-detection
+//= type=test
+//# While a segment waits for the window to pass, a timer is armed that marks it lost without another ACK.
 #[test]
 fn the_timer_finds_the_loss_after_a_quarter_of_the_minimum_rtt_once_reordering_was_seen() {
     let mut sender = Sender::new(us(40_000), us(50_000));
@@ -149,6 +161,12 @@ fn the_timer_finds_the_loss_after_a_quarter_of_the_minimum_rtt_once_reordering_w
     assert_eq!(sender.timer(150_000), lose(1));
 }
 
+//= specs/rfc8985.md#reordering-window
+//= type=test
+//# Once reordering was seen, no number of SACKed segments closes the window.
+//= specs/rfc8985.md#other-algorithms
+//= type=test
+//# The loss detection of RFC 6675 is not used beside RACK.
 #[test]
 fn fifty_sacked_segments_still_wait_once_reordering_was_seen() {
     let mut sender = Sender::new(us(40_000), us(50_000));
@@ -159,6 +177,9 @@ fn fifty_sacked_segments_still_wait_once_reordering_was_seen() {
     }
 }
 
+//= specs/rfc8985.md#loss-detection
+//= type=test
+//# A retransmission is given up for lost by the same rule as an original.
 #[test]
 fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
     let mut sender = first_of_four_lost(SeqNum(1));
@@ -171,6 +192,9 @@ fn a_lost_retransmission_is_found_by_what_was_sent_after_it() {
     assert_eq!(sender.board.lost_log().last().unwrap().0.retransmits, 1);
 }
 
+//= specs/rfc8985.md#newest-delivered-segment
+//= type=test
+//# Of two segments sent at the same moment, the one with the higher end counts as sent later.
 #[test]
 fn of_one_moments_burst_only_lower_numbers_than_the_delivered_one_are_judged() {
     let mut sender = Sender::new(us(40_000), us(50_000));
@@ -180,6 +204,9 @@ fn of_one_moments_burst_only_lower_numbers_than_the_delivered_one_are_judged() {
     assert_eq!(sender.timer(400_000), Verdict::default(), "5 and 6 were sent after all that was delivered");
 }
 
+//= specs/rfc8985.md#newest-delivered-segment
+//= type=test
+//# A delivered retransmission is passed over when it is younger than the minimum RTT.
 #[test]
 fn an_answer_faster_than_the_path_is_taken_for_the_originals() {
     let mut sender = first_of_four_lost(SeqNum(1));
@@ -190,6 +217,9 @@ fn an_answer_faster_than_the_path_is_taken_for_the_originals() {
     assert_eq!(sender.rack.newest, before);
 }
 
+//= specs/rfc8985.md#newest-delivered-segment
+//= type=test
+//# A delivered retransmission is passed over when the echoed timestamp is older than its own.
 #[test_case(Some(0), 3_000; "of the first copy: ignored")]
 #[test_case(Some(43), 43_000; "of the second copy: used")]
 #[test_case(None, 43_000; "no timestamps and slow enough: used")]
@@ -202,6 +232,9 @@ fn the_echoed_timestamp_tells_which_copy_was_delivered(tsecr: Option<u32>, newes
     assert_eq!(sender.rack.newest.xmit.unwrap().at, at(newest_us));
 }
 
+//= specs/rfc8985.md#newest-delivered-segment
+//= type=test
+//# The detector's RTT is the age of the segment sent last among those an ACK delivers.
 #[test]
 fn the_rtt_follows_each_delivery_also_of_what_was_sent_earlier() {
     let mut sender = Sender::new(us(40_000), us(50_000));
@@ -211,6 +244,12 @@ fn the_rtt_follows_each_delivery_also_of_what_was_sent_earlier() {
     assert_eq!(sender.rack.newest, Newest { xmit: Some(Xmit { at: at(1_000), end: sender.seq(2) }), rtt: us(60_000) });
 }
 
+//= specs/rfc8985.md#newest-delivered-segment
+//= type=test
+//# Of all delivered segments the one sent last is remembered, with its send time and its end.
+//= specs/rfc8985.md#newest-delivered-segment
+//= type=test
+//# The detector's RTT is the age of the segment sent last among those an ACK delivers.
 #[test]
 fn of_one_batch_the_one_sent_last_counts_wherever_it_stands() {
     let mut sender = first_of_four_lost(SeqNum(1));
@@ -221,6 +260,9 @@ fn of_one_batch_the_one_sent_last_counts_wherever_it_stands() {
     assert_eq!(sender.rack.newest, Newest { xmit: Some(Xmit { at: at(43_000), end: sender.seq(1) }), rtt: us(47_000) });
 }
 
+//= specs/rfc8985.md#reordering-window
+//= type=test
+//# While no reordering was seen, the window is zero inside recovery and once three segments are SACKed.
 #[test]
 fn inside_an_episode_nothing_waits_while_no_reordering_was_seen() {
     let mut sender = first_of_four_lost(SeqNum(1));
@@ -228,6 +270,9 @@ fn inside_an_episode_nothing_waits_while_no_reordering_was_seen() {
     assert_eq!(sender.ack(41_000, 0, &[1]), lose(1));
 }
 
+//= specs/rfc8985.md#reordering
+//= type=test
+//# A never retransmitted segment that is delivered below the highest delivered number proves reordering.
 #[test]
 fn an_original_below_the_highest_delivered_is_reordering() {
     let mut sender = first_of_four_lost(SeqNum(1));
@@ -237,6 +282,9 @@ fn an_original_below_the_highest_delivered_is_reordering() {
     assert!(sender.rack.reordering().unwrap().2);
 }
 
+//= specs/rfc8985.md#reordering
+//= type=test
+//# A retransmitted segment that is delivered below the highest delivered number proves nothing.
 #[test]
 fn a_retransmitted_segment_below_the_highest_delivered_is_no_reordering() {
     let mut sender = first_of_four_lost(SeqNum(1));
@@ -246,6 +294,18 @@ fn a_retransmitted_segment_below_the_highest_delivered_is_no_reordering() {
     assert!(!sender.rack.reordering().unwrap().2);
 }
 
+//= specs/rfc8985.md#prerequisites
+//= type=test
+//# D-SACKs adapt the reordering window.
+//= specs/rfc8985.md#reordering-window
+//= type=test
+//# Each round trip that brings a D-SACK widens the window by another quarter of the minimum RTT.
+//= specs/rfc8985.md#reordering-window
+//= type=test
+//# The reordering window has an upper bound.
+//= specs/rfc8985.md#reordering-window
+//= type=test
+//# The upper bound of the reordering window is the smoothed RTT.
 #[test]
 fn the_window_never_exceeds_the_smoothed_rtt_and_grows_a_quarter_per_round() {
     // A path of 0.8 ms that delays single packets by 4 ms: twenty quarters cover it.
@@ -261,6 +321,9 @@ fn the_window_never_exceeds_the_smoothed_rtt_and_grows_a_quarter_per_round() {
     assert_eq!(sender.mult(), 41);
 }
 
+//= specs/rfc8985.md#reordering-window
+//= type=test
+//# Otherwise the window begins as a quarter of the minimum RTT, or as zero while no RTT is known.
 #[test]
 fn while_no_rtt_is_known_there_is_no_window() {
     let mut sender = Sender::new(us(40_000), us(50_000));
@@ -285,6 +348,9 @@ fn without_adaptation_duplicate_reports_change_nothing() {
     assert_eq!((sender.window(), sender.mult()), (us(200), 1));
 }
 
+//= specs/rfc8985.md#reordering-window
+//= type=test
+//# A second D-SACK in the same round trip widens nothing.
 #[test]
 fn two_duplicate_reports_in_one_round_count_once() {
     let mut sender = Sender::starting_at(SeqNum(u32::MAX - 2500), us(40_000), us(500_000));
@@ -307,6 +373,9 @@ fn a_timer_does_not_count_an_acks_duplicate_report_again() {
     assert_eq!(sender.mult(), 2);
 }
 
+//= specs/rfc8985.md#reordering-window
+//= type=test
+//# Sixteen recoveries without a D-SACK bring a widened window back to its first size.
 #[test]
 fn sixteen_recoveries_without_a_duplicate_report_reset_the_multiplier() {
     let mut sender = Sender::new(us(40_000), us(500_000));
@@ -323,6 +392,12 @@ fn sixteen_recoveries_without_a_duplicate_report_reset_the_multiplier() {
     assert_eq!(sender.mult(), 1);
 }
 
+//= specs/rfc8985.md#retransmission-timeout
+//= type=test
+//# A timeout marks the first outstanding segment lost.
+//= specs/rfc8985.md#retransmission-timeout
+//= type=test
+//# A timeout marks any other segment lost only if its age is at least the RTT plus the window.
 #[test]
 fn a_timeout_spares_what_was_sent_recently() {
     let mut sender = Sender::new(us(40_000), us(50_000));
@@ -334,6 +409,9 @@ fn a_timeout_spares_what_was_sent_recently() {
     assert_eq!(sender.lost(), [1]);
 }
 
+//= specs/rfc8985.md#retransmission-timeout
+//= type=test
+//# A timeout marks any other segment lost only if its age is at least the RTT plus the window.
 #[test]
 fn a_timeout_before_any_delivery_takes_everything_for_lost() {
     let mut sender = Sender::new(us(40_000), us(50_000));
@@ -366,6 +444,9 @@ fn lateness_within_the_window_costs_nothing(rtt: u64, dsack_rounds: u32, lost: &
     assert_eq!(sender.lost(), lost);
 }
 
+//= specs/rfc8985.md#loss-detection
+//= type=test
+//# A segment is lost when one sent after it was delivered and its age is at least the RTT plus the window.
 #[test]
 fn nothing_delivered_is_ever_marked_and_every_hole_below_it_is() {
     for mask in 0u32..1 << 10 {

@@ -16,6 +16,9 @@ fn data(script: &mut Script, seq: u32, len: u32) {
     script.deliver(repr, len);
 }
 
+//= specs/rfc5681.md#acknowledging
+//= type=test
+//# At least every second full-sized segment is acknowledged at once.
 #[test]
 fn every_second_full_segment_is_acknowledged_at_once() {
     let mut script = Script::established(delayed(40));
@@ -25,6 +28,9 @@ fn every_second_full_segment_is_acknowledged_at_once() {
     assert_eq!(script.sent()[0].ack, Some(1 + 2 * MSS));
 }
 
+//= specs/rfc5681.md#acknowledging
+//= type=test
+//# An ACK is delayed by less than 500 ms.
 #[test]
 fn a_single_segment_is_acknowledged_when_the_delay_is_over() {
     let mut script = Script::established(delayed(40));
@@ -45,6 +51,15 @@ fn an_acknowledgement_rides_on_data_when_there_is_some() {
     assert!(script.sent().iter().all(|out| out.len > 0), "no second ACK");
 }
 
+//= specs/rfc5681.md#acknowledging
+//= type=test
+//# An out-of-order segment is acknowledged at once.
+//= specs/rfc5681.md#acknowledging
+//= type=test
+//# A segment that fills all or part of a gap is acknowledged at once.
+//= specs/rfc2018.md#receiver
+//= type=test
+//# While data waits out of order, every ACK carries SACK blocks.
 #[test]
 fn a_hole_is_reported_at_once_newest_block_first_and_its_filling_too() {
     let mut script = Script::established(delayed(40));
@@ -60,6 +75,9 @@ fn a_hole_is_reported_at_once_newest_block_first_and_its_filling_too() {
     assert_eq!(script.sent()[0].ack, Some(1101));
 }
 
+//= specs/rfc2883.md#receiver
+//= type=test
+//# A segment that brings octets a second time is reported by a block, in the next ACK and in no later one.
 #[test]
 fn a_duplicate_is_reported_once_as_d_sack() {
     let mut script = Script::established(delayed(40));

@@ -51,7 +51,7 @@ fn data(script: &mut Script, seq: u32, len: u32, timestamps: Option<Timestamps>)
 fn ten_in_flight(options: Options, detector: DetectorConfig) -> Script {
     let mut cfg = quick();
     cfg.cc.avoidance = AvoidanceConfig::Reno(Default::default());
-    cfg.recovery = RecoveryConfig { detector, reduction: ReductionConfig::Pipe };
+    cfg.recovery = RecoveryConfig { detector, reduction: ReductionConfig::Pipe, ..RecoveryConfig::default() };
     let mut script = Script::connecting(cfg);
     script.pass(RTT);
     script.finish_handshake(options);
@@ -69,12 +69,18 @@ fn by_count() -> DetectorConfig {
     DetectorConfig::DupThresh(Default::default())
 }
 
+//= specs/rfc5681.md#initial-window
+//= type=test
+//# Neither the SYN-ACK nor its acknowledgement opens the window.
 #[test]
 fn neither_syn_nor_syn_ack_opens_the_window() {
     assert_eq!(Script::established(quick()).info().cwnd, 10 * MSS);
     assert_eq!(Script::accepted(quick()).info().cwnd, 10 * MSS);
 }
 
+//= specs/rfc5681.md#initial-window
+//= type=test
+//# After more than one lost SYN the initial window is one segment.
 #[test_case(1, 10 * MSS; "after one")]
 #[test_case(2, MSS; "after two")]
 fn lost_syns_leave_an_initial_window_of(lost: u32, cwnd: u32) {
@@ -89,6 +95,18 @@ fn lost_syns_leave_an_initial_window_of(lost: u32, cwnd: u32) {
     assert_eq!(script.info().cwnd, cwnd);
 }
 
+//= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+//= type=test
+//# Fast retransmit sets `ssthresh` to half the FlightSize, but to no less than two segments.
+//= specs/rfc6675.md#recovery
+//= type=test
+//# Recovery lasts until everything outstanding at its beginning is cumulatively acknowledged.
+//= specs/rfc6675.md#recovery
+//= type=test
+//# When recovery begins, the window and `ssthresh` become half the FlightSize.
+//= specs/rfc6675.md#recovery
+//= type=test
+//# The first retransmission of recovery leaves whatever is in flight.
 #[test_case(by_time(); "rack")]
 #[test_case(by_count(); "dup_thresh")]
 fn a_loss_halves_window_and_threshold_and_the_first_retransmission_leaves_anyway(detector: DetectorConfig) {
@@ -103,6 +121,9 @@ fn a_loss_halves_window_and_threshold_and_the_first_retransmission_leaves_anyway
     assert_eq!(script.info().episode, "open");
 }
 
+//= specs/rfc8985.md#other-algorithms
+//= type=test
+//# A segment marked lost is not retransmitted before congestion control lets it.
 #[test]
 fn what_is_marked_lost_waits_until_the_window_has_room() {
     let mut script = ten_in_flight(peer_options(), by_time());
@@ -116,6 +137,12 @@ fn what_is_marked_lost_waits_until_the_window_has_room() {
     }
 }
 
+//= specs/rfc8985.md#other-algorithms
+//= type=test
+//# Without proportional rate reduction, a lost retransmission brings another reduction of the window.
+//= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+//= type=test
+//# The loss of a retransmission is a second sign of congestion, and reduces the window again.
 #[test]
 fn a_lost_retransmission_reduces_the_window_once_more() {
     let mut script = ten_in_flight(peer_options(), by_time());
@@ -135,6 +162,12 @@ fn a_lost_retransmission_reduces_the_window_once_more() {
     assert_eq!(script.info().ssthresh, info.ssthresh);
 }
 
+//= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+//= type=test
+//# The first two duplicate ACKs each let one new segment leave.
+//= specs/rfc6675.md#recovery
+//= type=test
+//# Before recovery, a duplicate ACK lets new data leave if the window has room for a segment.
 #[test]
 fn before_recovery_a_duplicate_ack_lets_a_new_segment_leave() {
     let mut script = ten_in_flight(peer_options(), by_count());
@@ -148,6 +181,18 @@ fn before_recovery_a_duplicate_ack_lets_a_new_segment_leave() {
     assert_eq!(script.data(), [(at(10), MSS), (at(11), MSS)], "without SACK as well");
 }
 
+//= specs/rfc6298.md#managing-the-timer
+//= type=test
+//# No segment is retransmitted by the timer earlier than one RTO after it was last sent.
+//= specs/rfc6298.md#managing-the-timer
+//= type=test
+//# A transmission of data starts the timer if it does not run.
+//= specs/rfc6298.md#managing-the-timer
+//= type=test
+//# The timer is stopped when all outstanding data is acknowledged.
+//= specs/rfc6298.md#managing-the-timer
+//= type=test
+//# An ACK of new data starts the timer anew.
 #[test]
 fn the_timer_starts_with_the_first_segment_and_anew_with_each_ack_of_new_data() {
     let mut script = Script::established(quick());
@@ -169,6 +214,9 @@ fn the_timer_starts_with_the_first_segment_and_anew_with_each_ack_of_new_data() 
     assert_eq!(script.info().counters.timeouts, 1, "later data does not inherit an old deadline");
 }
 
+//= specs/rfc6298.md#taking-samples
+//= type=test
+//# At least one RTT sample is taken in each round trip that allows it.
 #[test]
 fn each_round_trip_gives_a_sample() {
     let mut script = Script::established(quick());
@@ -181,6 +229,12 @@ fn each_round_trip_gives_a_sample() {
     }
 }
 
+//= specs/rfc6298.md#taking-samples
+//= type=test
+//# A segment that was retransmitted gives no RTT sample, unless a timestamp tells which copy was acknowledged.
+//= specs/rfc7323.md#round-trips
+//= type=test
+//# An echoed timestamp gives an RTT sample only in an ACK that advances SND.UNA.
 #[test]
 fn only_an_echo_in_an_ack_that_advances_measures_a_retransmission() {
     let mut script = stamped_script();
@@ -205,6 +259,15 @@ fn only_an_echo_in_an_ack_that_advances_measures_a_retransmission() {
     assert_ne!(echo(&mut script, 1449, copy, None), before);
 }
 
+//= specs/rfc2018.md#sender
+//= type=test
+//# Data stays in the send buffer until it is cumulatively acknowledged.
+//= specs/rfc2018.md#sender
+//= type=test
+//# A timeout that finds the first segment SACKed takes all SACK marks back.
+//= specs/rfc2018.md#sender
+//= type=test
+//# A timeout retransmits the first outstanding segment even if it was SACKed.
 #[test]
 fn what_the_receiver_takes_back_is_still_there_and_is_sent_again() {
     let mut script = ten_in_flight(peer_options(), by_count());
@@ -222,6 +285,9 @@ fn what_the_receiver_takes_back_is_still_there_and_is_sent_again() {
     assert!(script.data().contains(&(at(9), MSS)));
 }
 
+//= specs/rfc2018.md#negotiation
+//= type=test
+//# Without SACK-permitted in the peer's SYN, no SACK option is sent.
 #[test]
 fn without_sack_permitted_no_blocks_are_sent() {
     let mut script = Script::established_with(quick(), no_sack());
@@ -229,6 +295,9 @@ fn without_sack_permitted_no_blocks_are_sent() {
     assert_eq!((acks.len(), acks[0].ack, acks[0].options.sack), (1, Some(1), SackBlocks::NONE));
 }
 
+//= specs/rfc2018.md#negotiation
+//= type=test
+//# The SACK-permitted option is sent in SYNs only.
 #[test]
 fn only_syns_permit_sack_announce_a_size_or_scale() {
     let mut script = Script::connecting(with_timestamps());
@@ -244,6 +313,9 @@ fn only_syns_permit_sack_announce_a_size_or_scale() {
     }
 }
 
+//= specs/rfc5681.md#acknowledging
+//= type=test
+//# An arriving segment causes no more than one ACK.
 #[test]
 fn one_segment_never_causes_two_acks() {
     let mut script = Script::established(quick());
@@ -252,6 +324,9 @@ fn one_segment_never_causes_two_acks() {
     assert!(acks.iter().all(|&acks| acks <= 1), "{acks:?}");
 }
 
+//= specs/rfc7323.md#timestamps
+//= type=test
+//# Once timestamps are in use, every segment but a reset carries them.
 #[test]
 fn every_segment_but_a_reset_carries_timestamps() {
     let mut script = stamped_script();
@@ -266,6 +341,9 @@ fn every_segment_but_a_reset_carries_timestamps() {
     assert!(sent.len() >= 3 && sent.iter().all(|out| out.options.timestamps.is_some()), "{sent:?}");
 }
 
+//= specs/rfc7323.md#timestamps
+//= type=test
+//# Once timestamps are in use, a segment without them is dropped, unless it is a reset.
 #[test]
 fn a_segment_that_lost_its_timestamps_is_dropped() {
     let mut script = stamped_script();
@@ -275,6 +353,9 @@ fn a_segment_that_lost_its_timestamps_is_dropped() {
     assert_eq!(data(&mut script, 1, 100, stamped(1000, 0))[0].ack, Some(101));
 }
 
+//= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
+//= type=test
+//# The timestamp is judged before the sequence number.
 #[test]
 fn the_timestamp_is_judged_before_the_window() {
     let mut script = stamped_script();
@@ -283,6 +364,9 @@ fn the_timestamp_is_judged_before_the_window() {
     assert_eq!((dropped[DropReason::OldTimestamp as usize], dropped[DropReason::OutOfWindow as usize]), (1, 0));
 }
 
+//= specs/rfc2883.md#receiver
+//= type=test
+//# A duplicate that the timestamp check refuses is reported too.
 #[test]
 fn a_duplicate_that_is_too_old_is_reported() {
     let mut script = stamped_script();
@@ -292,6 +376,9 @@ fn a_duplicate_that_is_too_old_is_reported() {
     assert_eq!((acks[0].ack, block.start, block.len()), (Some(101), PEER_ISS + 1, 100));
 }
 
+//= specs/rfc7323.md#window-scale
+//= type=test
+//# No new data, other than a probe of a closed window, is sent beyond the window last received.
 #[test]
 fn no_new_data_leaves_beyond_the_peers_window() {
     let mut script = Script::established(quick());
@@ -305,6 +392,9 @@ fn no_new_data_leaves_beyond_the_peers_window() {
     assert_eq!(end(&script.data()), None);
 }
 
+//= specs/rfc7323.md#window-scale
+//= type=test
+//# A segment inside a window that was ever offered is accepted, even when a later field shows a smaller one.
 #[test]
 fn what_a_window_once_admitted_is_taken_although_less_is_shown() {
     let mut cfg = quick();

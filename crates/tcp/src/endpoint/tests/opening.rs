@@ -51,6 +51,9 @@ fn a_peer_without_the_mss_option_gets_536_octets() {
     assert_eq!(script.data()[0], (1, 536));
 }
 
+//= specs/rfc7323.md#timestamps
+//= type=test
+//# The octets of the option are taken from the segment, not from the announced segment size.
 #[test]
 fn timestamps_shrink_the_segment_but_not_the_announced_size() {
     let mut cfg = quick();

@@ -24,6 +24,12 @@ fn at(n: u32) -> u32 {
     1 + n * MSS
 }
 
+//= specs/rfc6675.md#scoreboard
+//= type=test
+//# An ACK's SACK blocks update the scoreboard before anything else is decided.
+//= specs/rfc6675.md#recovery
+//= type=test
+//# Recovery lasts until everything outstanding at its beginning is cumulatively acknowledged.
 #[test_case(DetectorConfig::DupThresh(Default::default()); "dup_thresh")]
 #[test_case(DetectorConfig::Rack(Default::default()); "rack")]
 #[test_case(DetectorConfig::RackRing(Default::default()); "rack_ring")]
@@ -43,6 +49,15 @@ fn a_lost_segment_is_sent_again_after_three_segments_behind_it_arrived(detector:
     assert_eq!(script.info().counters.episodes_without_timeout, 1);
 }
 
+//= specs/rfc8985.md#loss-detection
+//= type=test
+//# A retransmission is given up for lost by the same rule as an original.
+//= specs/rfc6675.md#next-segment
+//= type=test
+//# When no lost hole is left, new data is sent, if the peer's window takes it.
+//= specs/rfc6675.md#timeout
+//= type=test
+//# A retransmission that is lost is repaired by a timeout.
 #[test]
 fn rack_recovers_a_lost_retransmission_without_a_timeout_and_dup_thresh_cannot() {
     for (detector, again, timeouts) in [
@@ -72,6 +87,12 @@ fn rack_recovers_a_lost_retransmission_without_a_timeout_and_dup_thresh_cannot()
     }
 }
 
+//= specs/rfc6298.md#managing-the-timer
+//= type=test
+//# When the timer expires, the earliest unacknowledged segment is sent again.
+//= specs/rfc5681.md#response-to-a-timeout
+//= type=test
+//# After a timeout the window is one segment.
 #[test]
 fn a_timeout_sends_the_first_segment_and_slow_starts_over_the_rest() {
     let mut script = ten_in_flight(DetectorConfig::Rack(Default::default()));
@@ -85,6 +106,15 @@ fn a_timeout_sends_the_first_segment_and_slow_starts_over_the_rest() {
     assert_eq!(script.data().len(), 2, "one acknowledged opens the window to two");
 }
 
+//= specs/rfc6298.md#managing-the-timer
+//= type=test
+//# No segment is retransmitted by the timer earlier than one RTO after it was last sent.
+//= specs/rfc6298.md#managing-the-timer
+//= type=test
+//# After an expiry the timer is started again, with the doubled RTO.
+//= specs/rfc5681.md#response-to-a-timeout
+//= type=test
+//# A repeated timeout of the same segment leaves `ssthresh` as it is.
 #[test]
 fn a_second_timeout_doubles_the_interval_and_leaves_ssthresh_alone() {
     let mut script = ten_in_flight(DetectorConfig::Rack(Default::default()));
@@ -101,6 +131,12 @@ fn a_second_timeout_doubles_the_interval_and_leaves_ssthresh_alone() {
     assert_eq!(script.info().rto, first * 2);
 }
 
+//= specs/rfc8985.md#prerequisites
+//= type=test
+//# RACK is used only on a connection that negotiated SACK.
+//= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+//= type=test
+//# The third duplicate ACK brings the first unacknowledged segment back.
 #[test]
 fn without_sack_three_duplicate_acks_bring_the_first_segment_back() {
     let options = wire::Options { mss: Some(MSS as u16), ..Default::default() };
@@ -120,6 +156,9 @@ fn without_sack_three_duplicate_acks_bring_the_first_segment_back() {
     assert!(script.data().contains(&(at(2), MSS)));
 }
 
+//= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+//= type=test
+//# Only an ACK without data, SYN, FIN or a new window, while data is outstanding, is a duplicate.
 #[test]
 fn a_window_update_is_not_a_duplicate_ack() {
     let options = wire::Options { mss: Some(MSS as u16), ..Default::default() };
@@ -133,6 +172,9 @@ fn a_window_update_is_not_a_duplicate_ack() {
     assert_eq!(script.info().episode, "open");
 }
 
+//= specs/rfc2883.md#sender
+//= type=test
+//# A duplicate report marks nothing on the scoreboard.
 #[test]
 fn dsack_is_counted_and_changes_no_mark() {
     let mut script = ten_in_flight(DetectorConfig::Rack(Default::default()));

@@ -53,6 +53,12 @@ fn an_ack_of_the_future_is_challenged_and_changes_nothing() {
     assert_eq!(script.sent()[0].ack, Some(1));
 }
 
+//= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
+//= type=test
+//# A segment whose timestamp is older than the one kept is dropped and answered with an ACK.
+//= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
+//= type=test
+//# A reset is not judged by its timestamp.
 #[test]
 fn paws_drops_an_old_segment_and_acknowledges() {
     let mut cfg = quick();

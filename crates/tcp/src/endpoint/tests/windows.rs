@@ -113,6 +113,12 @@ fn a_reader_that_takes_single_octets_does_not_announce_single_octets() {
     assert!(update.len() == 1 && u32::from(update[0].window) >= 2 * MSS, "{update:?}");
 }
 
+//= specs/rfc7323.md#window-scale
+//= type=test
+//# The window of a SYN or SYN-ACK is not scaled.
+//= specs/rfc7323.md#window-scale
+//= type=test
+//# In all other segments the window field is shifted, to the right when sent and to the left when received.
 #[test]
 fn windows_are_scaled_in_both_directions_after_the_handshake() {
     let mut cfg = quick();

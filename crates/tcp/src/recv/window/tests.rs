@@ -7,6 +7,9 @@ use test_case::test_case;
 const RMSS: Bytes = 1460;
 const NXT: SeqNum = SeqNum(u32::MAX - 10_000);
 
+//= specs/rfc7323.md#window-scale
+//= type=test
+//# A shift is at most 14, and a larger one that a peer sends is taken for 14.
 #[test_case(1 => 0)]
 #[test_case(65_535 => 0)]
 #[test_case(65_536 => 1)]
@@ -18,6 +21,9 @@ fn shift_for(largest: Bytes) -> u8 {
     ReceiveWindow::shift_for(largest)
 }
 
+//= specs/rfc7323.md#window-scale
+//= type=test
+//# The window of a SYN or SYN-ACK is not scaled.
 #[test]
 fn a_syn_shows_at_most_the_field_and_the_first_ack_all() {
     let mut window = ReceiveWindow::new(NXT, 1 << 20, 5);
@@ -121,6 +127,9 @@ fn acceptable(start: i32, len: u32, wnd: Bytes) -> bool {
 }
 
 proptest! {
+    //= specs/rfc7323.md#window-scale
+    //= type=test
+    //# A segment inside a window that was ever offered is accepted, even when a later field shows a smaller one.
     /// Random arrivals inside the window and random reads, with any shift.
     #[test]
     fn promises_are_kept_and_bounded(
