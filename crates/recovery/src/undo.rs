@@ -7,7 +7,7 @@
 //! [`Frto`].
 //!
 //! One record per episode, kept a little beyond its end because duplicates are reported a round trip later. Episodes with
-//! more than [`CAPACITY`] retransmissions in doubt at once are not undone.
+//! more than `CAPACITY` retransmissions in doubt at once are not undone.
 //! Deviations: RFC 3522 judges by the first retransmission alone; all of them have to be needless here, so that a loss
 //! that happened beside a delay keeps its consequence. The half-RTT rule is RFC 8985's (§6.2, step 2) for telling copies
 //! apart without timestamps, with a margin for paths that got faster.

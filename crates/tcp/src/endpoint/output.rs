@@ -112,21 +112,21 @@ impl Endpoint {
 
     //= specs/rfc6675.md#recovery
     //# Before recovery, a duplicate ACK lets new data leave if the window has room for a segment.
-    /// Octets that may leave now as far as congestion control goes.
+    /// Octets that may leave now as far as congestion control goes. An empty pipe always admits one segment, a FIN behind
+    /// it included: nothing else would bring the next acknowledgement.
     #[inline]
     fn allowance(&self) -> Bytes {
-        let window = self.cc.window().cwnd();
-        match (&self.rec.reduction, self.cfg.recovery.limited_transmit) {
+        let (window, pipe) = (self.cc.window().cwnd(), self.rec.board.pipe());
+        let room = match (&self.rec.reduction, self.cfg.recovery.limited_transmit) {
             (Some(reduction), _) => reduction.quota(),
             (None, LimitedTransmit::Off) if self.rec.episode == Episode::Open => {
                 window.saturating_sub(self.flight_size())
             }
-            (None, _) => window.saturating_sub(self.rec.board.pipe()),
-        }
+            (None, _) => window.saturating_sub(pipe),
+        };
+        if pipe == 0 { room.max(self.snd.smss + 1) } else { room }
     }
 
-    //= specs/rfc6675.md#next-segment
-    //# When no lost hole is left, new data is sent, if the peer's window takes it.
     fn send_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         if self.rec.tail.is_due() {
             return self.send_tail_probe(cx, out);
