@@ -7,8 +7,8 @@ use cc::{AvoidanceConfig, CubicConfig, FastConvergence, PacingConfig, RenoConfig
 use recovery::rtt::RttGains;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{
-    DetectorConfig, DsackAdaptation, DupThreshConfig, LimitedTransmit, PrrBound, PrrConfig, RackConfig, RackRingConfig,
-    ReductionConfig, TlpConfig,
+    BlockCheck, BlockCheckVariant, DetectorConfig, DsackAdaptation, DupThreshConfig, LimitedTransmit, PrrBound,
+    PrrConfig, RackConfig, RackRingConfig, ReductionConfig, TlpConfig,
 };
 use tcp::config::{
     Config, DrsConfig, NagleConfig, ReceiveWindowConfig, SackConfig, TimestampConfig, WindowScaleConfig,
@@ -116,6 +116,12 @@ pub const LEAVES: &[Leaf] = &[
         DetectorConfig::RackRing(ring) => Some(Place::MaybeU32(&mut ring.capacity)),
         _ => None,
     }),
+    kind!("recovery.blocks", |c| c.recovery.blocks,
+        "rfc2883" => BlockCheck::Rfc2883 => BlockCheck::Rfc2883,
+        "dsack_check_rejected" => BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected)
+            => BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected),
+        "dsack_check_strict_right" => BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight)
+            => BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight)),
     kind!("recovery.reduction.kind", |c| c.recovery.reduction,
         "pipe" => ReductionConfig::Pipe => ReductionConfig::Pipe,
         "prr" => ReductionConfig::Prr(_) => ReductionConfig::Prr(PrrConfig::default())),

@@ -2,15 +2,18 @@
 
 use crate::detect::{DupThresh, LossDetector, Rack};
 use crate::reduction::{Conservative, PipeReduction, Prr, Reduction, SafeAck, SlowStart};
+use crate::sack::{ClassifyBlock, rfc2883};
 use crate::tlp::TlpConfig;
 use crate::undo::UndoConfig;
-use crate::variants::RackRing;
+use crate::variants::{self, RackRing};
 
 /// The policy points of loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecoveryConfig {
     /// How losses are found.
     pub detector: DetectorConfig,
+    /// How SACK blocks are told from duplicate reports and from nonsense.
+    pub blocks: BlockCheck,
     /// How much is sent during an episode.
     pub reduction: ReductionConfig,
     /// Tail loss probes; `None` for none.
@@ -76,6 +79,25 @@ pub struct RackRingConfig {
     pub capacity: Option<u32>,
     /// As in [`DupThreshConfig`].
     pub dup_thresh: u32,
+}
+
+/// How SACK blocks are classified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum BlockCheck {
+    /// By RFC 2883 §4.
+    #[default]
+    Rfc2883,
+    /// By a faulty check.
+    Variant(BlockCheckVariant),
+}
+
+/// Faulty checks of SACK blocks, each a variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockCheckVariant {
+    /// No block below the cumulative ACK passes.
+    DsackCheckRejected,
+    /// No block from below the cumulative ACK up to it passes.
+    DsackCheckStrictRight,
 }
 
 /// How much is sent during an episode.
@@ -174,6 +196,15 @@ pub fn build_detector_without_sack(config: &DetectorConfig) -> Box<dyn LossDetec
     Box::new(DupThresh::without_sack(&DupThreshConfig { dup_thresh: config.dup_thresh() }))
 }
 
+/// The check of SACK blocks.
+pub fn build_block_check(config: &BlockCheck) -> ClassifyBlock {
+    match config {
+        BlockCheck::Rfc2883 => rfc2883,
+        BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected) => variants::dsack_check_rejected,
+        BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight) => variants::dsack_check_strict_right,
+    }
+}
+
 /// The rule for sending during an episode; built when one begins, so that a connection without losses has none.
 pub fn build_reduction(config: &ReductionConfig) -> Box<dyn Reduction> {
     match config {
@@ -187,8 +218,11 @@ pub fn build_reduction(config: &ReductionConfig) -> Box<dyn Reduction> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sack::{BlockClass, BlockCx, RejectReason, SackBlock};
+    use base::SeqNum;
     use test_case::test_case;
 
+    const BELOW: BlockClass = BlockClass::Reject(RejectReason::BelowAck);
     const RING: RackRingConfig = RackRingConfig { capacity: Some(64), dup_thresh: 3 };
 
     //= specs/rfc8985.md#prerequisites
@@ -206,6 +240,23 @@ mod tests {
         println!("{name}: {} B", built.state_size());
         assert_eq!(build_detector_without_sack(&config).name(), "dup_thresh");
         assert!(RecoveryConfig { detector: config, ..RecoveryConfig::default() }.problems().is_empty());
+    }
+
+    /// Each is known by a block on which it differs from the others.
+    #[test_case(BlockCheck::Rfc2883, [BlockClass::Dsack, BlockClass::Dsack])]
+    #[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected), [BELOW, BELOW])]
+    #[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight), [BELOW, BlockClass::Dsack])]
+    fn each_tag_builds_its_block_check(config: BlockCheck, classes: [BlockClass; 2]) {
+        let cx = BlockCx {
+            seg_ack: SeqNum(4),
+            snd_una: SeqNum(4),
+            snd_nxt: SeqNum(9),
+            max_window: 9,
+            position: 0,
+            second: None,
+        };
+        let check = build_block_check(&config);
+        assert_eq!([4, 3].map(|end| check(SackBlock::new(SeqNum(1), SeqNum(end)), &cx)), classes);
     }
 
     #[test_case(DetectorConfig::Rack(RackConfig { dup_thresh: 0, dsack: DsackAdaptation::On }), "recovery.detector.dup_thresh")]

@@ -10,9 +10,10 @@ pub use validate::ConfigError;
 
 use base::{Bytes, Duration};
 use cc::CcConfig;
-use recovery::RecoveryConfig;
 use recovery::rto::RtoConfig;
 use recovery::rtt::RttConfig;
+use recovery::sack::ClassifyBlock;
+use recovery::{RecoveryConfig, build_block_check};
 use std::sync::Arc;
 
 /// The policy points of one endpoint.
@@ -20,7 +21,7 @@ use std::sync::Arc;
 pub struct Config {
     /// Initial window, slow start, avoidance, pacing.
     pub cc: CcConfig,
-    /// Loss detector and reduction.
+    /// Loss detector, block check and reduction.
     pub recovery: RecoveryConfig,
     /// Bounds of the retransmission timeout (RFC 6298).
     pub rto: RtoConfig,
@@ -177,12 +178,41 @@ impl Default for TimersConfig {
 }
 
 /// A configuration in which every number is inside its bounds; cheap to clone.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ValidConfig(Arc<Config>);
+#[derive(Clone, Debug)]
+pub struct ValidConfig(Arc<Shared>);
+
+/// What is the same for all connections of a configuration, hence stored once.
+#[derive(Debug)]
+struct Shared {
+    config: Config,
+    /// The policy point `recovery.blocks`, built: it has no state of its own.
+    classify: ClassifyBlock,
+}
+
+impl ValidConfig {
+    /// Only for a configuration that was found valid.
+    fn new(config: Config) -> Self {
+        let classify = build_block_check(&config.recovery.blocks);
+        Self(Arc::new(Shared { config, classify }))
+    }
+    /// The check of SACK blocks.
+    #[inline]
+    pub(crate) fn classify(&self) -> ClassifyBlock {
+        self.0.classify
+    }
+}
 
 impl core::ops::Deref for ValidConfig {
     type Target = Config;
     fn deref(&self) -> &Config {
-        &self.0
+        &self.0.config
     }
 }
+
+/// What was built follows from the configuration.
+impl PartialEq for ValidConfig {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+impl Eq for ValidConfig {}

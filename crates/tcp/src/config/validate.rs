@@ -4,7 +4,6 @@ use super::{Config, ValidConfig, WindowScaleConfig};
 use crate::recv::ReceiveWindowConfig;
 use base::Duration;
 use core::fmt;
-use std::sync::Arc;
 
 /// One leaf that is out of bounds.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -78,6 +77,6 @@ impl Config {
             );
         }
         need(self.options.mss_max.is_none_or(|mss| mss >= 48), "options.mss_max", "must be at least 48");
-        if errors.is_empty() { Ok(ValidConfig(Arc::new(self))) } else { Err(errors) }
+        if errors.is_empty() { Ok(ValidConfig::new(self)) } else { Err(errors) }
     }
 }

@@ -9,7 +9,7 @@ use crate::event::{Disposition, DropReason};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use cc::{AckSample, CcNote, EpisodeKind};
 use recovery::rate_sample::RateSample;
-use recovery::sack::{BlockClass, BlockCx, rfc2883};
+use recovery::sack::{BlockClass, BlockCx};
 use recovery::tlp::{ProbeAck, ProbeOutcome, Repeated};
 use recovery::{Delivered, DetectCx, Episode};
 use trace::{Event, Observer};
@@ -135,6 +135,7 @@ impl Endpoint {
         if wire_blocks.is_empty() || !self.neg.sack {
             return out;
         }
+        let classify = self.cfg.classify();
         for (position, &block) in wire_blocks.iter().enumerate() {
             let cx = BlockCx {
                 seg_ack: ack,
@@ -144,7 +145,7 @@ impl Endpoint {
                 position,
                 second: if position == 0 { wire_blocks.get(1).copied() } else { None },
             };
-            match rfc2883(block, &cx) {
+            match classify(block, &cx) {
                 BlockClass::Sack => {
                     out.genuine[out.count] = block;
                     out.count += 1;

@@ -1,7 +1,7 @@
 //! Loss recovery as a peer sees it.
 
 use crate::testing::{MSS, Script, quick};
-use ::recovery::{DetectorConfig, RecoveryConfig};
+use ::recovery::{BlockCheck, BlockCheckVariant, DetectorConfig, RecoveryConfig};
 use base::Duration;
 use test_case::test_case;
 
@@ -184,4 +184,17 @@ fn dsack_is_counted_and_changes_no_mark() {
     script.sack(at(4), &[(at(2), at(3))]);
     assert_eq!(script.info().counters.dsacks_received, 1);
     assert_eq!(script.info().pipe, pipe + script.data().iter().map(|d| d.1).sum::<u32>());
+}
+
+#[test_case(BlockCheck::Rfc2883, 1; "as the RFC says")]
+#[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected), 0; "dsack_check_rejected")]
+#[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight), 0; "dsack_check_strict_right")]
+fn a_duplicate_that_ends_at_the_ack_counts_if_the_check_recognises_it(blocks: BlockCheck, counted: u64) {
+    let mut cfg = quick();
+    cfg.recovery.blocks = blocks;
+    let mut script = Script::established(cfg);
+    script.write(10_000);
+    script.ack(at(4));
+    script.sack(at(4), &[(at(3), at(4))]);
+    assert_eq!(script.info().counters.dsacks_received, counted);
 }
