@@ -39,8 +39,20 @@ pub struct Measured {
     pub rtos: u64,
     /// Retransmissions that were lost in their turn, as the sender found.
     pub lost_retransmissions: u64,
+    /// Tail loss probes.
+    pub probes: u64,
+    /// Episodes that were found spurious and undone.
+    pub undone: u64,
+    /// Duplicate ranges that the receiver reported.
+    pub dsacks_sent: u64,
+    /// Those that the sender recognised.
+    pub dsacks_received: u64,
+    /// The sender's multiplier of the reordering window at the end, if its detector has one.
+    pub reo_wnd_mult: Option<u32>,
     /// Data packets that the path dropped.
     pub dropped: u64,
+    /// What the same run takes when nothing is lost by position; `None` where nothing is anyway.
+    pub undropped_ns: Option<u64>,
     /// Data and ACK packets that endpoints offered to the path.
     pub packets: u64,
 }
@@ -49,6 +61,12 @@ impl Measured {
     /// Payload bits per microsecond, that is Mbit/s.
     pub fn goodput_mbps(&self) -> f64 {
         self.bytes as f64 * 8_000.0 / self.elapsed_ns as f64
+    }
+
+    /// Round-trip times that the losses by position cost.
+    pub fn repair_rtts(&self, point: &Point) -> Option<f64> {
+        let undropped = self.undropped_ns?;
+        Some((self.elapsed_ns as f64 - undropped as f64) / point.rtt.as_nanos() as f64)
     }
 
     /// The shortest time the path allows, divided by the time it took.
@@ -89,12 +107,23 @@ impl Backend for SimBackend {
     }
 }
 
-/// Runs one in the simulator while `observer` watches.
+/// Runs one in the simulator while `observer` watches. A run that loses segments by position has a twin that does not,
+/// which nobody watches: the difference is what the losses cost.
 ///
 /// # Errors
 /// As [`Backend::run`].
 pub fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measured, RunFailure> {
-    let outcome = sim::run(&scenario(spec), observer).map_err(|failure| RunFailure(failure.to_string()))?;
+    let mut scenario = scenario(spec);
+    let mut found = simulate_one(&scenario, observer)?;
+    if !scenario.forward.drops.is_empty() {
+        scenario.forward.drops.clear();
+        found.undropped_ns = Some(simulate_one(&scenario, &mut trace::Off)?.elapsed_ns);
+    }
+    Ok(found)
+}
+
+fn simulate_one<O: Observer>(scenario: &Scenario, observer: &mut O) -> Result<Measured, RunFailure> {
+    let outcome = sim::run(scenario, observer).map_err(|failure| RunFailure(failure.to_string()))?;
     measured(&outcome)
 }
 
@@ -146,7 +175,8 @@ fn measured(outcome: &Outcome) -> Result<Measured, RunFailure> {
         ))
     };
     let elapsed = flow.elapsed().filter(|span| flow.is_complete() && !span.is_zero()).ok_or_else(incomplete)?;
-    let counters = flow.sender.info.ok_or_else(incomplete)?.counters;
+    let (sender, receiver) = flow.sender.info.zip(flow.receiver.info).ok_or_else(incomplete)?;
+    let counters = sender.counters;
     Ok(Measured {
         bytes: flow.bytes_read,
         elapsed_ns: elapsed.as_nanos(),
@@ -157,7 +187,13 @@ fn measured(outcome: &Outcome) -> Result<Measured, RunFailure> {
         fast_retransmits: u64::from(counters.fast_retransmits),
         rtos: u64::from(counters.timeouts),
         lost_retransmissions: counters.lost_retransmissions.into(),
+        probes: counters.probes.into(),
+        undone: counters.undone.into(),
+        dsacks_sent: receiver.counters.dsacks_sent.into(),
+        dsacks_received: counters.dsacks_received.into(),
+        reo_wnd_mult: sender.reo_wnd_mult,
         dropped: outcome.forward.dropped.total(),
+        undropped_ns: None,
         packets: outcome.packets(),
     })
 }
@@ -191,7 +227,13 @@ impl Backend for MockBackend {
             fast_retransmits: lossy,
             rtos: 0,
             lost_retransmissions: 0,
+            probes: 0,
+            undone: 0,
+            dsacks_sent: lossy,
+            dsacks_received: lossy,
+            reo_wnd_mult: Some(1),
             dropped: lossy,
+            undropped_ns: None,
             packets: 100,
         })
     }
@@ -232,7 +274,12 @@ mod tests {
         let plan = plan("wan", &["path.rtt=25ms", "flow.bytes=300kB", "path.drop=100kB..200kB x2 + last 3"]);
         assert_eq!(scenario(&plan.runs[0]).forward.drops.len(), 2);
         for run in &plan.runs {
-            assert_eq!(SimBackend.run(run).unwrap().dropped, 5, "{run:?}");
+            let found = SimBackend.run(run).unwrap();
+            assert_eq!(found.dropped, 5, "{run:?}");
+            let (repair, beyond_the_twin) =
+                (found.repair_rtts(&run.point), found.elapsed_ns - found.undropped_ns.unwrap());
+            assert_eq!(repair, Some(beyond_the_twin as f64 / 25e6));
+            assert!(repair > Some(1.0), "three segments lost at the end take a round trip or more");
         }
     }
 

@@ -19,27 +19,33 @@ pub struct Expectation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Term {
     arm: String,
-    metric: Metric,
+    /// A name from [`METRICS`].
+    metric: &'static str,
 }
 
-/// A column of the results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Metric {
-    Goodput,
-    Efficiency,
-    RetransmittedPct,
-    FastRetransmits,
-    Rtos,
-    RecoverySuccessPct,
-}
+/// A column of the results: its name, and its value in a row.
+type Metric = (&'static str, fn(&Row) -> Option<f64>);
 
-const METRICS: [(&str, Metric); 6] = [
-    ("goodput", Metric::Goodput),
-    ("efficiency", Metric::Efficiency),
-    ("retransmitted_pct", Metric::RetransmittedPct),
-    ("fast_retransmits", Metric::FastRetransmits),
-    ("rtos", Metric::Rtos),
-    ("recovery_success_pct", Metric::RecoverySuccessPct),
+/// Ratios of these are paired, seed by seed.
+const GOODPUT: &str = "goodput";
+
+const METRICS: &[Metric] = &[
+    (GOODPUT, |row| row.goodput_mbps.median),
+    ("elapsed_ms", |row| row.elapsed_ms),
+    ("efficiency", |row| row.efficiency),
+    ("repair_rtts", |row| row.repair_rtts),
+    ("retransmitted_pct", |row| row.retransmitted_pct),
+    ("fast_retransmits", |row| row.fast_retransmits),
+    ("rtos", |row| row.rtos),
+    ("runs_with_rto_pct", |row| row.runs_with_rto_pct),
+    ("recovery_success_pct", |row| row.recovery_success_pct),
+    ("lost_retransmissions", |row| row.lost_retransmissions),
+    ("probes", |row| row.probes),
+    ("undone", |row| row.undone),
+    ("dsacks_sent", |row| row.dsacks_sent),
+    ("dsacks_received", |row| row.dsacks_received),
+    ("reo_wnd_mult", |row| row.reo_wnd_mult),
+    ("dropped", |row| row.dropped),
 ];
 
 impl Expectation {
@@ -72,13 +78,12 @@ impl Expectation {
             return None;
         }
         let found = match &self.divided_by {
-            None => row(&self.value.arm)?.metric(self.value.metric),
-            Some(divisor) if self.value.metric == Metric::Goodput && divisor.metric == Metric::Goodput => {
+            None => self.value.of(row(&self.value.arm)?),
+            Some(divisor) if self.value.metric == GOODPUT && divisor.metric == GOODPUT => {
                 row(&self.value.arm)?.goodput_ratio_to(row(&divisor.arm)?)
             }
             Some(divisor) => {
-                let (a, b) =
-                    (row(&self.value.arm)?.metric(self.value.metric), row(&divisor.arm)?.metric(divisor.metric));
+                let (a, b) = (self.value.of(row(&self.value.arm)?), divisor.of(row(&divisor.arm)?));
                 a.zip(b).filter(|(_, b)| *b != 0.0).map(|(a, b)| a / b)
             }
         };
@@ -94,24 +99,16 @@ impl Term {
     fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
         let parts = text.rsplit_once('.').and_then(|(arm, metric)| {
-            let (_, metric) = METRICS.iter().find(|(name, _)| *name == metric)?;
-            Some(Self { arm: arm.to_owned(), metric: *metric })
+            let (metric, _) = METRICS.iter().find(|(name, _)| *name == metric)?;
+            Some(Self { arm: arm.to_owned(), metric })
         });
         let names: Vec<&str> = METRICS.iter().map(|(name, _)| *name).collect();
         parts.ok_or_else(|| format!("`{text}` is no ARM.METRIC: the metrics are {}", names.join(", ")))
     }
-}
 
-impl Row {
-    fn metric(&self, metric: Metric) -> Option<f64> {
-        match metric {
-            Metric::Goodput => self.goodput_mbps.median,
-            Metric::Efficiency => self.efficiency,
-            Metric::RetransmittedPct => self.retransmitted_pct,
-            Metric::FastRetransmits => self.fast_retransmits,
-            Metric::Rtos => self.rtos,
-            Metric::RecoverySuccessPct => self.recovery_success_pct,
-        }
+    fn of(&self, row: &Row) -> Option<f64> {
+        let (_, of) = METRICS.iter().find(|(name, _)| *name == self.metric)?;
+        of(row)
     }
 }
 
@@ -132,6 +129,6 @@ mod tests {
     #[test_case("a.speed"; "no metric")]
     #[test_case("a.goodput / "; "no divisor")]
     fn what_is_no_condition_is_refused(text: &str) {
-        assert!(Expectation::parse(text).unwrap_err().contains("the metrics are goodput, efficiency"));
+        assert!(Expectation::parse(text).unwrap_err().contains("the metrics are goodput, elapsed_ms, efficiency"));
     }
 }

@@ -25,12 +25,18 @@ pub struct Row {
     pub runs: usize,
     /// Payload bits over the time from the first SYN to the last octet read.
     pub goodput_mbps: Spread,
+    /// From the first SYN to the last octet read, median over runs.
+    pub elapsed_ms: Option<f64>,
     /// Median over runs of ideal time / actual time.
     pub efficiency: Option<f64>,
+    /// Round-trip times that the losses by position cost, median over runs; `None` without such losses.
+    pub repair_rtts: Option<f64>,
     /// Retransmitted payload in per cent of all payload sent, all runs together.
     pub retransmitted_pct: Option<f64>,
     /// Retransmission timeouts, mean per run.
     pub rtos: Option<f64>,
+    /// Runs with at least one of them, in per cent.
+    pub runs_with_rto_pct: Option<f64>,
     /// Episodes entered without a timeout, mean per run.
     pub fast_retransmits: Option<f64>,
     /// Episodes that ended without a timeout in per cent of all, all runs together.
@@ -39,6 +45,16 @@ pub struct Row {
     pub vs_reference: Option<Versus>,
     /// Retransmissions lost in their turn, mean per run.
     pub lost_retransmissions: Option<f64>,
+    /// Tail loss probes, mean per run.
+    pub probes: Option<f64>,
+    /// Episodes found spurious and undone, mean per run.
+    pub undone: Option<f64>,
+    /// Duplicate ranges reported by the receiver, mean per run.
+    pub dsacks_sent: Option<f64>,
+    /// Those that the sender recognised, mean per run.
+    pub dsacks_received: Option<f64>,
+    /// Multiplier of the sender's reordering window at the end, mean per run; `None` for detectors without one.
+    pub reo_wnd_mult: Option<f64>,
     /// Data packets dropped by the path, mean per run.
     pub dropped: Option<f64>,
     /// The profile behind the arm.
@@ -150,7 +166,10 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
     let by_iteration: BTreeMap<u32, f64> =
         runs.iter().map(|(iteration, measured)| (*iteration, measured.goodput_mbps())).collect();
     let goodputs: Vec<f64> = by_iteration.values().copied().collect();
-    let efficiencies: Vec<f64> = runs.iter().map(|(_, measured)| measured.efficiency(point)).collect();
+    let each = |of: &dyn Fn(&Measured) -> Option<f64>| -> Vec<f64> {
+        runs.iter().filter_map(|(_, measured)| of(measured)).collect()
+    };
+    let median = |of: &dyn Fn(&Measured) -> Option<f64>| stats::median(&each(of)).map(rounded);
     let sum = |field: fn(&Measured) -> u64| runs.iter().map(|(_, measured)| field(measured)).sum::<u64>();
     let mean = |field| (!runs.is_empty()).then(|| rounded(sum(field) as f64 / runs.len() as f64));
     let percent = |part: u64, whole: u64| (whole > 0).then(|| rounded(part as f64 * 100.0 / whole as f64));
@@ -165,13 +184,21 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
             p10: stats::percentile(&goodputs, 10).map(rounded),
             p90: stats::percentile(&goodputs, 90).map(rounded),
         },
-        efficiency: stats::median(&efficiencies).map(rounded),
+        elapsed_ms: median(&|m| Some(m.elapsed_ns as f64 / 1e6)),
+        efficiency: median(&|m| Some(m.efficiency(point))),
+        repair_rtts: median(&|m| m.repair_rtts(point)),
         retransmitted_pct: percent(sum(|m| m.bytes_retransmitted), sum(|m| m.bytes_sent)),
         rtos: mean(|m| m.rtos),
+        runs_with_rto_pct: percent(sum(|m| u64::from(m.rtos > 0)), runs.len() as u64),
         fast_retransmits: mean(|m| m.fast_retransmits),
         recovery_success_pct: percent(sum(|m| m.episodes_without_timeout), sum(|m| m.episodes)),
         vs_reference: None,
         lost_retransmissions: mean(|m| m.lost_retransmissions),
+        probes: mean(|m| m.probes),
+        undone: mean(|m| m.undone),
+        dsacks_sent: mean(|m| m.dsacks_sent),
+        dsacks_received: mean(|m| m.dsacks_received),
+        reo_wnd_mult: stats::mean(&each(&|m| m.reo_wnd_mult.map(f64::from))).map(rounded),
         dropped: mean(|m| m.dropped),
         profile: plan.arms[arm].spec.profile.clone(),
         by_iteration,

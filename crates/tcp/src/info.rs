@@ -70,6 +70,8 @@ pub struct TcpInfo {
     pub rttvar: Option<Duration>,
     /// Windowed minimum RTT.
     pub min_rtt: Option<Duration>,
+    /// Multiplier of the reordering window (RFC 8985 §6.2 step 4); `None` for detectors without one.
+    pub reo_wnd_mult: Option<u32>,
     /// Present retransmission timeout, back-off included.
     pub rto: Duration,
     /// `open`, `recovery` or `loss`.

@@ -41,13 +41,21 @@ fn a_row_has_the_schema_and_the_numbers_of_the_contract() {
         },
         // 685 packets of 1,500 bytes at 100 Mbit/s, and one and a half round trips.
         "efficiency": middle(|s| (0.0822 + 0.0375) / s),
+        "elapsed_ms": middle(|s| s * 1000.0),
+        "repair_rtts": null,
         // Three of six runs send 100 of 1,000,100 octets again.
         "retransmitted_pct": rounded(300.0 * 100.0 / 6_000_300.0),
         "rtos": 0.0,
+        "runs_with_rto_pct": 0.0,
         "fast_retransmits": 0.5,
         "recovery_success_pct": 100.0,
         "vs_reference": {"median_ratio": 0.5, "lo": 0.5, "hi": 0.5, "verdict": "worse"},
         "lost_retransmissions": 0.0,
+        "probes": 0.0,
+        "undone": 0.0,
+        "dsacks_sent": 0.5,
+        "dsacks_received": 0.5,
+        "reo_wnd_mult": 1.0,
         "dropped": 0.5,
         "profile": "longhaul",
     });

@@ -280,6 +280,7 @@ impl Endpoint {
             srtt: self.rec.rtt.srtt(),
             rttvar: self.rec.rtt.rttvar(),
             min_rtt: self.rec.rtt.min_rtt(),
+            reo_wnd_mult: self.rec.detector.reordering().map(|(_, multiplier, _)| multiplier),
             rto: self.rec.rto.current().duration(),
             episode: self.rec.episode.name(),
             readable: self.rcv.buffer.readable(),
