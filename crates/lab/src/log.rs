@@ -1,8 +1,8 @@
 //! `runs.jsonl`: one line per finished run, on the disk before the run counts as done.
 //!
 //! A sweep that was killed goes on where it stopped: runs whose line is there are not run again. What identifies a run is
-//! everything that determines its result — digest of network, flow and configuration, seed, version — so the same file
-//! serves a sweep that was widened or whose arms were renamed. A line that was cut off by a crash is dropped, with a
+//! everything that determines its result — digest of network, flow and configuration, seed, version of the code — so the
+//! same file serves a sweep that was widened or whose arms were renamed. Lines of other code are left alone and not used. A line that was cut off by a crash is dropped, with a
 //! warning. The lines stand in the order in which runs finished; nothing else in the file depends on the machine.
 
 use crate::backend::Measured;
@@ -15,14 +15,23 @@ use std::path::{Path, PathBuf};
 
 /// Name of the file in the directory that the user gives.
 const FILE_NAME: &str = "runs.jsonl";
-/// Results of different versions are not mixed.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+/// The package's version and a digest of the sources that make results (`build.rs`): results of different code are not
+/// mixed.
+pub const VERSION: &str = env!("LONGHAUL_VERSION");
 
-/// What identifies a result.
-type RunKey = (String, String, u64);
+/// What identifies a result of this version: digest of the run, and its seed.
+type RunKey = (String, u64);
+
+/// What every line says, whichever version wrote it.
+#[derive(Deserialize)]
+struct Origin {
+    version: String,
+    spec: String,
+    seed: u64,
+}
 
 /// A line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Line {
     version: String,
     experiment: String,
@@ -104,7 +113,7 @@ impl RunLog {
 
     /// The result of a run that was made before.
     pub fn find(&self, run: &RunSpec) -> Option<Measured> {
-        self.known.get(&(VERSION.to_owned(), run.digest.clone(), run.seed)).copied()
+        self.known.get(&(run.digest.clone(), run.seed)).copied()
     }
 
     /// Appends a finished run; it is on the disk when this returns.
@@ -136,12 +145,16 @@ impl RunLog {
 fn read_lines(path: &Path, bytes: &[u8]) -> Result<BTreeMap<RunKey, Measured>, LogError> {
     let mut known = BTreeMap::new();
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
-        let line: Line = serde_json::from_slice(line).map_err(|error| LogError::Foreign {
+        let foreign = |error: serde_json::Error| LogError::Foreign {
             path: path.to_owned(),
             line: index + 1,
             problem: error.to_string(),
-        })?;
-        known.insert((line.version, line.spec, line.seed), line.measured);
+        };
+        let origin: Origin = serde_json::from_slice(line).map_err(foreign)?;
+        if origin.version == VERSION {
+            let measured = serde_json::from_slice(line).map_err(foreign)?;
+            known.insert((origin.spec, origin.seed), measured);
+        }
     }
     Ok(known)
 }
@@ -191,6 +204,29 @@ mod tests {
         let mut other = plan.runs[0].clone();
         other.digest.push('0');
         assert_eq!(log.find(&other), None);
+    }
+
+    #[test]
+    fn results_of_other_code_are_kept_and_not_used() {
+        let directory = tempfile::tempdir().unwrap();
+        let plan = fill(directory.path(), 1);
+        let path = directory.path().join(FILE_NAME);
+        let text = std::fs::read_to_string(&path).unwrap();
+        // Other code may have measured other things.
+        let other = text.replace(VERSION, "0.1.0+other").replace("\"rtos\":", "\"timeouts\":");
+        std::fs::write(&path, &other).unwrap();
+        let mut log = RunLog::open(directory.path()).unwrap();
+        assert_eq!((log.find(&plan.runs[0]), log.warning()), (None, None));
+        log.append(&plan, &plan.runs[0], MockBackend.run(&plan.runs[0]).unwrap()).unwrap();
+        drop(log);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), other + &text);
+        assert!(RunLog::open(directory.path()).unwrap().find(&plan.runs[0]).is_some());
+    }
+
+    #[test]
+    fn the_version_tells_the_code_that_makes_results() {
+        let digest = VERSION.strip_prefix(concat!(env!("CARGO_PKG_VERSION"), "+")).unwrap();
+        assert!(digest.len() == 16 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()), "{VERSION}");
     }
 
     #[test]
