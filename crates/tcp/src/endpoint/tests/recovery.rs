@@ -189,7 +189,7 @@ fn dsack_is_counted_and_changes_no_mark() {
 #[test_case(BlockCheck::Rfc2883, 1; "as the RFC says")]
 #[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected), 0; "dsack_check_rejected")]
 #[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight), 0; "dsack_check_strict_right")]
-fn a_duplicate_that_ends_at_the_ack_counts_if_the_check_recognises_it(blocks: BlockCheck, counted: u64) {
+fn a_duplicate_that_ends_at_the_ack_counts_if_the_check_recognises_it(blocks: BlockCheck, counted: u32) {
     let mut cfg = quick();
     cfg.recovery.blocks = blocks;
     let mut script = Script::established(cfg);
