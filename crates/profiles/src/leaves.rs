@@ -11,7 +11,8 @@ use recovery::{
     PrrConfig, RackConfig, RackRingConfig, ReductionConfig, TlpConfig,
 };
 use tcp::config::{
-    Config, DrsConfig, NagleConfig, ReceiveWindowConfig, SackConfig, TimestampConfig, WindowScaleConfig,
+    Config, DrsConfig, NagleConfig, ReceiveWindowConfig, SackConfig, SteppedConfig, TimestampConfig, WindowLevel,
+    WindowScaleConfig,
 };
 
 /// A quantity that always applies, or (`?`) one that depends on the kind of its group.
@@ -160,13 +161,29 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("ack.quick_segments", Count, U32, |c| c.ack.quick_segments),
     kind!("receive.window.kind", |c| c.receive.window,
         "fixed" => ReceiveWindowConfig::Fixed { .. } => ReceiveWindowConfig::Fixed { bytes: 65_535 },
-        "auto_tuned" => ReceiveWindowConfig::AutoTuned(_) => ReceiveWindowConfig::AutoTuned(DrsConfig::default())),
+        "auto_tuned" => ReceiveWindowConfig::AutoTuned(_) => ReceiveWindowConfig::AutoTuned(DrsConfig::default()),
+        "drs" => ReceiveWindowConfig::Drs(_) => ReceiveWindowConfig::Drs(DrsConfig::DEPLOYED),
+        "stepped" => ReceiveWindowConfig::Stepped(_) => ReceiveWindowConfig::Stepped(SteppedConfig::default())),
     quantity!("receive.window.bytes", Bytes, |c| match &mut c.receive.window {
         ReceiveWindowConfig::Fixed { bytes } => Some(Place::U32(bytes)),
-        ReceiveWindowConfig::AutoTuned(_) => None,
+        _ => None,
     }),
-    quantity!("receive.window.initial", Bytes, |c| tuned(c).map(|drs| Place::U32(&mut drs.initial))),
-    quantity!("receive.window.max", Bytes, |c| tuned(c).map(|drs| Place::U32(&mut drs.max))),
+    quantity!("receive.window.initial", Bytes, |c| match &mut c.receive.window {
+        ReceiveWindowConfig::Fixed { .. } => None,
+        ReceiveWindowConfig::AutoTuned(drs) | ReceiveWindowConfig::Drs(drs) => Some(Place::U32(&mut drs.initial)),
+        ReceiveWindowConfig::Stepped(stepped) => Some(Place::U32(&mut stepped.initial)),
+    }),
+    quantity!("receive.window.max", Bytes, |c| match &mut c.receive.window {
+        ReceiveWindowConfig::AutoTuned(drs) | ReceiveWindowConfig::Drs(drs) => Some(Place::U32(&mut drs.max)),
+        _ => None,
+    }),
+    choice!("receive.window.level", |c| stepped(c).map(|stepped| &mut stepped.level),
+        "disabled" => WindowLevel::Disabled, "highly_restricted" => WindowLevel::HighlyRestricted,
+        "restricted" => WindowLevel::Restricted, "normal" => WindowLevel::Normal,
+        "experimental" => WindowLevel::Experimental),
+    quantity!("receive.window.share", Share, |c| stepped(c).map(|stepped| Place::Share(&mut stepped.share))),
+    quantity!("receive.window.factor_percent", Count, |c| stepped(c)
+        .map(|stepped| Place::U32(&mut stepped.factor_percent))),
     quantity!("receive.reassembly_max", Count, MaybeU32, |c| c.receive.reassembly_max),
     quantity!("send.buffer", Bytes, U32, |c| c.send.buffer),
     choice!("send.nagle", |c| Some(&mut c.send.nagle),
@@ -204,9 +221,9 @@ fn ssthresh_base(config: &mut Config) -> &mut SsthreshBase {
     }
 }
 
-fn tuned(config: &mut Config) -> Option<&mut DrsConfig> {
+fn stepped(config: &mut Config) -> Option<&mut SteppedConfig> {
     match &mut config.receive.window {
-        ReceiveWindowConfig::AutoTuned(drs) => Some(drs),
-        ReceiveWindowConfig::Fixed { .. } => None,
+        ReceiveWindowConfig::Stepped(stepped) => Some(stepped),
+        _ => None,
     }
 }

@@ -1,8 +1,6 @@
 //! What the two SYNs agreed on (RFC 9293 §3.7.1, RFC 2018 §2, RFC 7323 §2 and §3).
 
 use crate::config::{Config, SackConfig, TimestampConfig, WindowScaleConfig};
-use crate::recv::{ReceiveWindow, ReceiveWindowConfig};
-use base::Bytes;
 use core::net::IpAddr;
 use wire::Options;
 
@@ -33,18 +31,10 @@ pub(crate) fn default_mss(local: IpAddr) -> u16 {
     if local.is_ipv4() { 536 } else { 1220 }
 }
 
-/// The largest buffer the configuration can come to, which the window shift must be able to express.
-pub(crate) fn largest_window(cfg: &Config) -> Bytes {
-    match cfg.receive.window {
-        ReceiveWindowConfig::Fixed { bytes } => bytes,
-        ReceiveWindowConfig::AutoTuned(drs) => drs.max,
-    }
-}
-
 /// The shift we would like to use, if any.
 fn own_shift(cfg: &Config) -> Option<u8> {
     match cfg.options.window_scale {
-        WindowScaleConfig::FromBuffer => Some(ReceiveWindow::shift_for(largest_window(cfg))),
+        WindowScaleConfig::FromBuffer => cfg.receive.window.shift(),
         WindowScaleConfig::Shift(shift) => Some(shift),
         WindowScaleConfig::Off => None,
     }

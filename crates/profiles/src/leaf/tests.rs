@@ -147,8 +147,19 @@ fn every_bound_that_the_core_checks_has_a_leaf_of_that_path() {
     find("options.window_scale.kind").unwrap().write(&mut config, "shift").unwrap();
     find("options.window_scale.shift").unwrap().write(&mut config, "15").unwrap();
     find("recovery.detector.dup_thresh").unwrap().write(&mut config, "0").unwrap();
-    let errors = config.validate().unwrap_err();
-    assert!(errors.len() >= 14, "{errors:?}");
+    let mut stepped = Config::default();
+    for (path, text) in [
+        ("receive.window.kind", "stepped"),
+        ("receive.window.initial", "20MB"),
+        ("receive.window.share", "0"),
+        ("receive.window.factor_percent", "99"),
+        ("options.window_scale.kind", "off"),
+    ] {
+        find(path).unwrap().write(&mut stepped, text).unwrap();
+    }
+    let mut errors = config.validate().unwrap_err();
+    errors.extend(stepped.validate().unwrap_err());
+    assert!(errors.len() >= 18, "{errors:?}");
     for error in errors {
         assert!(find(error.path).is_ok(), "{}", error.path);
     }

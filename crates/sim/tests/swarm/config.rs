@@ -1,14 +1,15 @@
 //! Random configurations: every policy point of an endpoint, within its bounds.
 
 use crate::world::Draw;
-use base::{Duration, Rng};
+use base::{Duration, Ratio, Rng};
 use cc::{AvoidanceConfig, CubicConfig, PacingConfig};
 use recovery::config::{DetectorConfig, DsackAdaptation, DupThreshConfig, LimitedTransmit, RackConfig, RackRingConfig};
 use recovery::config::{PrrBound, PrrConfig, ReductionConfig};
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{RecoveryConfig, TlpConfig, UndoConfig};
 use tcp::config::{
-    AckConfig, DrsConfig, NagleConfig, ReceiveWindowConfig, SackConfig, TimestampConfig, WindowScaleConfig,
+    AckConfig, DrsConfig, NagleConfig, ReceiveWindowConfig, SackConfig, SteppedConfig, TimestampConfig, WindowLevel,
+    WindowScaleConfig,
 };
 use tcp::{Config, ValidConfig};
 
@@ -86,26 +87,40 @@ fn receiving(rng: &mut Rng, config: &mut Config) {
         ..config.ack
     };
     let bytes = rng.scale(600, 1 << 20) as u32;
-    config.receive.window = match rng.below(3) {
+    let bounds = DrsConfig { initial: bytes, max: bytes * 4 };
+    config.receive.window = match rng.below(6) {
         0 => ReceiveWindowConfig::AutoTuned(DrsConfig::default()),
         1 => ReceiveWindowConfig::Fixed { bytes },
-        _ => ReceiveWindowConfig::AutoTuned(DrsConfig { initial: bytes, max: bytes * 4 }),
+        2 => ReceiveWindowConfig::AutoTuned(bounds),
+        3 => ReceiveWindowConfig::Drs(bounds),
+        _ => ReceiveWindowConfig::Stepped(stepped(rng)),
     };
+    config.receive.reassembly_max = rng.pick(&[None, Some(8_192), Some(16), Some(1)]);
+}
+
+fn stepped(rng: &mut Rng) -> SteppedConfig {
+    use WindowLevel::{Disabled, Experimental, HighlyRestricted, Normal, Restricted};
+    let level = rng.pick(&[Disabled, HighlyRestricted, Restricted, Normal, Experimental]);
+    SteppedConfig {
+        // At least three units of the field, lest it say "closed" too often.
+        initial: rng.scale(600.max(3 << level.shift().unwrap_or(0)), 65_535) as u32,
+        level,
+        share: Ratio::new(rng.between(1, 4), 4).expect("a share"),
+        factor_percent: rng.pick(&[100, 150, 200, 1_000]),
+    }
 }
 
 /// The largest shift with units of at most a quarter of the buffer.
 fn largest_shift(config: &Config) -> u64 {
-    let buffer = match config.receive.window {
-        ReceiveWindowConfig::Fixed { bytes } => bytes,
-        ReceiveWindowConfig::AutoTuned(DrsConfig { initial, .. }) => initial,
-    };
-    u64::from(buffer.ilog2()).saturating_sub(2).min(14)
+    u64::from(config.receive.window.initial().ilog2()).saturating_sub(2).min(14)
 }
 
 fn options(rng: &mut Rng, config: &mut Config) {
     config.options.sack = rng.pick(&[SackConfig::Offer, SackConfig::Offer, SackConfig::Off]);
     config.options.timestamps = rng.pick(&[TimestampConfig::Offer, TimestampConfig::Answer, TimestampConfig::Off]);
     config.options.window_scale = match rng.below(4) {
+        // The level decides.
+        _ if matches!(config.receive.window, ReceiveWindowConfig::Stepped(_)) => WindowScaleConfig::FromBuffer,
         0 => WindowScaleConfig::Off,
         // With units near the buffer's size the field could only ever say "closed".
         1 => WindowScaleConfig::Shift(rng.between(0, largest_shift(config)) as u8),

@@ -5,7 +5,7 @@
 
 mod validate;
 
-pub use crate::recv::{AckConfig, DrsConfig, ReceiveWindowConfig};
+pub use crate::recv::{AckConfig, DrsConfig, ReceiveWindowConfig, SteppedConfig, WindowLevel};
 pub use validate::ConfigError;
 
 use base::{Bytes, Duration};
@@ -120,7 +120,7 @@ pub enum TimestampConfig {
 /// Window scaling.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowScaleConfig {
-    /// The smallest shift that can express the largest receive buffer.
+    /// The smallest shift that can express the largest receive window; no option when the window does without one.
     FromBuffer,
     /// This shift, 0 to 14.
     Shift(u8),

@@ -55,11 +55,25 @@ impl Config {
                 "receive.window.bytes",
                 "must be between 1 byte and 1 GiB (RFC 7323 §2.3)",
             ),
-            ReceiveWindowConfig::AutoTuned(drs) => need(
+            ReceiveWindowConfig::AutoTuned(drs) | ReceiveWindowConfig::Drs(drs) => need(
                 drs.initial >= 1 && drs.initial <= drs.max && drs.max <= MAX_WINDOW,
                 "receive.window.max",
                 "must be at least receive.window.initial and at most 1 GiB (RFC 7323 §2.3)",
             ),
+            ReceiveWindowConfig::Stepped(stepped) => {
+                need(
+                    (1..=stepped.level.max()).contains(&stepped.initial),
+                    "receive.window.initial",
+                    "must be between 1 byte and what receive.window.level allows",
+                );
+                need(!stepped.share.is_zero(), "receive.window.share", "must be greater than zero");
+                need(stepped.factor_percent >= 100, "receive.window.factor_percent", "must be at least 100");
+                need(
+                    self.options.window_scale == WindowScaleConfig::FromBuffer,
+                    "options.window_scale.kind",
+                    "must be from_buffer while receive.window.kind is stepped: the level decides",
+                );
+            }
         }
         need((1..=MAX_WINDOW).contains(&self.send.buffer), "send.buffer", "must be between 1 byte and 1 GiB");
         need(
@@ -74,6 +88,13 @@ impl Config {
                 shift > 14 || self.receive.window.initial() >> shift >= 2,
                 "options.window_scale.shift",
                 "must leave the receive window at least two units of 2^shift bytes",
+            );
+        }
+        if let (WindowScaleConfig::FromBuffer, Some(shift)) = (self.options.window_scale, self.receive.window.shift()) {
+            need(
+                shift == 0 || self.receive.window.initial() >> shift.min(14) >= 2,
+                "receive.window.initial",
+                "must be at least two units of 2^shift bytes, with the shift that the largest window needs",
             );
         }
         need(self.options.mss_max.is_none_or(|mss| mss >= 48), "options.mss_max", "must be at least 48");

@@ -3,7 +3,8 @@
 use super::{Endpoint, SendSide, State};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Read, ReadError, WriteError};
-use trace::{Event, Observer};
+use crate::recv::Lent;
+use trace::Observer;
 
 impl Endpoint {
     /// Takes as much of `data` as the send buffer has room for. A short count means that `Writable` will follow.
@@ -71,11 +72,9 @@ impl Endpoint {
 
     /// The buffer has room again: perhaps it grows, perhaps the peer should know.
     fn on_consumed<O: Observer>(&mut self, cx: &mut Cx<'_, O>, taken: u64) {
-        let limit = self.rcv.window.limit();
-        if let Some(bytes) = self.rcv.autotune.on_consumed(cx.now, taken, self.rcv.rmss, limit) {
-            self.rcv.window.set_limit(bytes);
-            cx.emit(|| Event::ReceiveBuffer { bytes });
-        }
+        let lent = Lent { config: &self.cfg.receive.window, limit: self.rcv.window.limit(), rmss: self.rcv.rmss };
+        let grown = self.rcv.autotune.on_consumed(&lent, cx.now, taken);
+        self.grow_window(cx, grown);
         let may_grow = self.state.may_receive() || self.state == State::SynReceived;
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
         if may_grow && self.rcv.window.update_due(rcv_nxt, self.rcv.buffer.used(), self.rcv.rmss) {

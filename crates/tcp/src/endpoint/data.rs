@@ -4,10 +4,10 @@
 use super::{Endpoint, Segment, State};
 use crate::cx::Cx;
 use crate::event::{Disposition, DropReason};
-use crate::recv::{AckDecision, Arrival};
+use crate::recv::{AckDecision, Arrival, Lent};
 use crate::timers::TimerKind;
-use base::SeqRange;
-use trace::Observer;
+use base::{Bytes, SeqRange};
+use trace::{Event, Observer};
 use wire::Flags;
 
 impl Endpoint {
@@ -91,7 +91,19 @@ impl Endpoint {
         let echo = seg.repr.options.timestamps.filter(|_| self.neg.timestamps);
         let rtt = echo.and_then(|ts| self.ts.echo_age(ts.tsecr, cx.now));
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
-        self.rcv.autotune.on_data(cx.now, rcv_nxt, len, self.rcv.window.offered(rcv_nxt), rtt);
+        let offered = self.rcv.window.offered(rcv_nxt);
+        let lent = Lent { config: &self.cfg.receive.window, limit: self.rcv.window.limit(), rmss: self.rcv.rmss };
+        let grown = self.rcv.autotune.on_data(&lent, cx.now, rcv_nxt, len, offered, rtt);
+        self.grow_window(cx, grown);
+    }
+
+    /// The receive window has a new size.
+    #[inline]
+    pub(super) fn grow_window<O: Observer>(&mut self, cx: &mut Cx<'_, O>, grown: Option<Bytes>) {
+        if let Some(bytes) = grown {
+            self.rcv.window.set_limit(bytes);
+            cx.emit(|| Event::ReceiveBuffer { bytes });
+        }
     }
 
     /// RFC 9293 §3.8.6.3 and RFC 5681 §4.2.

@@ -77,7 +77,7 @@ impl ReceiveSide {
             buffer: ReceiveBuffer::new(),
             window: ReceiveWindow::new(SeqNum(0), cfg.receive.window.initial(), 0),
             policy: AckPolicy::new(&cfg.ack),
-            autotune: AutoTune::new(cfg.receive.window),
+            autotune: AutoTune::new(&cfg.receive.window),
             ack_due: false,
             dsack: None,
             fin: None,
@@ -232,6 +232,7 @@ impl Endpoint {
             let rtt = cx.now.since(self.rec.rto_base);
             self.rec.rtt.on_sample(&self.cfg.rtt, cx.now, rtt);
             self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
+            self.rcv.autotune.on_handshake(&self.cfg.receive.window, cx.now, rtt);
         } else if self.rec.retries > 1 {
             // RFC 6928 §2: more than one lost SYN speaks of a congested path.
             self.cc.on_congestion(&cc::CongestionEvent::Timeout { flight_size: 0, first: true }, cx.now);

@@ -11,11 +11,11 @@ mod sack_gen;
 mod window;
 
 pub use ack_policy::AckConfig;
-pub use autotune::{DrsConfig, ReceiveWindowConfig};
+pub use autotune::{DrsConfig, ReceiveWindowConfig, SteppedConfig, WindowLevel};
 
 pub(crate) use ack_policy::{AckDecision, AckPolicy};
 pub(crate) use assembler::{Arrival, Assembler};
-pub(crate) use autotune::AutoTune;
+pub(crate) use autotune::{AutoTune, Lent};
 pub(crate) use buffer::ReceiveBuffer;
 pub(crate) use sack_gen::sack_blocks;
 pub(crate) use window::ReceiveWindow;

@@ -1,8 +1,9 @@
 //! Flow control: Nagle, silly windows, zero windows, scaling.
 
-use crate::config::{NagleConfig, ReceiveWindowConfig, WindowScaleConfig};
+use crate::config::{DrsConfig, NagleConfig, ReceiveWindowConfig, SteppedConfig, WindowLevel, WindowScaleConfig};
 use crate::testing::{MSS, Script, peer_options, quick};
 use base::Duration;
+use test_case::test_case;
 use wire::{Flags, Options};
 
 #[test]
@@ -185,4 +186,95 @@ fn a_window_that_grows_while_a_small_segment_was_held_repeats_nothing() {
     // The persist timer of the small window must not take the flight for a probe.
     script.pass(Duration::from_millis(500));
     assert!(script.data().is_empty());
+}
+
+const fn level(level: WindowLevel) -> ReceiveWindowConfig {
+    let share = base::Ratio::new(1, 2).expect("a half");
+    ReceiveWindowConfig::Stepped(SteppedConfig { initial: 64_240, level, share, factor_percent: 200 })
+}
+const MEGABYTE: ReceiveWindowConfig = ReceiveWindowConfig::Fixed { bytes: 1 << 20 };
+
+#[test_case(ReceiveWindowConfig::Fixed { bytes: 17_520 }, Some(0), 17_520; "fixed")]
+#[test_case(MEGABYTE, Some(5), 65_535; "fixed and large")]
+#[test_case(ReceiveWindowConfig::default(), Some(9), 65_535; "auto-tuned")]
+#[test_case(ReceiveWindowConfig::Drs(DrsConfig::DEPLOYED), Some(7), 14_600; "right-sized")]
+#[test_case(level(WindowLevel::Disabled), None, 64_240; "disabled")]
+#[test_case(level(WindowLevel::HighlyRestricted), Some(2), 64_240; "highly restricted")]
+#[test_case(level(WindowLevel::Restricted), Some(4), 64_240; "restricted")]
+#[test_case(level(WindowLevel::Normal), Some(8), 64_240; "normal")]
+#[test_case(level(WindowLevel::Experimental), Some(14), 64_240; "experimental")]
+fn a_syn_offers_the_shift_and_its_window_is_not_scaled(window: ReceiveWindowConfig, shift: Option<u8>, field: u16) {
+    let mut cfg = quick();
+    cfg.options.window_scale = WindowScaleConfig::FromBuffer;
+    cfg.receive.window = window;
+    let syn = Script::connecting(cfg.clone()).sent()[0];
+    assert_eq!((syn.options.window_scale, syn.window), (shift, field));
+    // The scripted peer's SYN has no such option, so the answer has none either.
+    let syn_ack = Script::accepted_after(cfg, 1).out[0];
+    assert_eq!((syn_ack.options.window_scale, syn_ack.window), (None, field));
+}
+
+/// Without the option in both SYNs neither direction is scaled, so this level limits the peer's window, too.
+#[test]
+fn a_disabled_level_ignores_the_shift_of_the_peer() {
+    let mut cfg = quick();
+    cfg.options.window_scale = WindowScaleConfig::FromBuffer;
+    cfg.receive.window = level(WindowLevel::Disabled);
+    let mut script = Script::established_with(cfg, Options { window_scale: Some(8), ..peer_options() });
+    script.peer_window = 1_000;
+    script.ack(1);
+    assert_eq!((script.info().snd_wnd, script.info().negotiated.2), (1_000, false));
+}
+
+/// Full segments that arrive and are taken at once, `each` every 10 ms; returns the right edges the peer was shown.
+fn edges(window: ReceiveWindowConfig, each: u32, rounds: u32) -> (Script, Vec<u32>) {
+    let mut cfg = quick();
+    cfg.options.window_scale = WindowScaleConfig::FromBuffer;
+    cfg.receive.window = window;
+    let mut script = Script::connecting(cfg);
+    script.pass(Duration::from_millis(10));
+    script.finish_handshake(Options { window_scale: Some(0), ..peer_options() });
+    let shift = window.shift().unwrap_or(0);
+    let mut edges = Vec::new();
+    for nth in 0..rounds * each {
+        let repr = script.segment(Flags::NONE, 1 + nth * MSS, Some(1));
+        script.deliver(repr, MSS);
+        script.read(u64::from(MSS)).expect("readable");
+        edges.extend(script.sent().iter().map(|out| out.ack.expect("an ACK") + (u32::from(out.window) << shift)));
+        if nth % each == each - 1 {
+            script.pass(Duration::from_millis(10));
+        }
+    }
+    (script, edges)
+}
+
+#[test_case(level(WindowLevel::Disabled); "disabled")]
+#[test_case(level(WindowLevel::Normal); "normal")]
+#[test_case(level(WindowLevel::Experimental); "units of 16 KiB")]
+#[test_case(ReceiveWindowConfig::Drs(DrsConfig::DEPLOYED); "right-sized")]
+#[test_case(ReceiveWindowConfig::default(); "auto-tuned")]
+#[test_case(MEGABYTE; "fixed")]
+fn the_right_edge_never_moves_left_by_more_than_rounding(window: ReceiveWindowConfig) {
+    let (_, edges) = edges(window, 40, 8);
+    let unit = 1 << window.shift().unwrap_or(0);
+    assert!(edges.len() > 100 && edges.windows(2).all(|pair| pair[1] + unit > pair[0]), "{edges:?}");
+}
+
+#[test]
+fn a_stepped_window_follows_what_round_trips_deliver() {
+    let (script, _) = edges(level(WindowLevel::Normal), 40, 8);
+    // 40 segments every 10 ms, which is what the handshake took, and one that ends the period: twice that, and no more.
+    assert!((114_000..=120_000).contains(&script.info().rcv_wnd), "{}", script.info().rcv_wnd);
+    let (script, _) = edges(level(WindowLevel::Normal), 20, 8);
+    assert!(script.info().rcv_wnd <= 64_240, "less than half of the window in a round trip");
+    let (script, _) = edges(level(WindowLevel::Disabled), 40, 8);
+    assert!(script.info().rcv_wnd <= 65_535, "{}", script.info().rcv_wnd);
+}
+
+#[test]
+fn a_right_sized_window_opens_with_the_segments_that_arrive() {
+    let (_, edges) = edges(ReceiveWindowConfig::Drs(DrsConfig::DEPLOYED), 10, 1);
+    let windows: Vec<u32> = (1..).zip(&edges).map(|(nth, edge)| (edge - 1 - nth * MSS) / MSS).collect();
+    // Two segments more for each, beside the one that is not read yet; rounded down to a unit of the field.
+    assert_eq!(windows, [10, 12, 14, 16, 18, 20, 22, 24, 26, 28]);
 }

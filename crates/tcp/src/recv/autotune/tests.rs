@@ -4,8 +4,9 @@
 use super::*;
 use crate::recv::{AckConfig, AckDecision, AckPolicy, Assembler, ReceiveWindow};
 use base::{Rate, SeqRange};
+use proptest::prelude::*;
 use std::collections::VecDeque;
-use test_case::test_matrix;
+use test_case::{test_case, test_matrix};
 
 const MSS: u32 = 1448;
 const FRAME: u64 = 1538;
@@ -36,6 +37,7 @@ struct Receiver {
     ack: AckConfig,
     policy: AckPolicy,
     autotune: AutoTune,
+    config: ReceiveWindowConfig,
     received: u64,
     timer: Option<Instant>,
 }
@@ -53,13 +55,17 @@ struct Model {
     edge: u64,
     /// Most octets in flight, and the buffer's size, when the window first stopped the sender.
     limited: Option<(u64, Bytes)>,
+    /// When the latest thing happened.
+    now: Instant,
     receiver: Receiver,
 }
 
 impl Model {
     fn new(rtt_ms: u64, stamps: Stamps, config: ReceiveWindowConfig, ack: AckConfig) -> Self {
-        let shift = ReceiveWindow::shift_for(16 << 20);
+        let shift = config.shift().unwrap_or(0);
         let window = ReceiveWindow::new(SeqNum(0), config.initial(), shift);
+        let mut autotune = AutoTune::new(&config);
+        autotune.on_handshake(&config, Instant::ZERO, Duration::from_millis(rtt_ms));
         Self {
             one_way: Duration::from_millis(rtt_ms) / 2,
             stamps,
@@ -72,12 +78,14 @@ impl Model {
             nxt: 0,
             edge: u64::from(window.syn_window()),
             limited: None,
+            now: Instant::ZERO,
             receiver: Receiver {
                 assembler: Assembler::new(SeqNum(0)),
                 window,
                 policy: AckPolicy::new(&ack),
                 ack,
-                autotune: AutoTune::new(config),
+                autotune,
+                config,
                 received: 0,
                 timer: None,
             },
@@ -120,27 +128,34 @@ impl Model {
         let nxt = receiver.assembler.rcv_nxt();
         let whole_ms = Duration::from_millis(now.since(segment.echo_of).as_millis().max(1));
         let echo = (self.stamps == Stamps::On).then_some(whole_ms);
-        receiver.autotune.on_data(now, nxt, MSS, receiver.window.offered(nxt), echo);
+        let offered = receiver.window.offered(nxt);
+        let lent = Lent { config: &receiver.config, limit: receiver.window.limit(), rmss: MSS };
+        if let Some(limit) = receiver.autotune.on_data(&lent, now, nxt, MSS, offered, echo) {
+            receiver.window.set_limit(limit);
+        }
         match receiver.policy.on_data(&receiver.ack, now, MSS, MSS, insertion.kind, false) {
             AckDecision::Now => self.acknowledge(now),
             AckDecision::After(at) => receiver.timer = Some(at),
             AckDecision::Pending => {}
         }
         let receiver = &mut self.receiver;
-        let limit = receiver.window.limit();
-        if let Some(limit) = receiver.autotune.on_consumed(now, u64::from(MSS), MSS, limit) {
+        let lent = Lent { config: &receiver.config, limit: receiver.window.limit(), rmss: MSS };
+        if let Some(limit) = receiver.autotune.on_consumed(&lent, now, u64::from(MSS)) {
             receiver.window.set_limit(limit);
         }
     }
 
     /// Runs until `octets` were acknowledged.
     fn run(&mut self, octets: u64) {
-        self.send(Instant::ZERO, Instant::ZERO);
+        if self.nxt == 0 {
+            self.send(Instant::ZERO, Instant::ZERO);
+        }
         while self.una < octets {
             let data = self.data.front().map_or(Instant::MAX, |segment| segment.at);
             let ack = self.acks.front().map_or(Instant::MAX, |ack| ack.at);
             let timer = self.receiver.timer.unwrap_or(Instant::MAX);
-            assert!(data.min(ack).min(timer) < Instant::MAX, "nothing happens any more");
+            self.now = data.min(ack).min(timer);
+            assert!(self.now < Instant::MAX, "nothing happens any more");
             if timer <= data && timer <= ack {
                 assert!(self.receiver.policy.on_timer());
                 self.acknowledge(timer);
@@ -190,42 +205,132 @@ fn a_fixed_buffer_stays_fixed_and_limits_the_sender() {
     assert_eq!(model.limited.map(|(_, limit)| limit), Some(131_400));
 }
 
+const fn stepped(num: u64, den: u64, factor_percent: u32) -> ReceiveWindowConfig {
+    let share = base::Ratio::new(num, den).expect("a share");
+    let level = WindowLevel::Normal;
+    ReceiveWindowConfig::Stepped(SteppedConfig { initial: 64_240, level, share, factor_percent })
+}
+const CAUTIOUS: ReceiveWindowConfig = stepped(3, 4, 150);
+const DOUBLING: ReceiveWindowConfig = stepped(1, 2, 200);
+const DEPLOYED: ReceiveWindowConfig = ReceiveWindowConfig::Drs(DrsConfig::DEPLOYED);
+
+/// The window a kind comes to, in hundredths of the product of bandwidth and delay, when slow start has a queue of one such
+/// product before it: more would overflow it. (Headers take six of each hundred octets.)
+#[test_case(CAUTIOUS, 100, 150; "cautious steps")]
+#[test_case(DOUBLING, 180, 200; "doubling steps")]
+fn steps_stop_in_proportion_to_the_path(config: ReceiveWindowConfig, least: u64, most: u64) {
+    let mut model = Model::new(25, Stamps::Off, config, delayed(40));
+    model.run(100 * model.bdp());
+    let hundredths = u64::from(model.receiver.window.limit()) * 100 / model.bdp();
+    assert!((least..=most).contains(&hundredths), "{hundredths}");
+}
+
+/// At 100 Mbit/s and 25 ms the cautious receiver offers the whole path not before slow start alone would overflow a queue of
+/// one such product.
 #[test]
-fn a_reader_that_stops_stops_the_growth() {
-    let mut tune = AutoTune::new(ReceiveWindowConfig::default());
+fn cautious_steps_are_no_faster_than_slow_start() {
+    let when = |config, done: fn(&Model) -> bool| {
+        let mut model = Model::new(25, Stamps::Off, config, delayed(40));
+        (0..).find(|nth| {
+            model.run(nth * u64::from(MSS));
+            done(&model)
+        });
+        model.now
+    };
+    let free = ReceiveWindowConfig::Fixed { bytes: 16 << 20 };
+    let overflow = when(free, |model| model.cwnd >= 2 * model.bdp());
+    let offered = when(CAUTIOUS, |model| u64::from(model.receiver.window.limit()) >= model.bdp());
+    assert!(offered >= overflow, "offered at {offered:?}, overflow at {overflow:?}");
+}
+
+/// The published form lets slow start through, too, once its window has opened; it needs timestamps to see that soon.
+#[test_matrix([25, 100], [Stamps::On, Stamps::Off])]
+fn right_sizing_fills_the_path(rtt_ms: u64, stamps: Stamps) {
+    let mut model = Model::new(rtt_ms, stamps, DEPLOYED, delayed(40));
+    model.most_in_flight = 2 * model.bdp();
+    model.run(100 * model.bdp());
+    let times = u64::from(model.receiver.window.limit()) / model.bdp();
+    assert!((2..=8).contains(&times), "{times} times the product of bandwidth and delay");
+}
+
+/// A reader that takes five segments in a round trip of 10 ms, from a peer that keeps its window full, for five seconds.
+fn window_of_a_slow_reader(config: ReceiveWindowConfig, stamps: Stamps) -> Bytes {
+    let (mut tune, mut limit, mut rcv_nxt) = (AutoTune::new(&config), config.initial(), SeqNum(0));
+    let rtt = Duration::from_millis(10);
+    tune.on_handshake(&config, Instant::ZERO, rtt);
+    for ms in 1..=5_000 {
+        let now = Instant::ZERO + Duration::from_millis(ms);
+        let lent = Lent { config: &config, limit, rmss: MSS };
+        rcv_nxt += MSS / 2;
+        let opened = tune.on_data(&lent, now, rcv_nxt, MSS / 2, limit, (stamps == Stamps::On).then_some(rtt));
+        limit = opened.unwrap_or(limit);
+        let lent = Lent { limit, ..lent };
+        limit = tune.on_consumed(&lent, now, u64::from(MSS / 2)).unwrap_or(limit);
+    }
+    limit
+}
+
+#[test_case(ReceiveWindowConfig::default(), Stamps::On; "eager")]
+#[test_case(DEPLOYED, Stamps::On; "deployed")]
+#[test_case(CAUTIOUS, Stamps::On; "steps and timestamps")]
+#[test_case(CAUTIOUS, Stamps::Off; "cautious steps")]
+#[test_case(DOUBLING, Stamps::Off; "doubling steps")]
+fn a_reader_that_reads_slowly_does_not_grow_it(config: ReceiveWindowConfig, stamps: Stamps) {
+    let size = window_of_a_slow_reader(config, stamps);
+    assert!(size <= 65_535, "{size}");
+}
+
+/// Without timestamps, round trips can be told from a slow reader's windows only within bounds.
+#[test_case(ReceiveWindowConfig::default(); "eager")]
+#[test_case(DEPLOYED; "deployed")]
+fn without_timestamps_a_slow_reader_grows_it_a_little(config: ReceiveWindowConfig) {
+    let size = window_of_a_slow_reader(config, Stamps::Off);
+    assert!(size <= 1 << 20, "{size}");
+}
+
+#[test_case(ReceiveWindowConfig::default(); "eager")]
+#[test_case(DEPLOYED; "deployed")]
+#[test_case(DOUBLING; "steps")]
+fn a_reader_that_stops_stops_the_growth(config: ReceiveWindowConfig) {
+    let mut tune = AutoTune::new(&config);
+    tune.on_handshake(&config, Instant::ZERO, Duration::from_millis(10));
+    let lent = Lent { config: &config, limit: 65_535, rmss: MSS };
     let mut now = Instant::ZERO;
     for segment in 1..=40 {
         now += Duration::from_millis(1);
-        tune.on_data(now, SeqNum(0) + segment * MSS, MSS, 65_535, Some(Duration::from_millis(10)));
-        assert_eq!(tune.on_consumed(now, 0, MSS, 65_535), None);
+        let echo = Some(Duration::from_millis(10));
+        assert_eq!(tune.on_data(&lent, now, SeqNum(0) + segment * MSS, MSS, 65_535, echo), None);
+        assert_eq!(tune.on_consumed(&lent, now, 0), None);
     }
 }
 
-#[test]
-fn octets_within_the_promised_window_do_not_end_the_measurement() {
-    let at = |ms| Instant::ZERO + Duration::from_millis(ms);
-    let mut tune = AutoTune::new(ReceiveWindowConfig::AutoTuned(DrsConfig { initial: 10_000, max: 10_000 }));
-    tune.on_data(at(1), SeqNum(1_000), 1_000, 9_000, None);
-    tune.on_data(at(2), SeqNum(10_000), 9_000, 0, None);
-    assert_eq!(tune.rtt, UNKNOWN);
-    tune.on_data(at(51), SeqNum(10_001), 1, 9_000, None);
-    assert_eq!(tune.rtt, Duration::from_millis(50));
-    // A slower window says that the peer had less to send, not that the path became longer.
-    tune.on_data(at(900), SeqNum(20_000), 9_999, 9_000, None);
-    assert_eq!(tune.rtt, Duration::from_millis(50));
-}
-
-#[test]
-fn the_estimate_is_the_smallest_echo_of_this_period_and_the_last() {
-    let mut tune = AutoTune::new(ReceiveWindowConfig::default());
-    let mut now = Instant::ZERO;
-    let mut echo = |ms: u64, now: &mut Instant| {
-        *now += Duration::from_secs(1);
-        tune.on_data(*now, SeqNum(0), MSS, 0, Some(Duration::from_millis(ms)));
-        tune.on_consumed(*now, 1, MSS, 65_535);
-        tune.rtt.as_millis()
-    };
-    assert_eq!(echo(10, &mut now), 10);
-    assert_eq!(echo(90, &mut now), 90);
-    assert_eq!(echo(10, &mut now), 10);
+proptest! {
+    /// Whatever arrives and is taken when, with whatever echoes: sizes only grow, and never beyond the largest.
+    #[test]
+    fn no_kind_shrinks_the_window_or_exceeds_its_maximum(
+        kind in 0usize..4,
+        level in 0usize..5,
+        rmss in 1u32..9_000,
+        steps in proptest::collection::vec((0u64..1 << 40, 0u32..1 << 31, 0u64..1 << 33, 0u64..100), 1..80),
+    ) {
+        use WindowLevel::{Disabled, Experimental, HighlyRestricted, Normal, Restricted};
+        let ReceiveWindowConfig::Stepped(law) = DOUBLING else { unreachable!() };
+        let level = [Disabled, HighlyRestricted, Restricted, Normal, Experimental][level];
+        let steep = ReceiveWindowConfig::Stepped(SteppedConfig { level, factor_percent: u32::MAX, ..law });
+        let widest = DrsConfig { initial: 1, max: 1 << 30 };
+        let eager = ReceiveWindowConfig::AutoTuned(widest);
+        let config = [ReceiveWindowConfig::Fixed { bytes: 4_000 }, eager, ReceiveWindowConfig::Drs(widest), steep][kind];
+        let (mut tune, mut limit, mut now) = (AutoTune::new(&config), config.initial(), Instant::ZERO);
+        tune.on_handshake(&config, now, Duration::from_millis(1));
+        for (pause, len, taken, echo_ms) in steps {
+            now += Duration::from_nanos(pause);
+            let lent = Lent { config: &config, limit, rmss };
+            let echo = (echo_ms > 0).then(|| Duration::from_millis(echo_ms));
+            let opened = tune.on_data(&lent, now, SeqNum(len), len, limit, echo);
+            let lent = Lent { limit: opened.unwrap_or(limit), ..lent };
+            let size = tune.on_consumed(&lent, now, taken).unwrap_or(lent.limit);
+            prop_assert!(limit <= lent.limit && lent.limit <= size && size <= config.largest(), "{limit} {lent:?} {size}");
+            limit = size;
+        }
+    }
 }
