@@ -12,7 +12,7 @@ use recovery::{
 };
 use tcp::config::{
     Config, DrsConfig, NagleConfig, ReceiveWindowConfig, SackConfig, SteppedConfig, TimestampConfig, WindowLevel,
-    WindowScaleConfig,
+    WindowRounding, WindowScaleConfig,
 };
 
 /// A quantity that always applies, or (`?`) one that depends on the kind of its group.
@@ -184,6 +184,9 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("receive.window.share", Share, |c| stepped(c).map(|stepped| Place::Share(&mut stepped.share))),
     quantity!("receive.window.factor_percent", Count, |c| stepped(c)
         .map(|stepped| Place::U32(&mut stepped.factor_percent))),
+    choice!("receive.rounding", |c| Some(&mut c.receive.rounding),
+        "octets" => WindowRounding::Octets, "segments" => WindowRounding::Segments),
+    quantity!("receive.spare_segments", Count, U32, |c| c.receive.spare_segments),
     quantity!("receive.reassembly_max", Count, MaybeU32, |c| c.receive.reassembly_max),
     quantity!("send.buffer", Bytes, U32, |c| c.send.buffer),
     choice!("send.nagle", |c| Some(&mut c.send.nagle),

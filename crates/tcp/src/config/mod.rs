@@ -58,6 +58,22 @@ pub struct ReceiveConfig {
     /// Most blocks of data that wait out of order (RFC 9293 §3.10.7.4 leaves it open whether such data is kept). A segment
     /// that would be one block more is dropped and comes again.
     pub reassembly_max: Option<u32>,
+    /// What the window is a whole number of, from the peer's SYN on.
+    pub rounding: WindowRounding,
+    /// Room beyond the window, in full-sized segments: so much may wait to be read before the window becomes narrower. With
+    /// what one ACK covers, a reader that keeps up is offered the whole window, as where a waiting read takes the octets
+    /// before the ACK leaves.
+    pub spare_segments: u32,
+}
+
+/// What a receive window is a whole number of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowRounding {
+    /// Octets.
+    Octets,
+    /// Segments: the size at the start is rounded up. SYNs show it as it was, as they leave before the size of a segment is
+    /// agreed on.
+    Segments,
 }
 
 /// The send side.
@@ -143,7 +159,12 @@ impl Default for ReceiveConfig {
     /// 8192 blocks are more than every second segment of the default's largest window, and take 96 KiB. A peer that aims at
     /// our work and memory with single octets and gaps gets no further.
     fn default() -> Self {
-        Self { window: ReceiveWindowConfig::default(), reassembly_max: Some(8_192) }
+        Self {
+            window: ReceiveWindowConfig::default(),
+            reassembly_max: Some(8_192),
+            rounding: WindowRounding::Octets,
+            spare_segments: 0,
+        }
     }
 }
 impl Default for RetryConfig {

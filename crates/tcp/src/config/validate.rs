@@ -75,6 +75,7 @@ impl Config {
                 );
             }
         }
+        need(self.receive.spare_segments <= 64, "receive.spare_segments", "must be at most 64");
         need((1..=MAX_WINDOW).contains(&self.send.buffer), "send.buffer", "must be between 1 byte and 1 GiB");
         need(
             self.send.sws_override >= Duration::from_millis(100) && self.send.sws_override <= Duration::from_secs(1),

@@ -77,7 +77,7 @@ impl Endpoint {
         self.grow_window(cx, grown);
         let may_grow = self.state.may_receive() || self.state == State::SynReceived;
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
-        if may_grow && self.rcv.window.update_due(rcv_nxt, self.rcv.buffer.used(), self.rcv.rmss) {
+        if may_grow && self.rcv.window.update_due(rcv_nxt, self.unread(), self.rcv.rmss) {
             self.rcv.ack_due = true;
         }
     }

@@ -107,7 +107,7 @@ impl Endpoint {
             self.counters.dsacks_sent += u32::from(dsack.is_some());
             options.sack = sack_blocks(&self.rcv.assembler, dsack, most as usize);
         }
-        let window = self.rcv.window.advertise(rcv_nxt, self.rcv.buffer.used(), self.rcv.rmss);
+        let window = self.rcv.window.advertise(rcv_nxt, self.unread(), self.rcv.rmss);
         let repr = TcpRepr {
             src_port: self.tuple.local_port,
             dst_port: self.tuple.remote_port,

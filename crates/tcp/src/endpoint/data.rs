@@ -97,6 +97,13 @@ impl Endpoint {
         self.grow_window(cx, grown);
     }
 
+    /// Octets that wait to be read and narrow the window.
+    #[inline]
+    pub(super) fn unread(&self) -> Bytes {
+        let spare = self.cfg.receive.spare_segments.saturating_mul(self.rcv.rmss);
+        self.rcv.buffer.used().saturating_sub(spare)
+    }
+
     /// The receive window has a new size.
     #[inline]
     pub(super) fn grow_window<O: Observer>(&mut self, cx: &mut Cx<'_, O>, grown: Option<Bytes>) {

@@ -2,7 +2,7 @@
 
 use super::{Endpoint, FourTuple, Origin, PendingEvents, Probing, ReceiveSide, RecoverySide, Segment, SendSide};
 use super::{SendSpace, State};
-use crate::config::{SackConfig, ValidConfig};
+use crate::config::{SackConfig, ValidConfig, WindowRounding};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
 use crate::info::Counters;
@@ -175,6 +175,10 @@ impl Endpoint {
         // A peer may announce a size below any usable one; 48 octets keep the options and some data apart.
         self.snd.smss = u32::from(peer_mss.min(ours)).max(48 + overhead) - overhead;
         self.rcv.rmss = u32::from(ours).saturating_sub(overhead).max(1);
+        if self.cfg.receive.rounding == WindowRounding::Segments {
+            let limit = self.rcv.window.limit();
+            self.rcv.window.set_limit(limit.next_multiple_of(self.snd.smss));
+        }
         self.cc = cc::build(&self.cfg.cc, self.snd.smss, self.snd.iss);
         if !self.neg.sack {
             // RFC 8985 §4 needs SACK; without it, duplicate ACKs are all there is.
@@ -285,7 +289,7 @@ impl Endpoint {
             seq: self.snd.iss,
             ack: answering.then(|| self.rcv.assembler.rcv_nxt()),
             flags: Flags::SYN,
-            window: self.rcv.window.syn_window(),
+            window: self.rcv.window.syn_window(self.rcv.assembler.rcv_nxt()),
             urgent: 0,
             options: opts,
         }

@@ -58,9 +58,9 @@ impl ReceiveWindow {
     }
     //= specs/rfc7323.md#window-scale
     //# The window of a SYN or SYN-ACK is not scaled.
-    /// The field of a SYN or SYN-ACK, which is never scaled (RFC 7323 §2.2).
-    pub fn syn_window(&self) -> u16 {
-        self.limit.min(FIELD_MAX) as u16
+    /// The field of a SYN or SYN-ACK, which is never scaled (RFC 7323 §2.2), before anything else was sent.
+    pub fn syn_window(&self, rcv_nxt: SeqNum) -> u16 {
+        self.offered(rcv_nxt) as u16
     }
 
     //= specs/rfc7323.md#window-scale

@@ -1,6 +1,8 @@
 //! Flow control: Nagle, silly windows, zero windows, scaling.
 
-use crate::config::{DrsConfig, NagleConfig, ReceiveWindowConfig, SteppedConfig, WindowLevel, WindowScaleConfig};
+use crate::config::{
+    DrsConfig, NagleConfig, ReceiveWindowConfig, SteppedConfig, WindowLevel, WindowRounding, WindowScaleConfig,
+};
 use crate::testing::{MSS, Script, peer_options, quick};
 use base::Duration;
 use test_case::test_case;
@@ -277,4 +279,35 @@ fn a_right_sized_window_opens_with_the_segments_that_arrive() {
     let windows: Vec<u32> = (1..).zip(&edges).map(|(nth, edge)| (edge - 1 - nth * MSS) / MSS).collect();
     // Two segments more for each, beside the one that is not read yet; rounded down to a unit of the field.
     assert_eq!(windows, [10, 12, 14, 16, 18, 20, 22, 24, 26, 28]);
+}
+
+#[test_case(1460 => 17_520; "twelve segments of Ethernet")]
+#[test_case(1000 => 17_000; "seventeen smaller ones")]
+fn a_window_is_rounded_up_once_the_size_of_segments_is_known(mss: u16) -> u32 {
+    let mut cfg = quick();
+    cfg.receive.window = ReceiveWindowConfig::Fixed { bytes: 16_384 };
+    cfg.receive.rounding = WindowRounding::Segments;
+    cfg.receive.spare_segments = 1;
+    let mut script = Script::connecting(cfg.clone());
+    assert_eq!(script.sent()[0].window, 16_384);
+    script.finish_handshake(Options { mss: Some(mss), ..peer_options() });
+    let repr = script.segment(Flags::NONE, 1, Some(1));
+    script.deliver(repr, u32::from(mss));
+    assert_eq!(Script::accepted_after(cfg, 1).out[0].window, 16_384, "of a SYN-ACK");
+    script.info().rcv_wnd
+}
+
+#[test]
+fn spare_segments_are_held_beside_the_window_and_no_more() {
+    let mut cfg = quick();
+    cfg.receive.window = ReceiveWindowConfig::Fixed { bytes: 4 * MSS };
+    cfg.receive.spare_segments = 2;
+    let mut script = Script::established(cfg);
+    for nth in 0..7 {
+        let repr = script.segment(Flags::NONE, 1 + nth * MSS, Some(1));
+        script.deliver(repr, MSS);
+    }
+    let windows: Vec<u32> = script.sent().iter().map(|out| u32::from(out.window) / MSS).collect();
+    assert_eq!(windows, [4, 4, 3, 2, 1, 0, 0]);
+    assert_eq!(script.read(1 << 20), Ok(crate::Read::Data(u64::from(6 * MSS))));
 }

@@ -76,7 +76,7 @@ impl Model {
             cwnd: 10 * u64::from(MSS),
             una: 0,
             nxt: 0,
-            edge: u64::from(window.syn_window()),
+            edge: u64::from(window.syn_window(SeqNum(0))),
             limited: None,
             now: Instant::ZERO,
             receiver: Receiver {
