@@ -6,7 +6,7 @@ use crate::table::paragraph;
 use lab::{Experiment, spec, sweep};
 
 /// Names of experiments are shorter than this.
-const INDENT: usize = 10;
+const INDENT: usize = 17;
 
 /// Lists the built-in experiments.
 ///

@@ -70,14 +70,46 @@ fn finish(table: &Table) -> String {
 pub fn ab(plan: &Plan, rows: &[Row]) -> String {
     let experiment = &plan.experiment;
     let head = format!(
-        "{}: {}\n{}\nruns per arm and cell: {}, seed: {}\n\n",
-        experiment.name,
-        experiment.summary,
-        results::constants(plan),
+        "{}{}runs per arm and cell: {}, seed: {}\n\n",
+        paragraph(&format!("{}: ", experiment.name), &experiment.summary),
+        paragraph("", &results::constants(plan)),
         experiment.iterations,
         experiment.seed
     );
-    format!("{head}{}\n{}", body(plan, rows), legend(plan))
+    format!("{head}{}\n{}", body(plan, rows), legend(plan, columns(rows)))
+}
+
+/// A number of every row.
+struct Column {
+    head: &'static str,
+    of: fn(&Row) -> Option<f64>,
+    decimals: usize,
+    /// For the legend, the head before it.
+    meaning: &'static str,
+}
+
+const fn column(head: &'static str, of: fn(&Row) -> Option<f64>, decimals: usize, meaning: &'static str) -> Column {
+    Column { head, of, decimals, meaning }
+}
+
+/// What matters on most paths.
+const USUAL: [Column; 5] = [
+    column("eff.", |row| row.efficiency, 3, "shortest time the path allows / time taken"),
+    column("retx %", |row| row.retransmitted_pct, 2, "payload that was sent again"),
+    column("fast", |row| row.fast_retransmits, 1, "recoveries begun without a timeout, per run"),
+    column("RTOs", |row| row.rtos, 1, "timeouts, per run"),
+    column("recov.%", |row| row.recovery_success_pct, 1, "recoveries that ended without a timeout"),
+];
+
+/// What matters where losses are placed on purpose.
+const PLACED: [Column; 3] = [
+    column("repair", |row| row.repair_rtts, 1, "round trips that the losses cost, median"),
+    column("probes", |row| row.probes, 1, "tail loss probes, per run"),
+    column("RTOs", |row| row.rtos, 1, "timeouts, per run"),
+];
+
+fn columns(rows: &[Row]) -> &'static [Column] {
+    if rows.iter().any(|row| row.repair_rtts.is_some()) { &PLACED } else { &USUAL }
 }
 
 fn body(plan: &Plan, rows: &[Row]) -> String {
@@ -85,24 +117,18 @@ fn body(plan: &Plan, rows: &[Row]) -> String {
     let axes = plan.experiment.sweep.len();
     let reference = plan.arms.first().map_or("", |arm| arm.label.as_str());
     let mut header: Vec<String> = plan.experiment.sweep.iter().map(|axis| short(&axis.key)).collect();
+    let columns = columns(rows);
     header.push("arm".to_owned());
     header.extend(["Mbit/s".to_owned(), format!("vs {reference}")]);
-    header.extend(["eff.", "retx %", "fast", "RTOs", "recov.%"].map(str::to_owned));
+    header.extend(columns.iter().map(|column| column.head.to_owned()));
     table.set_header(header);
     let mut last = None;
     for (row, at) in rows.iter().zip(0..) {
         let cell = &plan.cells[at / plan.arms.len()];
         let repeats = last == Some(cell);
         let swept = cell.swept.iter().map(|(_, value)| if repeats { String::new() } else { value.clone() });
-        let numbers = [
-            number(row.goodput_mbps.median, 2),
-            versus(row),
-            number(row.efficiency, 3),
-            number(row.retransmitted_pct, 2),
-            number(row.fast_retransmits, 1),
-            number(row.rtos, 1),
-            number(row.recovery_success_pct, 1),
-        ];
+        let numbers = [number(row.goodput_mbps.median, 2), versus(row)];
+        let numbers = numbers.into_iter().chain(columns.iter().map(|column| number((column.of)(row), column.decimals)));
         let cells: Vec<Cell> = swept.chain([row.arm.clone()]).chain(numbers).map(Cell::new).collect();
         table.add_row(cells);
         last = Some(cell);
@@ -145,19 +171,25 @@ fn ratio(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-fn legend(plan: &Plan) -> String {
+fn legend(plan: &Plan, columns: &[Column]) -> String {
     let reference = plan.arms.first().map_or("", |arm| arm.label.as_str());
     let signs: Vec<String> = VERDICTS.iter().map(|(word, sign)| format!("{sign} {word}")).collect();
-    format!(
+    let mut text = format!(
         "Mbit/s  median goodput: payload over the time from the first SYN to the last byte read\n\
          vs      median over seeds of this arm / {reference}, with its 95 % interval:\n        \
                  {}\n        \
-                 (better and worse: clear of 1 ± 1 %; equivalent: within)\n\
-         eff.    shortest time the path allows / time taken     retx %   payload that was sent again\n\
-         fast    recoveries begun without a timeout, per run    RTOs     timeouts, per run\n\
-         recov.% recoveries that ended without a timeout\n",
+                 (better and worse: clear of 1 ± 1 %; equivalent: within)\n",
         signs.join("  "),
-    )
+    );
+    for pair in columns.chunks(2) {
+        text.push_str(&format!("{:<8}{:<47}", pair[0].head, pair[0].meaning));
+        if let Some(second) = pair.get(1) {
+            text.push_str(&format!("{:<9}{}", second.head, second.meaning));
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+    }
+    text
 }
 
 #[cfg(test)]

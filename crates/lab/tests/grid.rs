@@ -4,7 +4,8 @@
 use core::fmt::Write;
 use lab::{Overrides, Plan, SimBackend, execute, spec};
 
-/// Goodput in Mbit/s, retransmitted octets in percent and timeouts of one run per cell and profile.
+/// Goodput in Mbit/s, retransmitted octets in percent and timeouts of one run per cell and profile; where losses are
+/// placed, what they cost.
 fn grid(experiment: &str, set: &[&str]) -> String {
     let mut found = spec::builtin(experiment).expect("built in");
     let set: Vec<String> = set.iter().map(|&text| text.to_owned()).collect();
@@ -16,9 +17,10 @@ fn grid(experiment: &str, set: &[&str]) -> String {
     for (run, measured) in plan.runs.iter().zip(&finished.measured) {
         let m = measured.as_ref().expect("every run comes through");
         let percent = m.bytes_retransmitted as f64 * 100.0 / m.bytes_sent as f64;
+        let repair = m.repair_rtts(&run.point).map_or_else(String::new, |rtts| format!(" {rtts:>5.1} round trips"));
         let _ = writeln!(
             text,
-            "{:<48} {:<12} {:>7.2} Mbit/s {percent:>6.2} % {:>2} timeouts",
+            "{:<48} {:<12} {:>7.2} Mbit/s {percent:>6.2} % {:>2} timeouts{repair}",
             plan.cells[run.cell].title(),
             plan.arms[run.arm].label,
             m.goodput_mbps(),
@@ -41,4 +43,19 @@ fn lossy_paths() {
 #[test]
 fn reordering_paths() {
     insta::assert_snapshot!(grid("reorder", &["flow.bytes=4MB", "path.rtt=50ms", "path.reorder.mode=late,early"]));
+}
+
+#[test]
+fn lost_retransmissions() {
+    insta::assert_snapshot!(grid("lost-retransmit", &[]));
+}
+
+#[test]
+fn lost_tails() {
+    insta::assert_snapshot!(grid("tail-loss", &["flow.bytes=2kB,1MB"]));
+}
+
+#[test]
+fn lateness_beyond_the_first_reordering_window() {
+    insta::assert_snapshot!(grid("dsack", &["path.reorder.delay=1ms,4ms"]));
 }

@@ -82,6 +82,19 @@ fn the_table_tells_what_is_known_and_fits_into_a_hundred_columns() {
 }
 
 #[test]
+fn where_losses_are_placed_the_table_tells_what_they_cost() {
+    let ended = longhaul(&["ab", "tail-loss", "--set", "flow.bytes=50kB", "--iterations", "6"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    for line in ended.stdout.lines() {
+        assert!(line.chars().count() <= 100, "{} columns: {line}", line.chars().count());
+    }
+    assert!(ended.stdout.contains("repair  round trips that the losses cost, median"), "{}", ended.stdout);
+    let rows = ended.stdout.lines().filter(|line| line.contains("no-probe "));
+    let timeouts: Vec<&str> = rows.filter_map(|row| row.split_whitespace().last()).collect();
+    assert_eq!(timeouts, ["1.0"; 6]);
+}
+
+#[test]
 fn a_failed_run_is_told_with_its_seed_and_one_command_that_replays_it() {
     let arguments =
         ["ab", "wan", "--backend", "mock", "--set", "flow.bytes=13B,1kB", "--iterations", "2", "--arms", "rfc,rfc"];
@@ -166,7 +179,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
     assert_eq!((output.status.code(), stderr.as_str()), (Some(0), ""));
 }
 
-#[test_case(&["experiments"], "wan       A file over a clean 100 Mbit/s path"; "experiments")]
+#[test_case(&["experiments"], "wan              A file over a clean 100 Mbit/s path"; "experiments")]
 #[test_case(&["profiles"], "server-2016  Windows Server 2016"; "all profiles")]
 #[test_case(&["profiles", "server-2022"], "recovery.probe"; "a profile says what is not modelled")]
 #[test_case(&["profiles", "server-2016", "server-2022"], "recovery.detector.kind          rack_ring     rack"; "two profiles")]

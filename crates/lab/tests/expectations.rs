@@ -1,0 +1,35 @@
+//! The experiments that expect something get it; of those that take long, a part is made.
+
+use lab::{Overrides, Plan, Row, SimBackend, execute, results, spec};
+use test_case::test_case;
+
+fn rows(experiment: &str, set: &[&str], iterations: Option<u32>) -> (Plan, Vec<Row>) {
+    let mut found = spec::builtin(experiment).expect("built in");
+    let set: Vec<String> = set.iter().map(|&text| text.to_owned()).collect();
+    found.apply(&Overrides { set, iterations, ..Overrides::default() }).expect("the overrides are right");
+    let plan = Plan::new(found).expect("the plan stands");
+    let finished = execute(&plan, &SimBackend, 2, None, &mut |_| ()).expect("nothing is written");
+    assert!(finished.failures.is_empty(), "{:?}", finished.failures);
+    let rows = results::rows(&plan, &finished);
+    (plan, rows)
+}
+
+#[test_case("dsack", &[])]
+#[test_case("lost-retransmit", &["path.rtt=25ms,50ms,100ms"])]
+#[test_case("tail-loss", &[])]
+fn what_is_expected_comes_out(experiment: &str, set: &[&str]) {
+    let (plan, rows) = rows(experiment, set, None);
+    assert!(!plan.experiment.expect.is_empty());
+    assert_eq!(results::unmet(&plan, &rows), []);
+}
+
+/// Packets later than a round trip are beyond what a reordering window may tolerate: each is taken for lost, and each
+/// duplicate that follows asks for a larger multiplier.
+#[test]
+fn the_multiplier_of_the_reordering_window_saturates() {
+    let (_, rows) = rows("dsack", &["path.reorder.delay=4ms"], Some(3));
+    let row = |arm: &str| rows.iter().find(|row| row.arm == arm).expect("it takes part");
+    assert_eq!(row("server-2022").reo_wnd_mult, Some(255.0));
+    assert_eq!(row("no-dsack").reo_wnd_mult, Some(1.0));
+    assert!(row("no-dsack").dsacks_sent > Some(1_000.0));
+}
