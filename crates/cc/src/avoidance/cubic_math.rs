@@ -179,17 +179,15 @@ mod tests {
         assert_eq!(Curve::new(w_max * 700, w_max * 1_000, C, 1_000).k.as_millis(), expected);
     }
 
-    #[test_case(100, 0, 70_000)]
-    #[test_case(100, 1, 86_681)]
-    #[test_case(100, 2, 95_640)]
-    #[test_case(100, 6, 102_267)]
-    #[test_case(100, 10, 177_354)]
-    #[test_case(1_000, 2, 857_705)]
-    #[test_case(10, 1, 9_649)]
-    fn window_in_thousandths_of_a_segment(w_max: Bytes, seconds: u64, expected: Bytes) {
+    #[test_case(100, [70_000, 86_681, 95_640, 99_279, 99_996, 100_192, 102_267, 108_620, 121_653, 143_764, 177_354])]
+    #[test_case(1000, [700_000, 788_555, 857_705, 909_849, 947_388, 972_721, 988_249, 996_371, 999_488, 1_000_000, 1_000_306])]
+    #[test_case(10, [7_000, 9_649, 10_000, 10_453, 13_409, 21_266, 36_426, 61_288, 98_252, 149_718, 218_087])]
+    fn window_in_thousandths_of_a_segment_each_second(w_max: Bytes, expected: [Bytes; 11]) {
         let curve = Curve::new(w_max * 700, w_max * 1_000, C, 1_000);
-        let got = curve.at(Ticks::of(Duration::from_secs(seconds)));
-        assert!(got.abs_diff(expected) <= 1, "{got} instead of {expected}");
+        for (seconds, expected) in (0..).zip(expected) {
+            let got = curve.at(Ticks::of(Duration::from_secs(seconds)));
+            assert!(got.abs_diff(expected) <= 1, "{got} instead of {expected} after {seconds} s");
+        }
     }
 
     #[test]
