@@ -8,10 +8,14 @@ pub use crate::avoidance::{CubicConfig, FastConvergence, RenoConfig, SsthreshBas
 use crate::control::CongestionControl;
 use crate::loss_based::LossBased;
 use crate::pacing::WindowPacing;
-pub use crate::slow_start::ClassicConfig;
-use crate::slow_start::{Classic, SlowStart};
+use crate::slow_start::ack_train::TrainSpan;
+pub use crate::slow_start::delay_increase::DelayIncreaseConfig;
+use crate::slow_start::tail::{Css, Lss};
+pub use crate::slow_start::tail::{CssConfig, LssConfig};
+use crate::slow_start::{Classic, Hystart, HystartPp, SlowStart};
+pub use crate::slow_start::{ClassicConfig, Detection, HystartConfig, HystartPpConfig};
 use crate::window::{InitialWindow, Window};
-use base::{Bytes, Ratio, SeqNum};
+use base::{Bytes, Duration, Ratio, SeqNum};
 
 /// The policy points of congestion control.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +35,12 @@ pub struct CcConfig {
 pub enum SlowStartConfig {
     /// Byte counting without an exit detector (RFC 5681, RFC 3465).
     Classic(ClassicConfig),
+    /// Classic HyStart: the train of ACKs and the increase of the delay end slow start (Ha & Rhee 2011).
+    Hystart(HystartConfig),
+    /// HyStart++ with conservative slow start (RFC 9406).
+    HystartPpCss(HystartPpConfig<CssConfig>),
+    /// HyStart++ with limited slow start, as in its early drafts.
+    HystartPpLss(HystartPpConfig<LssConfig>),
 }
 
 impl Default for SlowStartConfig {
@@ -71,16 +81,25 @@ pub enum PacingConfig {
     },
 }
 
-/// The controller that `cfg` describes, for segments of `smss` octets. `iss` is where policies that count rounds by
-/// sequence numbers begin; none of the present ones does.
+/// The controller that `cfg` describes, for segments of `smss` octets. `iss` is the initial sequence number: policies that
+/// count rounds begin with the octet after it.
 ///
 /// # Panics
 /// When [`CcConfig::problems`] would have found something, or `smss` is zero.
-pub fn build(cfg: &CcConfig, smss: Bytes, _iss: SeqNum) -> Box<dyn CongestionControl> {
+pub fn build(cfg: &CcConfig, smss: Bytes, iss: SeqNum) -> Box<dyn CongestionControl> {
     let problems = cfg.problems();
     assert!(problems.is_empty(), "{problems:?}");
     match &cfg.slow_start {
         SlowStartConfig::Classic(classic) => with_slow_start(cfg, smss, Classic::new(classic)),
+        SlowStartConfig::Hystart(hystart) => {
+            let span = match cfg.pacing {
+                PacingConfig::Off => TrainSpan::HalfRtt,
+                PacingConfig::Window { .. } => TrainSpan::WholeRtt,
+            };
+            with_slow_start(cfg, smss, Hystart::new(hystart, iss + 1, span))
+        }
+        SlowStartConfig::HystartPpCss(css) => with_slow_start(cfg, smss, HystartPp::<Css>::new(css, iss + 1)),
+        SlowStartConfig::HystartPpLss(lss) => with_slow_start(cfg, smss, HystartPp::<Lss>::new(lss, iss + 1)),
     }
 }
 
@@ -123,11 +142,7 @@ impl CcConfig {
         };
         need(self.initial_window.segments >= 1, "cc.initial_window.segments", "must be at least 1");
         need(self.initial_window.bytes_max != Some(0), "cc.initial_window.bytes_max", "must be at least 1, or absent");
-        match &self.slow_start {
-            SlowStartConfig::Classic(ClassicConfig { limit_segments }) => {
-                need(*limit_segments != Some(0), "cc.slow_start.limit_segments", "must be at least 1, or absent");
-            }
-        }
+        self.slow_start.check(&mut need);
         match &self.avoidance {
             AvoidanceConfig::Reno(reno) => need(is_open(reno.beta), "cc.avoidance.beta", BETA),
             AvoidanceConfig::Cubic(cubic) => {
@@ -145,10 +160,50 @@ impl CcConfig {
     }
 }
 
+impl SlowStartConfig {
+    fn check(&self, need: &mut impl FnMut(bool, &'static str, &str)) {
+        let (limit, delay) = match self {
+            Self::Classic(classic) => (classic.limit_segments, None),
+            Self::Hystart(hystart) => {
+                let HystartConfig { low_window_segments, ack_delta, .. } = *hystart;
+                need(low_window_segments >= 2, LOW_WINDOW.0, LOW_WINDOW.1);
+                need(SPANS.contains(&ack_delta), "cc.slow_start.ack_delta", SPAN);
+                (hystart.limit_segments, Some(&hystart.delay))
+            }
+            Self::HystartPpCss(HystartPpConfig { limit_segments, delay, tail }) => {
+                need(tail.growth_divisor >= 2, "cc.slow_start.growth_divisor", "must be at least 2");
+                need(tail.rounds >= 1, "cc.slow_start.rounds", "must be at least 1");
+                (*limit_segments, Some(delay))
+            }
+            Self::HystartPpLss(HystartPpConfig { limit_segments, delay, tail }) => {
+                need(tail.low_window_segments >= 2, LOW_WINDOW.0, LOW_WINDOW.1);
+                need(is_share(tail.divisor), "cc.slow_start.lss_divisor", "must be above 0, with at most six decimals");
+                (*limit_segments, Some(delay))
+            }
+        };
+        need(limit != Some(0), "cc.slow_start.limit_segments", "must be at least 1, or absent");
+        if let Some(DelayIncreaseConfig { min_eta, max_eta, eta_divisor, rtt_samples }) = delay {
+            need(SPANS.contains(min_eta), "cc.slow_start.min_eta", SPAN);
+            need(SPANS.contains(max_eta), "cc.slow_start.max_eta", SPAN);
+            need(min_eta <= max_eta, "cc.slow_start.max_eta", "must not be below `cc.slow_start.min_eta`");
+            need(*eta_divisor >= 1, "cc.slow_start.eta_divisor", "must be at least 1");
+            need(*rtt_samples >= 1, "cc.slow_start.rtt_samples", "must be at least 1");
+        }
+    }
+}
+
+const LOW_WINDOW: (&str, &str) = ("cc.slow_start.low_window_segments", "must be at least 2");
+/// Margins and spacings: finer ones would vanish when counted in microseconds, larger ones are no noise of a path.
+const SPANS: core::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_secs(10);
+const SPAN: &str = "must be between 1us and 10s";
 const BETA: &str = "must lie between 0 and 1, neither included, with at most six decimals";
 
 fn is_open(beta: Ratio) -> bool {
     !beta.is_zero() && beta.num() < beta.den() && beta.den() <= DENOMINATOR_MAX
+}
+
+fn is_share(share: Ratio) -> bool {
+    !share.is_zero() && share.den() <= DENOMINATOR_MAX
 }
 
 fn is_steepness(c: Ratio) -> bool {

@@ -71,16 +71,17 @@ pub enum Pacing {
 pub enum CcNote {
     /// Slow start ended, and why.
     SlowStartExited(ExitCause),
-    /// A conservative phase ended and slow start goes on.
+    /// A conservative phase ended and slow start goes on; or its end was undone.
     ReturnedToSlowStart,
-    /// A model-based controller changed its phase.
+    /// Slow start, or a model-based controller, entered this phase.
     PhaseChanged(&'static str),
 }
 
 /// A controller's state for people: a phase and up to four named numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Snapshot {
-    /// `slow_start`, the avoidance algorithm's name (`cubic`, `reno`), or a controller's own phase.
+    /// `slow_start` or the policy's own phase (`css`, `lss`), the avoidance algorithm's name (`cubic`, `reno`), or a
+    /// controller's own phase.
     pub phase: &'static str,
     /// Congestion window, octets.
     pub cwnd: Bytes,

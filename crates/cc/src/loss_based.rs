@@ -9,11 +9,13 @@
 //! * Avoidance begins with the first ACK that may grow a window not below `ssthresh`, which after an episode is the ACK
 //!   that ended it, so that its clock does not run during recovery.
 //! * A congestion mark may leave one segment, a loss leaves at least two (RFC 9438 §4.6), a timeout leaves one.
-//! * A timeout with nothing in flight (a lost SYN) restarts the window but says nothing about the path's capacity:
-//!   `ssthresh` stays.
-//! * Undo brings back everything saved before the first reduction of the episode, unless the window has meanwhile grown
-//!   beyond what it was: then the present is kept (RFC 9438 §4.9). A mark is never undone, and since undoing a loss before
-//!   it would undo it too, it makes what was saved void.
+//! * A slow-start policy that contends with avoidance does so above `ssthresh`, until the next congestion signal.
+//! * A timeout with nothing in flight (a lost SYN) restarts the window but says nothing about the path: nothing else
+//!   changes, and the first slow start is still the first.
+//! * Undo brings back everything saved before the first reduction of the episode, except that a window that has meanwhile
+//!   grown beyond the saved one stays (RFC 9438 §4.9). If it has also outgrown the slow start that was interrupted, only
+//!   `ssthresh` comes back, and avoidance goes on as it is. A mark is never undone, and since undoing a loss before it
+//!   would undo it too, it makes what was saved void.
 
 use crate::avoidance::Avoidance;
 use crate::control::{CcNote, CongestionControl, Pacing, Snapshot};
@@ -30,8 +32,15 @@ pub struct LossBased<S: SlowStart, A: Avoidance> {
     /// Boxed, as is what most do not use: a connection that never lost anything does not pay for it.
     prior: Option<Box<Prior<State<S, A>>>>,
     pacing: Option<Box<WindowPacing>>,
-    /// How slow start ended, to be told with the next ACK: signals themselves have no answer.
-    exit: Option<ExitCause>,
+}
+
+/// What became of slow start between two ACKs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Untold {
+    /// A signal ended it.
+    Exited,
+    /// The end that had been told was undone.
+    Resumed,
 }
 
 /// All that a reduction changes, and an undo brings back.
@@ -41,12 +50,16 @@ struct State<S, A> {
     slow_start: S,
     avoidance: A,
     avoiding: Avoiding,
+    /// To be told with the next ACK: signals themselves have no answer. (It is here because here is room for it.)
+    untold: Option<Untold>,
 }
 
 /// Whether avoidance has begun since the last congestion signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Avoiding {
     NotYet,
+    /// It has, and slow start goes on beside it, above `ssthresh`.
+    Contending,
     Begun,
 }
 
@@ -69,7 +82,7 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
     /// An ACK that may grow the window.
     #[inline]
     fn on_ack(&mut self, ack: &AckSample) -> Option<CcNote> {
-        if self.window.in_slow_start() {
+        if self.slow_starting() {
             return self.on_ack_in_slow_start(ack);
         }
         let growth = self.avoid(ack);
@@ -77,23 +90,60 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         None
     }
 
+    /// Whether the slow-start policy is asked.
+    #[inline]
+    fn slow_starting(&self) -> bool {
+        self.window.in_slow_start() || self.avoiding == Avoiding::Contending
+    }
+
     fn on_ack_in_slow_start(&mut self, ack: &AckSample) -> Option<CcNote> {
-        let growth = match self.slow_start.on_ack(ack, &self.window) {
-            Step::Grow(octets) => octets,
-            Step::Contend(octets) => self.avoid(ack).max(octets),
-            Step::Exit { window, cause } => {
-                self.window.set_ssthresh(window);
-                self.window.set_cwnd(self.window.ssthresh());
-                self.begin_avoiding(ack.now);
-                return Some(CcNote::SlowStartExited(cause));
+        let mut note = None;
+        let mut cause = ExitCause::Threshold;
+        match self.slow_start.on_ack(ack, &self.window) {
+            Step::Grow(octets) => self.grow(ack, octets, self.window.ssthresh()),
+            Step::Turn(octets) => {
+                self.grow(ack, octets, self.window.ssthresh());
+                note = Some(self.phase_note());
             }
-        };
-        self.grow(ack, growth, self.window.ssthresh());
+            Step::Contend(octets) => return self.contend(ack, octets),
+            Step::Exit { window, cause: why } => {
+                // A window below the floor of `ssthresh` has yet to reach it.
+                self.window.set_ssthresh(window);
+                self.window.set_cwnd(window);
+                cause = why;
+            }
+        }
         if self.window.in_slow_start() {
-            return None;
+            return note;
         }
         self.begin_avoiding(ack.now);
-        Some(CcNote::SlowStartExited(ExitCause::Threshold))
+        Some(CcNote::SlowStartExited(cause))
+    }
+
+    /// Slow start beside avoidance. The window with which this begins becomes `ssthresh`.
+    fn contend(&mut self, ack: &AckSample, octets: Bytes) -> Option<CcNote> {
+        if self.avoiding == Avoiding::Contending {
+            let growth = self.avoidance.on_ack(ack, &self.window).max(octets);
+            self.grow(ack, growth, Window::MAX);
+            return None;
+        }
+        self.grow(ack, octets, self.window.ssthresh());
+        self.window.set_ssthresh(self.window.cwnd());
+        self.become_avoiding(Avoiding::Contending, ack.now);
+        Some(self.phase_note())
+    }
+
+    fn note_of(&self, untold: Untold) -> CcNote {
+        match untold {
+            Untold::Exited => CcNote::SlowStartExited(ExitCause::Congestion),
+            Untold::Resumed => self.phase_note(),
+        }
+    }
+
+    /// Tells the phase that the slow-start policy is in now.
+    fn phase_note(&self) -> CcNote {
+        let phase = self.slow_start.phase();
+        if phase == S::NAME { CcNote::ReturnedToSlowStart } else { CcNote::PhaseChanged(phase) }
     }
 
     //= specs/rfc9438.md#multiplicative-decrease
@@ -115,10 +165,16 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
 
     #[inline]
     fn begin_avoiding(&mut self, now: Instant) {
+        if self.avoiding != Avoiding::Begun {
+            self.become_avoiding(Avoiding::Begun, now);
+        }
+    }
+
+    fn become_avoiding(&mut self, how: Avoiding, now: Instant) {
         if self.avoiding == Avoiding::NotYet {
-            self.avoiding = Avoiding::Begun;
             self.avoidance.on_enter(&self.window, now);
         }
+        self.avoiding = how;
     }
 
     //= specs/rfc9438.md#multiplicative-decrease
@@ -143,11 +199,14 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
                 let reduced = self.lower_ssthresh(event, now);
                 self.window.set_cwnd(reduced);
             }
-            CongestionEvent::Timeout { .. } => {
+            CongestionEvent::Timeout { flight_size, .. } => {
                 if speaks_of_capacity(event) {
                     self.lower_ssthresh(event, now);
                 }
                 self.window.set_cwnd(self.window.smss());
+                if flight_size == 0 {
+                    return;
+                }
             }
         }
         self.slow_start.on_congestion();
@@ -178,8 +237,8 @@ const fn speaks_of_capacity(event: &CongestionEvent) -> bool {
 impl<S: SlowStart, A: Avoidance> LossBased<S, A> {
     /// A new connection's controller.
     pub fn new(window: Window, slow_start: S, avoidance: A, pacing: Option<WindowPacing>) -> Self {
-        let state = State { window, slow_start, avoidance, avoiding: Avoiding::NotYet };
-        Self { state, prior: None, pacing: pacing.map(Box::new), exit: None }
+        let state = State { window, slow_start, avoidance, avoiding: Avoiding::NotYet, untold: None };
+        Self { state, prior: None, pacing: pacing.map(Box::new) }
     }
 
     //= specs/rfc9438.md#spurious-congestion-events
@@ -203,25 +262,26 @@ impl<S: SlowStart, A: Avoidance> LossBased<S, A> {
 
 impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
     fn on_sent(&mut self, sent: &SentSample) {
-        if self.state.window.in_slow_start() {
+        if self.state.slow_starting() {
             self.state.slow_start.on_sent(sent);
         }
     }
 
     fn on_ack(&mut self, ack: &AckSample) -> Option<CcNote> {
-        let exit = match ack.episode {
+        let untold = self.state.untold.take().map(|untold| self.state.note_of(untold));
+        let note = match ack.episode {
             EpisodeKind::Open | EpisodeKind::Loss => self.state.on_ack(ack),
             EpisodeKind::Recovery => None,
         };
         self.repace(ack.srtt);
-        self.exit.take().map(CcNote::SlowStartExited).or(exit)
+        untold.or(note)
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent, now: Instant) {
-        if self.state.window.in_slow_start() && speaks_of_capacity(event) {
-            self.exit = Some(ExitCause::Congestion);
-        }
         self.save(event);
+        if self.state.slow_starting() && speaks_of_capacity(event) {
+            self.state.untold = Some(Untold::Exited);
+        }
         self.state.reduce(event, now);
         self.repace(None);
     }
@@ -249,10 +309,18 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
     //= specs/rfc9438.md#spurious-congestion-events
     //# A window that has grown beyond what was saved stays as it is.
     fn undo(&mut self) -> bool {
-        let Some(prior) = self.prior.take() else { return false };
-        if prior.state.window.cwnd() >= self.state.window.cwnd() {
-            self.state = prior.state;
-            self.exit = None;
+        let Some(Prior { state: mut prior, .. }) = self.prior.take().map(|prior| *prior) else { return false };
+        let present = &mut self.state;
+        let larger = prior.window.cwnd().max(present.window.cwnd());
+        let outgrown = larger > prior.window.cwnd();
+        prior.window.set_cwnd(larger);
+        if outgrown && !prior.slow_starting() {
+            present.window.set_ssthresh(prior.window.ssthresh().max(present.window.ssthresh()));
+        } else {
+            let told = present.untold != Some(Untold::Exited);
+            prior.untold = (told && prior.slow_starting()).then_some(Untold::Resumed);
+            prior.slow_start.on_undo();
+            *present = prior;
         }
         self.repace(None);
         true
@@ -266,7 +334,7 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
     #[inline]
     fn pacing(&self) -> Option<Pacing> {
         let window = &self.state.window;
-        let policy = if window.in_slow_start() { self.state.slow_start.pacing(window) } else { None };
+        let policy = if self.state.slow_starting() { self.state.slow_start.pacing(window) } else { None };
         policy.or_else(|| self.pacing.as_ref()?.pacing())
     }
 
@@ -274,7 +342,7 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
         let window = &self.state.window;
         let [first, second] = self.state.avoidance.values();
         Snapshot {
-            phase: if window.in_slow_start() { S::NAME } else { A::NAME },
+            phase: if self.state.slow_starting() { self.state.slow_start.phase() } else { A::NAME },
             cwnd: window.cwnd(),
             ssthresh: window.ssthresh(),
             values: [first, second, ("", 0), ("", 0)],

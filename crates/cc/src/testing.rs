@@ -5,7 +5,7 @@
 
 use crate::control::CongestionControl;
 use crate::sample::{AckSample, CongestionEvent, EpisodeKind};
-use base::{Bytes, Duration, Instant, SeqNum};
+use base::{Bytes, Duration, Instant, Rng, SeqNum};
 use core::fmt::Write;
 
 /// An ACK of `acked` octets at `ms`, of a flight that the window limited, outside any episode.
@@ -35,16 +35,56 @@ pub fn app_limited(ms: u64, acked: Bytes) -> AckSample {
     AckSample { cwnd_limited: false, ..ack(ms, acked) }
 }
 
+/// What a path adds to its bare round trip.
+pub enum Delays {
+    /// Nothing; the ACKs of a round are spread over all of it.
+    None,
+    /// The wait behind what the path does not hold: it serves `bdp` segments in a bare round trip, and ACKs come as it does.
+    Queue { bdp: u32 },
+    /// Up to this much, at random; the ACKs are spread as without.
+    Jitter(Duration, Rng),
+}
+
 /// A path seen in rounds.
 pub struct Rounds {
     pub rtt: Duration,
     pub segments_per_ack: u32,
     pub now: Instant,
+    pub delays: Delays,
+    una: SeqNum,
+    nxt: SeqNum,
+    min_rtt: Duration,
 }
 
 impl Rounds {
     pub fn new(rtt_ms: u64, segments_per_ack: u32) -> Self {
-        Self { rtt: Duration::from_millis(rtt_ms), segments_per_ack, now: Instant::ZERO }
+        Self {
+            rtt: Duration::from_millis(rtt_ms),
+            segments_per_ack,
+            now: Instant::ZERO,
+            delays: Delays::None,
+            una: SeqNum(1),
+            nxt: SeqNum(1),
+            min_rtt: Duration::MAX,
+        }
+    }
+
+    /// The same path with these delays.
+    pub fn with(self, delays: Delays) -> Self {
+        Self { delays, ..self }
+    }
+
+    /// Of a window of `segments`: after how much of the round its `nth` is acknowledged, and that ACK's RTT sample.
+    fn timing(&mut self, nth: u32, segments: u32) -> (Duration, Duration) {
+        let even = self.rtt.scale(u64::from(nth), u64::from(segments));
+        match &mut self.delays {
+            Delays::None => (even, self.rtt),
+            Delays::Queue { bdp } => {
+                let served = |segments: u32| self.rtt.scale(u64::from(segments), u64::from(*bdp));
+                (served(nth), self.rtt + served(segments.saturating_sub(*bdp)))
+            }
+            Delays::Jitter(most, rng) => (even, self.rtt + Duration::from_nanos(rng.below(most.as_nanos()))),
+        }
     }
 
     /// One round without loss: a window leaves and is acknowledged. Returns its whole segments.
@@ -54,12 +94,25 @@ impl Rounds {
         let start = self.now;
         let mut acknowledged = 0;
         while acknowledged < segments {
+            self.nxt = self.nxt.max(self.una + cc.window().cwnd());
             let batch = self.segments_per_ack.min(segments - acknowledged);
             acknowledged += batch;
-            let now = start + self.rtt.scale(u64::from(acknowledged), u64::from(segments));
-            cc.on_ack(&AckSample { now, srtt: Some(self.rtt), episode, ..ack(0, batch * smss) });
+            self.una += batch * smss;
+            let (after, rtt) = self.timing(acknowledged, segments);
+            self.min_rtt = self.min_rtt.min(rtt);
+            self.now = start + after;
+            cc.on_ack(&AckSample {
+                now: self.now,
+                rtt: Some(rtt),
+                srtt: Some(self.rtt),
+                min_rtt: Some(self.min_rtt),
+                snd_una: self.una,
+                snd_nxt: self.nxt,
+                episode,
+                ..ack(0, batch * smss)
+            });
         }
-        self.now = start + self.rtt;
+        self.now = self.now.max(start + self.rtt);
         segments
     }
 
@@ -69,6 +122,12 @@ impl Rounds {
         cc.on_congestion(&CongestionEvent::Loss { flight_size }, self.now);
         self.deliver(cc, EpisodeKind::Recovery);
         cc.on_recovery_exit(self.now);
+    }
+
+    /// The same, but nothing was lost, and that comes out when recovery is over.
+    pub fn seem_to_lose(&mut self, cc: &mut dyn CongestionControl) {
+        self.lose(cc);
+        assert!(cc.undo());
     }
 
     /// A timeout after one silent round.
@@ -84,6 +143,7 @@ impl Rounds {
 pub enum Happening {
     Loss(usize),
     Timeout(usize),
+    SpuriousLoss(usize),
 }
 
 /// `round: segments phase` for `rounds` rounds.
@@ -98,6 +158,10 @@ pub fn story(cc: &mut dyn CongestionControl, path: &mut Rounds, rounds: usize, h
         if happenings.contains(&Happening::Timeout(round)) {
             path.time_out(cc);
             mark = "  timeout";
+        }
+        if happenings.contains(&Happening::SpuriousLoss(round)) {
+            path.seem_to_lose(cc);
+            mark = "  loss, undone";
         }
         let phase = cc.snapshot().phase;
         let segments = path.deliver(cc, EpisodeKind::Open);

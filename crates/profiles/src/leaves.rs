@@ -3,7 +3,10 @@
 //! Kinds stand before what depends on them, groups in the order of the fields; tables show this order.
 
 use crate::leaf::{Access, Leaf, Place, Unit};
-use cc::{AvoidanceConfig, CubicConfig, FastConvergence, PacingConfig, RenoConfig, SlowStartConfig, SsthreshBase};
+use cc::{
+    AvoidanceConfig, CssConfig, CubicConfig, DelayIncreaseConfig, Detection, FastConvergence, HystartConfig,
+    HystartPpConfig, PacingConfig, RenoConfig, SlowStartConfig, SsthreshBase,
+};
 use recovery::rtt::RttGains;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{
@@ -68,9 +71,35 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("cc.initial_window.segments", Count, U32, |c| c.cc.initial_window.segments),
     quantity!("cc.initial_window.bytes_max", Bytes, MaybeU32, |c| c.cc.initial_window.bytes_max),
     kind!("cc.slow_start.kind", |c| c.cc.slow_start,
-        "classic" => SlowStartConfig::Classic(_) => SlowStartConfig::default()),
-    quantity!("cc.slow_start.limit_segments", Count, |c| match &mut c.cc.slow_start {
-        SlowStartConfig::Classic(classic) => Some(Place::MaybeU32(&mut classic.limit_segments)),
+        "classic" => SlowStartConfig::Classic(_) => SlowStartConfig::default(),
+        "hystart" => SlowStartConfig::Hystart(_) => SlowStartConfig::Hystart(HystartConfig::default()),
+        "hystart_pp_css" => SlowStartConfig::HystartPpCss(_) => SlowStartConfig::HystartPpCss(HystartPpConfig::default()),
+        "hystart_pp_lss" => SlowStartConfig::HystartPpLss(_) => SlowStartConfig::HystartPpLss(HystartPpConfig::default())),
+    quantity!("cc.slow_start.limit_segments", Count, |c| Some(Place::MaybeU32(match &mut c.cc.slow_start {
+        SlowStartConfig::Classic(classic) => &mut classic.limit_segments,
+        SlowStartConfig::Hystart(hystart) => &mut hystart.limit_segments,
+        SlowStartConfig::HystartPpCss(css) => &mut css.limit_segments,
+        SlowStartConfig::HystartPpLss(lss) => &mut lss.limit_segments,
+    }))),
+    quantity!("cc.slow_start.low_window_segments", Count, |c| match &mut c.cc.slow_start {
+        SlowStartConfig::Hystart(hystart) => Some(Place::U32(&mut hystart.low_window_segments)),
+        SlowStartConfig::HystartPpLss(lss) => Some(Place::U32(&mut lss.tail.low_window_segments)),
+        _ => None,
+    }),
+    quantity!("cc.slow_start.min_eta", Time, |c| delay(c).map(|delay| Place::Time(&mut delay.min_eta))),
+    quantity!("cc.slow_start.max_eta", Time, |c| delay(c).map(|delay| Place::Time(&mut delay.max_eta))),
+    quantity!("cc.slow_start.eta_divisor", Count, |c| delay(c).map(|delay| Place::U8(&mut delay.eta_divisor))),
+    quantity!("cc.slow_start.rtt_samples", Count, |c| delay(c).map(|delay| Place::U8(&mut delay.rtt_samples))),
+    choice!("cc.slow_start.delay_increase", |c| hystart(c).map(|hystart| &mut hystart.delay_increase),
+        "off" => Detection::Off, "on" => Detection::On),
+    choice!("cc.slow_start.ack_train", |c| hystart(c).map(|hystart| &mut hystart.ack_train),
+        "off" => Detection::Off, "on" => Detection::On),
+    quantity!("cc.slow_start.ack_delta", Time, |c| hystart(c).map(|hystart| Place::Time(&mut hystart.ack_delta))),
+    quantity!("cc.slow_start.growth_divisor", Count, |c| css(c).map(|css| Place::U8(&mut css.growth_divisor))),
+    quantity!("cc.slow_start.rounds", Count, |c| css(c).map(|css| Place::U8(&mut css.rounds))),
+    quantity!("cc.slow_start.lss_divisor", Share, |c| match &mut c.cc.slow_start {
+        SlowStartConfig::HystartPpLss(lss) => Some(Place::Share(&mut lss.tail.divisor)),
+        _ => None,
     }),
     kind!("cc.avoidance.kind", |c| c.cc.avoidance,
         "reno" => AvoidanceConfig::Reno(_) => AvoidanceConfig::Reno(RenoConfig::default()),
@@ -209,6 +238,29 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("timers.time_wait", Time, Time, |c| c.timers.time_wait),
     quantity!("timers.fin_wait_2", Time, Time, |c| c.timers.fin_wait_2),
 ];
+
+fn hystart(config: &mut Config) -> Option<&mut HystartConfig> {
+    match &mut config.cc.slow_start {
+        SlowStartConfig::Hystart(hystart) => Some(hystart),
+        _ => None,
+    }
+}
+
+fn css(config: &mut Config) -> Option<&mut CssConfig> {
+    match &mut config.cc.slow_start {
+        SlowStartConfig::HystartPpCss(css) => Some(&mut css.tail),
+        _ => None,
+    }
+}
+
+fn delay(config: &mut Config) -> Option<&mut DelayIncreaseConfig> {
+    match &mut config.cc.slow_start {
+        SlowStartConfig::Classic(_) => None,
+        SlowStartConfig::Hystart(hystart) => Some(&mut hystart.delay),
+        SlowStartConfig::HystartPpCss(css) => Some(&mut css.delay),
+        SlowStartConfig::HystartPpLss(lss) => Some(&mut lss.delay),
+    }
+}
 
 fn cubic(config: &mut Config) -> Option<&mut CubicConfig> {
     match &mut config.cc.avoidance {

@@ -128,6 +128,10 @@ events! {
         ssthresh: Bytes, /// Octets in flight.
         pipe: Bytes, /// The peer's window.
         snd_wnd: Bytes }
+    /// Slow start entered a phase: a careful one, or, after that, its first one again.
+    SlowStartPhase { /// Which, as in `CcSnapshot`.
+        phase: &'static str, /// Window at that time.
+        cwnd: Bytes }
     /// Slow start ended.
     SlowStartExited { /// Why.
         cause: &'static str, /// Window at that time.

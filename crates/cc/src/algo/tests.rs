@@ -28,6 +28,28 @@ fn with_cubic(change: impl FnOnce(&mut CubicConfig)) -> CcConfig {
     CcConfig { avoidance: AvoidanceConfig::Cubic(cubic), ..CcConfig::default() }
 }
 
+fn with_slow_start(slow_start: SlowStartConfig) -> CcConfig {
+    CcConfig { slow_start, ..CcConfig::default() }
+}
+
+fn with_hystart(change: impl FnOnce(&mut HystartConfig)) -> CcConfig {
+    let mut hystart = HystartConfig::default();
+    change(&mut hystart);
+    with_slow_start(SlowStartConfig::Hystart(hystart))
+}
+
+fn with_css(change: impl FnOnce(&mut HystartPpConfig<CssConfig>)) -> CcConfig {
+    let mut css = HystartPpConfig::<CssConfig>::default();
+    change(&mut css);
+    with_slow_start(SlowStartConfig::HystartPpCss(css))
+}
+
+fn with_lss(change: impl FnOnce(&mut HystartPpConfig<LssConfig>)) -> CcConfig {
+    let mut lss = HystartPpConfig::<LssConfig>::default();
+    change(&mut lss);
+    with_slow_start(SlowStartConfig::HystartPpLss(lss))
+}
+
 fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments: u32) -> CcConfig {
     let pacing = PacingConfig::Window { slow_start_percent, avoidance_percent, quantum_segments };
     CcConfig { pacing, ..CcConfig::default() }
@@ -42,6 +64,21 @@ fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments
     CcConfig { slow_start: SlowStartConfig::Classic(ClassicConfig { limit_segments: Some(0) }), ..CcConfig::default() },
     "cc.slow_start.limit_segments"
 )]
+#[test_case(with_hystart(|c| c.limit_segments = Some(0)), "cc.slow_start.limit_segments"; "hystart without growth")]
+#[test_case(with_css(|c| c.limit_segments = Some(0)), "cc.slow_start.limit_segments"; "css without growth")]
+#[test_case(with_lss(|c| c.limit_segments = Some(0)), "cc.slow_start.limit_segments"; "lss without growth")]
+#[test_case(with_hystart(|c| c.low_window_segments = 1), "cc.slow_start.low_window_segments"; "hystart at one segment")]
+#[test_case(with_lss(|c| c.tail.low_window_segments = 1), "cc.slow_start.low_window_segments"; "lss at one segment")]
+#[test_case(with_hystart(|c| c.ack_delta = Duration::ZERO), "cc.slow_start.ack_delta")]
+#[test_case(with_hystart(|c| c.delay.eta_divisor = 0), "cc.slow_start.eta_divisor")]
+#[test_case(with_css(|c| c.delay.min_eta = Duration::ZERO), "cc.slow_start.min_eta"; "no margin")]
+#[test_case(with_css(|c| c.delay.max_eta = Duration::from_millis(3)), "cc.slow_start.max_eta"; "below the least margin")]
+#[test_case(with_css(|c| c.delay.max_eta = Duration::MAX), "cc.slow_start.max_eta"; "beyond all margins")]
+#[test_case(with_lss(|c| c.delay.rtt_samples = 0), "cc.slow_start.rtt_samples")]
+#[test_case(with_css(|c| c.tail.growth_divisor = 1), "cc.slow_start.growth_divisor")]
+#[test_case(with_css(|c| c.tail.rounds = 0), "cc.slow_start.rounds")]
+#[test_case(with_lss(|c| c.tail.divisor = Ratio::ZERO), "cc.slow_start.lss_divisor"; "no growth at all")]
+#[test_case(with_lss(|c| c.tail.divisor = fraction(1, u64::MAX)), "cc.slow_start.lss_divisor"; "too fine a share")]
 #[test_case(
     CcConfig {
         avoidance: AvoidanceConfig::Reno(RenoConfig { beta: Ratio::ONE, ..RenoConfig::default() }),
@@ -94,11 +131,56 @@ fn any_avoidance() -> impl Strategy<Value = AvoidanceConfig> {
     prop_oneof![reno, cubic, Just(AvoidanceConfig::default())]
 }
 
+fn any_detection() -> impl Strategy<Value = Detection> {
+    prop_oneof![Just(Detection::Off), Just(Detection::On)]
+}
+
+prop_compose! {
+    fn any_delay()(min_us in 1..10_000_u64, more_us in 0..10_000_u64, eta_divisor in 1..=u8::MAX, rtt_samples in 1..=10_u8)
+        -> DelayIncreaseConfig
+    {
+        let (min_eta, max_eta) = (Duration::from_micros(min_us), Duration::from_micros(min_us + more_us));
+        DelayIncreaseConfig { min_eta, max_eta, eta_divisor, rtt_samples }
+    }
+}
+
+fn any_slow_start() -> impl Strategy<Value = SlowStartConfig> {
+    fn any_limit() -> impl Strategy<Value = Option<u32>> {
+        proptest::option::of(prop_oneof![1..=16_u32, any::<u32>().prop_map(|limit| limit.max(1))])
+    }
+    let classic = any_limit().prop_map(|limit_segments| SlowStartConfig::Classic(ClassicConfig { limit_segments }));
+    let hystart = (any_limit(), 2..20_u32, any_delay(), any_detection(), any_detection(), 1..10_000_u64).prop_map(
+        |(limit_segments, low_window_segments, delay, delay_increase, ack_train, delta_us)| {
+            let ack_delta = Duration::from_micros(delta_us);
+            SlowStartConfig::Hystart(HystartConfig {
+                limit_segments,
+                low_window_segments,
+                delay,
+                delay_increase,
+                ack_train,
+                ack_delta,
+            })
+        },
+    );
+    let css = (any_limit(), any_delay(), 2..=u8::MAX, 1..=6_u8).prop_map(
+        |(limit_segments, delay, growth_divisor, rounds)| {
+            let tail = CssConfig { growth_divisor, rounds };
+            SlowStartConfig::HystartPpCss(HystartPpConfig { limit_segments, delay, tail })
+        },
+    );
+    let lss =
+        (any_limit(), any_delay(), 2..20_u32, 1..=1_000_u64).prop_map(|(limit_segments, delay, low, per_mille)| {
+            let tail = LssConfig { low_window_segments: low, divisor: fraction(per_mille, 1_000) };
+            SlowStartConfig::HystartPpLss(HystartPpConfig { limit_segments, delay, tail })
+        });
+    prop_oneof![classic, hystart, css, lss]
+}
+
 prop_compose! {
     fn any_config()(
         segments in 1..=1_000_u32,
         bytes_max in proptest::option::of(1..=1_000_000_u32),
-        limit_segments in proptest::option::of(1..=u32::MAX),
+        slow_start in any_slow_start(),
         avoidance in any_avoidance(),
         pacing in prop_oneof![
             Just(PacingConfig::Off),
@@ -109,7 +191,7 @@ prop_compose! {
     ) -> CcConfig {
         CcConfig {
             initial_window: InitialWindow { segments, bytes_max },
-            slow_start: SlowStartConfig::Classic(ClassicConfig { limit_segments }),
+            slow_start,
             avoidance,
             pacing,
         }
@@ -119,7 +201,18 @@ prop_compose! {
 /// One thing that may happen to a controller.
 #[derive(Clone, Debug)]
 enum Operation {
-    Ack { wait: Duration, acked: Bytes, srtt: Option<Duration>, episode: EpisodeKind, cwnd_limited: bool },
+    Ack {
+        wait: Duration,
+        acked: Bytes,
+        rtt: Option<Duration>,
+        episode: EpisodeKind,
+        cwnd_limited: bool,
+    },
+    /// A whole window of segments, each acknowledged on its own, all with this round trip.
+    Round {
+        rtt: Duration,
+        cwnd_limited: bool,
+    },
     Congestion(CongestionEvent),
     RecoveryExit,
     Idle(Duration),
@@ -151,10 +244,13 @@ fn any_operation() -> impl Strategy<Value = Operation> {
     let episode = prop_oneof![Just(EpisodeKind::Open), Just(EpisodeKind::Recovery), Just(EpisodeKind::Loss)];
     let ack =
         (any_span(), any_octets(), proptest::option::of(any_span()), episode, proptest::bool::weighted(0.8)).prop_map(
-            |(wait, acked, srtt, episode, cwnd_limited)| Operation::Ack { wait, acked, srtt, episode, cwnd_limited },
+            |(wait, acked, rtt, episode, cwnd_limited)| Operation::Ack { wait, acked, rtt, episode, cwnd_limited },
         );
+    let round = (0..40_000_u64, proptest::bool::weighted(0.8))
+        .prop_map(|(us, cwnd_limited)| Operation::Round { rtt: Duration::from_micros(20_000 + us), cwnd_limited });
     prop_oneof![
         12 => ack,
+        6 => round,
         2 => any_signal().prop_map(Operation::Congestion),
         2 => Just(Operation::RecoveryExit),
         1 => any_span().prop_map(Operation::Idle),
@@ -167,21 +263,61 @@ fn any_operation() -> impl Strategy<Value = Operation> {
 struct Model {
     cc: Box<dyn CongestionControl>,
     now: Instant,
-    /// `cwnd` when the current or last episode began; `None` when there is nothing to undo.
-    saved: Option<Bytes>,
+    /// What there was when the current or last episode began; `None` when there is nothing to undo.
+    saved: Option<Window>,
     episode: EpisodeKind,
+    una: SeqNum,
+    min_rtt: Option<Duration>,
+    slow_start: SlowStartConfig,
+}
+
+/// Most octets by which an ACK of `acked` octets may open the window in this phase, as each policy promises. Any of them
+/// at most doubles the window in a round trip.
+fn promised(slow_start: &SlowStartConfig, phase: &str, acked: Bytes, window: &Window) -> Bytes {
+    let (limit, divisor) = match slow_start {
+        SlowStartConfig::Classic(classic) => (classic.limit_segments, 1),
+        SlowStartConfig::Hystart(hystart) => (hystart.limit_segments, 1),
+        SlowStartConfig::HystartPpCss(css) => (css.limit_segments, Bytes::from(css.tail.growth_divisor)),
+        SlowStartConfig::HystartPpLss(lss) => (lss.limit_segments, 1),
+    };
+    let limited = acked.min(limit.map_or(Bytes::MAX, |limit| limit.saturating_mul(window.smss())));
+    match phase {
+        "slow_start" => limited,
+        "css" => limited / divisor,
+        // Avoidance, beside which limited slow start contends with less than what was acknowledged. Reno's whole segment
+        // comes with one ACK, however little that acknowledges.
+        _ => acked.min(window.cwnd()).max(window.smss()),
+    }
 }
 
 impl Model {
     fn new(config: &CcConfig, smss: Bytes) -> Self {
-        Self { cc: build(config, smss, SeqNum(0)), now: Instant::ZERO, saved: None, episode: EpisodeKind::Open }
+        Self {
+            cc: build(config, smss, SeqNum(0)),
+            now: Instant::ZERO,
+            saved: None,
+            episode: EpisodeKind::Open,
+            una: SeqNum(1),
+            min_rtt: None,
+            slow_start: config.slow_start.clone(),
+        }
     }
 
     fn apply(&mut self, operation: &Operation) {
         match *operation {
-            Operation::Ack { wait, acked, srtt, episode, cwnd_limited } => {
+            Operation::Ack { wait, acked, rtt, episode, cwnd_limited } => {
                 self.now += wait;
-                self.on_ack(&AckSample { now: self.now, srtt, episode, cwnd_limited, ..crate::testing::ack(0, acked) });
+                let nxt = self.una + acked / 2;
+                self.on_ack(&AckSample { rtt, episode, cwnd_limited, ..crate::testing::ack(0, acked) }, nxt);
+            }
+            Operation::Round { rtt, cwnd_limited } => {
+                let window = self.cc.window().clone();
+                let nxt = self.una + window.cwnd();
+                for _ in 0..(window.cwnd() / window.smss()).min(64) {
+                    self.now += Duration::from_micros(500);
+                    let sample = crate::testing::ack(0, window.smss());
+                    self.on_ack(&AckSample { rtt: Some(rtt), cwnd_limited, ..sample }, nxt);
+                }
             }
             Operation::Congestion(event) => self.on_congestion(&event),
             Operation::RecoveryExit => {
@@ -194,44 +330,53 @@ impl Model {
             }
             Operation::Smss(smss) => {
                 self.cc.on_smss_change(smss);
-                self.saved = self.saved.map(|saved| saved.max(smss));
+                if let Some(saved) = &mut self.saved {
+                    saved.set_smss(smss);
+                }
             }
             Operation::Undo => {
                 let saved = self.saved.take();
                 assert_eq!(self.cc.undo(), saved.is_some());
-                assert!(self.cc.window().cwnd() >= saved.unwrap_or(0));
+                if let Some(saved) = saved {
+                    assert!(self.cc.window().cwnd() >= saved.cwnd());
+                    assert!(self.cc.window().ssthresh() >= saved.ssthresh());
+                }
             }
         }
         self.check_bounds();
     }
 
-    fn on_ack(&mut self, ack: &AckSample) {
-        let before = self.cc.window().clone();
-        self.cc.on_ack(ack);
+    fn on_ack(&mut self, ack: &AckSample, nxt: SeqNum) {
+        let (before, phase) = (self.cc.window().clone(), self.cc.snapshot().phase);
+        self.una += ack.acked;
+        self.min_rtt = ack.rtt.into_iter().chain(self.min_rtt).min();
+        self.cc.on_ack(&AckSample {
+            now: self.now,
+            srtt: ack.rtt,
+            min_rtt: self.min_rtt,
+            snd_una: self.una,
+            snd_nxt: nxt.max(self.una),
+            ..*ack
+        });
         let after = self.cc.window();
         assert!(after.cwnd() >= before.cwnd(), "an ACK lowered the window");
         let growth = after.cwnd() - before.cwnd();
         if !ack.cwnd_limited || ack.episode == EpisodeKind::Recovery {
             assert_eq!(growth, 0);
         }
-        if before.in_slow_start() {
-            // Slow start opens by what was acknowledged at most, and hence at most doubles in a round trip.
-            assert!(growth <= ack.acked && after.cwnd() <= before.ssthresh());
-        } else {
-            // Reno's whole segment comes with one ACK, however little that acknowledges.
-            let most = ack.acked.min(before.cwnd()).max(before.smss());
-            assert!(growth <= most, "{growth} for {}", ack.acked);
-        }
+        let most = promised(&self.slow_start, phase, ack.acked, &before);
+        assert!(growth <= most, "{growth} for {} in {phase}", ack.acked);
+        assert!(phase == "lss" || !before.in_slow_start() || after.cwnd() <= before.ssthresh());
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) {
         let before = self.cc.window().clone();
         let floor = 2 * before.smss();
-        match (event, self.episode, self.saved) {
+        match (event, self.episode, &self.saved) {
             (CongestionEvent::Ecn { .. }, ..) => self.saved = None,
             (CongestionEvent::Timeout { flight_size: 0, .. }, ..) => {}
             (_, EpisodeKind::Recovery, Some(_)) => {}
-            _ => (self.saved, self.episode) = (Some(before.cwnd()), EpisodeKind::Recovery),
+            _ => (self.saved, self.episode) = (Some(before.clone()), EpisodeKind::Recovery),
         }
         self.cc.on_congestion(event, self.now);
         let after = self.cc.window();

@@ -75,7 +75,7 @@ fn scaled(octets: Bytes, ratio: Ratio) -> Bytes {
 }
 
 /// A fraction known to be one.
-const fn ratio(num: u64, den: u64) -> Ratio {
+pub(crate) const fn ratio(num: u64, den: u64) -> Ratio {
     match Ratio::new(num, den) {
         Some(ratio) => ratio,
         None => panic!("not a fraction of one"),

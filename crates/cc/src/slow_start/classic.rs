@@ -1,12 +1,10 @@
 //! Slow start by byte counting (RFC 5681 §3.1, RFC 3465 §2.2).
 //!
-//! Each ACK opens the window by the octets it acknowledged, but by no more than `L` segments. RFC 5681 alone is `L = 1`,
-//! RFC 3465 allows 2, and no limit at all doubles the window each round trip however few ACKs arrive. After a congestion
-//! signal `L` is 1 whatever the configuration says (RFC 3465 §2.3): slow start then follows a timeout, and one ACK may
-//! cover much that had arrived before and says nothing about the present rate.
+//! Each ACK opens the window by the octets it acknowledged, up to a limit of segments that is data.
 //!
 //! There is no exit detector: slow start ends at `ssthresh` or by congestion, both of which the composite sees.
 
+use super::limit::AckLimit;
 use super::{SlowStart, Step};
 use crate::sample::AckSample;
 use crate::window::Window;
@@ -30,13 +28,13 @@ impl Default for ClassicConfig {
 /// Slow start without an exit detector.
 #[derive(Clone, Debug)]
 pub struct Classic {
-    limit_segments: Option<u32>,
+    limit: AckLimit,
 }
 
 impl Classic {
     /// A connection's first slow start.
     pub const fn new(config: &ClassicConfig) -> Self {
-        Self { limit_segments: config.limit_segments }
+        Self { limit: AckLimit::new(config.limit_segments) }
     }
 }
 
@@ -47,14 +45,13 @@ impl SlowStart for Classic {
     //# In slow start an ACK opens the window by the octets it newly acknowledges.
     #[inline]
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step {
-        let limit = self.limit_segments.map_or(u32::MAX, |segments| segments.saturating_mul(window.smss()));
-        Step::Grow(ack.acked.min(limit))
+        Step::Grow(self.limit.octets(ack, window))
     }
 
     //= specs/rfc5681.md#slow-start-and-congestion-avoidance
     //# After a timeout an ACK in slow start opens the window by at most one SMSS.
     fn on_congestion(&mut self) {
-        self.limit_segments = Some(1);
+        self.limit = AckLimit::AFTER_CONGESTION;
     }
 }
 

@@ -1,8 +1,18 @@
 //! The slow-start seam: how fast the window opens before anything is known about the path, and when to stop.
 
+pub mod ack_train;
 mod classic;
+pub mod delay_increase;
+mod hystart;
+mod hystart_pp;
+mod limit;
+pub mod round;
+pub mod tail;
 
 pub use classic::{Classic, ClassicConfig};
+pub use hystart::{Detection, Hystart, HystartConfig};
+pub use hystart_pp::{HystartPp, HystartPpConfig};
+pub use limit::AckLimit;
 
 use crate::control::Pacing;
 use crate::sample::{AckSample, SentSample};
@@ -16,10 +26,16 @@ pub trait SlowStart: Debug + Clone + Send + 'static {
     const NAME: &'static str;
     /// A segment left.
     fn on_sent(&mut self, _sent: &SentSample) {}
-    /// An ACK arrived while `cwnd < ssthresh`.
+    /// An ACK arrived while `cwnd < ssthresh`, or while the policy contends with avoidance.
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step;
     /// An episode or a timeout began; whatever was measured about this slow start is void.
     fn on_congestion(&mut self) {}
+    /// The policy is back in the state it had before an episode that was spurious; it has not seen the ACKs since.
+    fn on_undo(&mut self) {}
+    /// The phase it is in, for traces; its [`NAME`](SlowStart::NAME) while the window opens at full speed.
+    fn phase(&self) -> &'static str {
+        Self::NAME
+    }
     /// Departure times, for policies that decide them.
     fn pacing(&self, _window: &Window) -> Option<Pacing> {
         None
@@ -31,7 +47,11 @@ pub trait SlowStart: Debug + Clone + Send + 'static {
 pub enum Step {
     /// Stay in slow start; open the window by this many octets.
     Grow(Bytes),
-    /// The exit detector has fired but the search goes on: take the larger of this and avoidance's own growth (LSS).
+    /// The same, and the policy's [`phase`](SlowStart::phase) is another one from now on.
+    Turn(Bytes),
+    /// The exit detector has fired but the search goes on: take the larger of this and avoidance's own growth (LSS). The
+    /// first time the window, opened by this much, becomes `ssthresh`, and avoidance begins; from then on the policy is
+    /// asked until a congestion signal, however large the window is.
     Contend(Bytes),
     /// Leave slow start with this window (the present one, or what was delivered), which becomes `ssthresh`.
     Exit {
@@ -53,4 +73,9 @@ pub enum ExitCause {
     DelayIncrease,
     /// ACKs of one flight spanned half a round trip (HyStart's train test).
     AckTrain,
+    /// The rounds of conservative slow start are over (RFC 9406 §4.2).
+    CssRounds,
 }
+
+#[cfg(test)]
+mod tests;

@@ -130,6 +130,23 @@ fn every_field_of_the_configuration_has_been_thought_of() {
     assert!(LEAVES.len() >= 29, "a leaf for each of these fields, and the kinds' own");
 }
 
+#[test_case("hystart", 7)]
+#[test_case("hystart_pp_css", 7)]
+#[test_case("hystart_pp_lss", 7)]
+fn every_bound_of_a_slow_start_has_a_leaf_of_that_path(kind: &str, bounds: usize) {
+    let mut config = Config::default();
+    find("cc.slow_start.kind").unwrap().write(&mut config, kind).unwrap();
+    for leaf in LEAVES.iter().filter(|leaf| leaf.path.starts_with("cc.slow_start.")) {
+        if let Access::Quantity { unit, .. } = leaf.access {
+            // What does not apply to this kind is not set.
+            let _ = leaf.write(&mut config, if unit == Unit::Time { "0ns" } else { "0" });
+        }
+    }
+    let errors = config.validate().unwrap_err();
+    assert_eq!(errors.len(), bounds, "{errors:?}");
+    assert!(errors.iter().all(|error| find(error.path).is_ok()), "{errors:?}");
+}
+
 #[test]
 fn every_bound_that_the_core_checks_has_a_leaf_of_that_path() {
     let mut config = Config::default();

@@ -342,9 +342,13 @@ impl Endpoint {
             episode,
             cwnd_limited: p.cwnd_limited,
         });
-        if let Some(CcNote::SlowStartExited(cause)) = note {
+        if let Some(note) = note {
             let cwnd = self.cc.window().cwnd();
-            cx.emit(|| Event::SlowStartExited { cause: exit_name(cause), cwnd });
+            cx.emit(|| match note {
+                CcNote::SlowStartExited(cause) => Event::SlowStartExited { cause: exit_name(cause), cwnd },
+                CcNote::ReturnedToSlowStart => Event::SlowStartPhase { phase: "slow_start", cwnd },
+                CcNote::PhaseChanged(phase) => Event::SlowStartPhase { phase, cwnd },
+            });
         }
     }
 
@@ -386,5 +390,6 @@ fn exit_name(cause: cc::ExitCause) -> &'static str {
         cc::ExitCause::Congestion => "congestion",
         cc::ExitCause::DelayIncrease => "delay_increase",
         cc::ExitCause::AckTrain => "ack_train",
+        cc::ExitCause::CssRounds => "css_rounds",
     }
 }

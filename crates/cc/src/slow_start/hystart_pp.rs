@@ -1,0 +1,132 @@
+//! HyStart++: slow start that becomes careful when a round takes longer than the last (RFC 9406; its early drafts).
+//!
+//! The detector is the same in all versions; what follows it is a [`Tail`]: conservative slow start in the RFC ([`Css`]),
+//! limited slow start in the drafts before it ([`Lss`]). A tail may find that the detector was wrong, or end slow start.
+//!
+//! Only a connection's first slow start is searched (RFC 9406 §4.3); after a congestion signal the window just grows to
+//! `ssthresh`. A reduction that is undone gives the search back, in the phase in which it was, but without the round that
+//! was under way: what comes next is not compared with what was measured before the episode.
+//!
+//! [`Css`]: super::tail::Css
+//! [`Lss`]: super::tail::Lss
+
+use super::delay_increase::{DelayIncrease, DelayIncreaseConfig};
+use super::limit::AckLimit;
+use super::round::RoundRtt;
+use super::tail::{CssConfig, LssConfig, Tail, TailAck, TailStep};
+use super::{SlowStart, Step};
+use crate::sample::AckSample;
+use crate::window::Window;
+use base::{Bytes, SeqNum};
+
+/// HyStart++'s numbers, with those of its tail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HystartPpConfig<T> {
+    /// RFC 3465's `L`, in segments, until the first congestion signal; `None` for no limit, which is for paced senders.
+    pub limit_segments: Option<u32>,
+    /// The detector's margin.
+    pub delay: DelayIncreaseConfig,
+    /// What follows the detector.
+    pub tail: T,
+}
+
+impl Default for HystartPpConfig<CssConfig> {
+    /// RFC 9406 §4.3, for a sender that does not pace.
+    fn default() -> Self {
+        Self { limit_segments: Some(8), delay: DelayIncreaseConfig::default(), tail: CssConfig::default() }
+    }
+}
+
+impl Default for HystartPpConfig<LssConfig> {
+    /// The drafts' numbers; `L` as in RFC 9406 §4.3.
+    fn default() -> Self {
+        Self { limit_segments: Some(8), delay: DelayIncreaseConfig::default(), tail: LssConfig::default() }
+    }
+}
+
+/// Slow start with HyStart++'s detector and the tail `T`.
+#[derive(Clone, Debug)]
+pub struct HystartPp<T: Tail> {
+    limit: AckLimit,
+    round: RoundRtt,
+    delay: DelayIncrease,
+    tail: T,
+    phase: Phase<T::Phase>,
+}
+
+#[derive(Clone, Debug)]
+enum Phase<P> {
+    /// Slow start, with the detector at work.
+    Probing,
+    /// The detector fired.
+    Tail(P),
+    /// Nothing is searched any more.
+    Done,
+}
+
+impl<T: Tail> HystartPp<T> {
+    /// A connection's first slow start, whose first octet of data is `first`.
+    pub fn new(config: &HystartPpConfig<T::Config>, first: SeqNum) -> Self {
+        Self {
+            limit: AckLimit::new(config.limit_segments),
+            round: RoundRtt::new(first, config.delay.rtt_samples),
+            delay: DelayIncrease::new(&config.delay),
+            tail: T::new(&config.tail),
+            phase: Phase::Probing,
+        }
+    }
+
+    fn probe(&mut self, octets: Bytes, window: &Window) -> Step {
+        if let (Some(current), Some(last)) = (self.round.current(), self.round.last())
+            && self.delay.fires(current, last)
+            && self.tail.is_eligible(window)
+        {
+            self.phase = Phase::Tail(self.tail.enter(current));
+            return T::entered(octets);
+        }
+        Step::Grow(octets)
+    }
+}
+
+impl<T: Tail> SlowStart for HystartPp<T> {
+    const NAME: &'static str = "slow_start";
+
+    fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step {
+        let octets = self.limit.octets(ack, window);
+        if matches!(self.phase, Phase::Done) {
+            return Step::Grow(octets);
+        }
+        let round = self.round.on_ack(ack);
+        let Phase::Tail(phase) = &mut self.phase else { return self.probe(octets, window) };
+        let seen = TailAck { acked: ack.acked, octets, round, minimum: self.round.current(), window };
+        match self.tail.on_ack(phase, &seen) {
+            TailStep::Stay(step) => step,
+            TailStep::Resume(octets) => {
+                self.phase = Phase::Probing;
+                Step::Turn(octets)
+            }
+            TailStep::Over(cause) => {
+                self.phase = Phase::Done;
+                Step::Exit { window: window.cwnd(), cause }
+            }
+        }
+    }
+
+    fn on_congestion(&mut self) {
+        (self.limit, self.phase) = (AckLimit::AFTER_CONGESTION, Phase::Done);
+    }
+
+    fn on_undo(&mut self) {
+        self.round.forget();
+    }
+
+    fn phase(&self) -> &'static str {
+        match self.phase {
+            Phase::Probing | Phase::Done => Self::NAME,
+            Phase::Tail(_) => T::NAME,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

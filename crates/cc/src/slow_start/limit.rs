@@ -1,0 +1,38 @@
+//! How much one ACK may open the window in slow start: RFC 3465's `L`, in every policy (RFC 3465 §2.2, RFC 9406 §4.2).
+//!
+//! RFC 5681 alone is `L = 1`, RFC 3465 allows 2, RFC 9406 asks for 8 of senders that do not pace and for no limit of those
+//! that do. After a congestion signal `L` is 1 whatever the configuration says (RFC 3465 §2.3): slow start then follows a
+//! timeout, and one ACK may cover much that had arrived before and says nothing about the present rate.
+
+use crate::sample::AckSample;
+use crate::window::Window;
+use base::Bytes;
+
+/// `L`, in segments.
+#[derive(Clone, Copy, Debug)]
+pub struct AckLimit {
+    segments: u32,
+}
+
+impl AckLimit {
+    /// After a congestion signal.
+    pub const AFTER_CONGESTION: Self = Self { segments: 1 };
+
+    /// A connection's first slow start; `None` for no limit.
+    pub const fn new(limit_segments: Option<u32>) -> Self {
+        // That many segments are beyond every window, so it serves as no limit.
+        Self {
+            segments: match limit_segments {
+                Some(segments) => segments,
+                None => u32::MAX,
+            },
+        }
+    }
+
+    /// Octets by which this ACK may open the window.
+    #[inline]
+    pub const fn octets(self, ack: &AckSample, window: &Window) -> Bytes {
+        let limit = self.segments.saturating_mul(window.smss());
+        if ack.acked < limit { ack.acked } else { limit }
+    }
+}

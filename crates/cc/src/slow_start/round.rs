@@ -1,0 +1,184 @@
+//! Rounds of a flight and their smallest round-trip times (RFC 9406 §4.2).
+//!
+//! A round ends when the octet that was next to be sent at its beginning is acknowledged; the ACK that does so is the
+//! first of the next round. So a round holds the ACKs of one flight, and its first ACK is never a sample of the round
+//! before. The RFC starts the first round with the connection: its window end is the first octet of data.
+//!
+//! Deviation: times are kept in whole microseconds, rounded down. The tests that read them ask for milliseconds.
+
+use crate::sample::AckSample;
+use base::{Duration, SeqNum};
+
+/// A round-trip time in microseconds, in half the room of a [`Duration`]; at most 71 minutes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RttMicros(pub u32);
+
+impl RttMicros {
+    /// No sample yet: longer than any (the RFC's infinity).
+    const NONE: Self = Self(u32::MAX);
+
+    /// `rtt`, rounded down.
+    #[inline]
+    pub fn of(rtt: Duration) -> Self {
+        Self(rtt.as_micros().min(u64::from(u32::MAX - 1)) as u32)
+    }
+    fn sampled(self) -> Option<Self> {
+        (self != Self::NONE).then_some(self)
+    }
+}
+
+/// Whether an ACK belongs to the same round as the one before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Round {
+    /// It does.
+    Same,
+    /// It is the first of a new round.
+    New,
+}
+
+/// Who is in this round, the smallest round trip of it and of the last, and whether it has been sampled often enough.
+#[derive(Clone, Debug)]
+pub struct RoundRtt {
+    window_end: SeqNum,
+    last: RttMicros,
+    current: RttMicros,
+    samples: u8,
+    enough: u8,
+}
+
+impl RoundRtt {
+    /// Before the first round. `first` is the first octet of data; a round speaks once it has `enough` samples.
+    pub const fn new(first: SeqNum, enough: u8) -> Self {
+        Self { window_end: first, last: RttMicros::NONE, current: RttMicros::NONE, samples: 0, enough }
+    }
+
+    /// Takes an ACK: at most one round ends with it, and its sample, if it carries one, counts in the round that then is.
+    #[inline]
+    pub fn on_ack(&mut self, ack: &AckSample) -> Round {
+        let round = if ack.snd_una.after(self.window_end) {
+            self.window_end = ack.snd_nxt;
+            (self.last, self.current, self.samples) = (self.current, RttMicros::NONE, 0);
+            Round::New
+        } else {
+            Round::Same
+        };
+        if let Some(rtt) = ack.rtt {
+            self.current = self.current.min(RttMicros::of(rtt));
+            self.samples = self.samples.saturating_add(1);
+        }
+        round
+    }
+
+    /// The smallest sample of this round, once there are enough of them.
+    #[inline]
+    pub fn current(&self) -> Option<RttMicros> {
+        if self.samples >= self.enough { self.current.sampled() } else { None }
+    }
+
+    /// The smallest sample of the last round, however many it had.
+    #[inline]
+    pub fn last(&self) -> Option<RttMicros> {
+        self.last.sampled()
+    }
+
+    /// Drops what was measured, because ACKs have gone by that were not seen. The round goes on to its window end, which
+    /// may lie behind: then the next ACK begins a new one, with nothing to compare it to.
+    pub fn forget(&mut self) {
+        *self = Self::new(self.window_end, self.enough);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::ack;
+    use test_case::test_case;
+
+    fn at(una: u32, nxt: u32, rtt_us: Option<u64>) -> AckSample {
+        let rtt = rtt_us.map(Duration::from_micros);
+        AckSample { snd_una: SeqNum(una), snd_nxt: SeqNum(nxt), rtt, ..ack(0, 1) }
+    }
+
+    fn minima(round: &RoundRtt) -> (Option<u32>, Option<u32>) {
+        (round.last().map(|rtt| rtt.0), round.current().map(|rtt| rtt.0))
+    }
+
+    #[test]
+    fn the_octet_after_the_flight_ends_the_round_and_its_ack_is_the_first_of_the_next() {
+        let mut round = RoundRtt::new(SeqNum(1), 1);
+        assert_eq!(round.on_ack(&at(101, 1_001, Some(50))), Round::New);
+        assert_eq!(minima(&round), (None, Some(50)));
+        assert_eq!(round.on_ack(&at(1_001, 2_001, Some(40))), Round::Same, "the last octet of the flight");
+        assert_eq!(round.on_ack(&at(1_002, 2_101, Some(60))), Round::New);
+        assert_eq!(minima(&round), (Some(40), Some(60)));
+    }
+
+    #[test]
+    fn one_ack_over_several_flights_ends_one_round() {
+        let mut round = RoundRtt::new(SeqNum(1), 1);
+        round.on_ack(&at(101, 1_001, Some(50)));
+        assert_eq!(round.on_ack(&at(50_000, 60_000, Some(70))), Round::New);
+        assert_eq!(minima(&round), (Some(50), Some(70)));
+        assert_eq!(round.on_ack(&at(60_000, 60_000, None)), Round::Same);
+    }
+
+    #[test]
+    fn before_the_first_octet_of_data_there_is_no_round() {
+        let mut round = RoundRtt::new(SeqNum(1), 1);
+        assert_eq!(round.on_ack(&at(1, 1, None)), Round::Same);
+    }
+
+    #[test]
+    fn rounds_go_on_where_sequence_numbers_wrap() {
+        let mut round = RoundRtt::new(SeqNum(u32::MAX - 10), 1);
+        assert_eq!(round.on_ack(&at(u32::MAX, 90, Some(1))), Round::New);
+        assert_eq!(round.on_ack(&at(90, 200, Some(1))), Round::Same);
+        assert_eq!(round.on_ack(&at(91, 200, Some(1))), Round::New);
+    }
+
+    #[test]
+    fn a_round_speaks_only_with_enough_samples_and_acks_without_one_do_not_count() {
+        let mut round = RoundRtt::new(SeqNum(1), 8);
+        for n in 0..7 {
+            round.on_ack(&at(2, 1_000, Some(50 + n)));
+            round.on_ack(&at(2, 1_000, None));
+        }
+        assert_eq!(minima(&round), (None, None));
+        round.on_ack(&at(2, 1_000, Some(99)));
+        assert_eq!(minima(&round), (None, Some(50)));
+    }
+
+    #[test]
+    fn a_round_without_a_sample_is_no_base_for_the_next() {
+        let mut round = RoundRtt::new(SeqNum(1), 0);
+        round.on_ack(&at(2, 10, None));
+        round.on_ack(&at(11, 20, None));
+        assert_eq!(minima(&round), (None, None));
+    }
+
+    #[test]
+    fn more_samples_than_can_be_counted_are_still_enough() {
+        let mut round = RoundRtt::new(SeqNum(1), u8::MAX);
+        for _ in 0..1_000 {
+            round.on_ack(&at(2, 5_000, Some(7)));
+        }
+        assert_eq!(minima(&round), (None, Some(7)));
+    }
+
+    #[test]
+    fn after_forgetting_the_next_round_has_nothing_to_be_compared_to() {
+        let mut round = RoundRtt::new(SeqNum(1), 1);
+        round.on_ack(&at(2, 10, Some(5)));
+        round.on_ack(&at(11, 20, Some(6)));
+        round.forget();
+        assert_eq!(minima(&round), (None, None));
+        assert_eq!(round.on_ack(&at(500, 600, Some(9))), Round::New);
+        assert_eq!(minima(&round), (None, Some(9)));
+    }
+
+    #[test_case(Duration::from_nanos(1_999), 1)]
+    #[test_case(Duration::MAX, u32::MAX - 1; "held, and still a sample")]
+    fn microseconds_of(rtt: Duration, expected: u32) {
+        assert_eq!(RttMicros::of(rtt), RttMicros(expected));
+    }
+}

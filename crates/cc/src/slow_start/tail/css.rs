@@ -1,0 +1,72 @@
+//! Conservative slow start (RFC 9406 §4.2): a few rounds of slower exponential growth.
+//!
+//! It takes its entry back when a round turns out faster than the one that caused it: then the delay was not a queue's.
+//! Otherwise it ends slow start after its rounds, of which the one it began in is the first, however little was left of it.
+//! The ACK that begins the round after the last does not open the window any more.
+
+use super::{Tail, TailAck, TailStep};
+use crate::slow_start::round::{Round, RttMicros};
+use crate::slow_start::{ExitCause, Step};
+use base::Bytes;
+
+/// How slow, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CssConfig {
+    /// What slow start's growth is divided by (`CSS_GROWTH_DIVISOR`), at least 2.
+    pub growth_divisor: u8,
+    /// After how many rounds slow start ends (`CSS_ROUNDS`), at least 1.
+    pub rounds: u8,
+}
+
+impl Default for CssConfig {
+    /// RFC 9406 §4.3.
+    fn default() -> Self {
+        Self { growth_divisor: 4, rounds: 5 }
+    }
+}
+
+/// Conservative slow start.
+#[derive(Clone, Debug)]
+pub struct Css {
+    config: CssConfig,
+}
+
+/// What a stretch of conservative slow start remembers.
+#[derive(Clone, Debug)]
+pub struct CssPhase {
+    /// The round trip that caused it (`cssBaselineMinRtt`).
+    baseline: RttMicros,
+    rounds_left: u8,
+}
+
+impl Tail for Css {
+    type Config = CssConfig;
+    type Phase = CssPhase;
+    const NAME: &'static str = "css";
+
+    fn new(config: &CssConfig) -> Self {
+        Self { config: *config }
+    }
+
+    fn enter(&self, baseline: RttMicros) -> CssPhase {
+        CssPhase { baseline, rounds_left: self.config.rounds }
+    }
+
+    fn entered(octets: Bytes) -> Step {
+        Step::Turn(octets)
+    }
+
+    fn on_ack(&self, phase: &mut CssPhase, ack: &TailAck<'_>) -> TailStep {
+        if ack.round == Round::New {
+            phase.rounds_left -= 1;
+            if phase.rounds_left == 0 {
+                return TailStep::Over(ExitCause::CssRounds);
+            }
+        }
+        let growth = ack.octets / Bytes::from(self.config.growth_divisor);
+        if ack.minimum.is_some_and(|minimum| minimum < phase.baseline) {
+            return TailStep::Resume(growth);
+        }
+        TailStep::Stay(Step::Grow(growth))
+    }
+}

@@ -1,0 +1,124 @@
+//! All policies side by side, round by round, as snapshots.
+
+use crate::algo::{
+    AvoidanceConfig, CcConfig, ClassicConfig, CssConfig, HystartConfig, HystartPpConfig, LssConfig, RenoConfig,
+    SlowStartConfig, build,
+};
+use crate::control::CongestionControl;
+use crate::sample::EpisodeKind;
+use crate::testing::{Delays, Rounds};
+use crate::window::InitialWindow;
+use base::{Bytes, Duration, Rng, SeqNum};
+use core::fmt::Write;
+
+const SEGMENT: Bytes = 1_000;
+
+fn policies() -> [(&'static str, SlowStartConfig); 4] {
+    [
+        ("classic", SlowStartConfig::Classic(ClassicConfig { limit_segments: None })),
+        ("hystart", SlowStartConfig::Hystart(HystartConfig::default())),
+        ("css", SlowStartConfig::HystartPpCss(HystartPpConfig::<CssConfig>::default())),
+        ("lss", SlowStartConfig::HystartPpLss(HystartPpConfig::<LssConfig>::default())),
+    ]
+}
+
+/// One row a round, one column a policy: the window in segments at the beginning of the round, and the phase. `before` does
+/// to a controller what happens at the beginning of a round, and says so.
+fn side_by_side(
+    rounds: usize,
+    path: impl Fn() -> Rounds,
+    before: impl Fn(usize, &mut Rounds, &mut dyn CongestionControl) -> &'static str,
+) -> String {
+    let columns = policies().map(|(name, slow_start)| {
+        let config = CcConfig {
+            initial_window: InitialWindow::plain(10),
+            slow_start,
+            avoidance: AvoidanceConfig::Reno(RenoConfig::default()),
+            ..CcConfig::default()
+        };
+        let (mut cc, mut path) = (build(&config, SEGMENT, SeqNum(0)), path());
+        let mut column = vec![name.to_owned()];
+        for round in 0..rounds {
+            let mark = before(round, &mut path, &mut *cc);
+            let phase = cc.snapshot().phase;
+            column.push(format!("{} {phase}{mark}", path.deliver(&mut *cc, EpisodeKind::Open)));
+        }
+        column
+    });
+    let mut text = String::new();
+    for row in 0..=rounds {
+        let label = row.checked_sub(1).map_or("round".to_owned(), |round| round.to_string());
+        write!(text, "{label:>5}").expect("writing to a string");
+        for column in &columns {
+            write!(text, "  {:<22}", column[row]).expect("writing to a string");
+        }
+        text.truncate(text.trim_end().len());
+        text.push('\n');
+    }
+    text
+}
+
+fn nothing(_: usize, _: &mut Rounds, _: &mut dyn CongestionControl) -> &'static str {
+    ""
+}
+
+/// The path holds 200 segments and its queue 400: a window beyond both loses.
+fn overflow(_: usize, path: &mut Rounds, cc: &mut dyn CongestionControl) -> &'static str {
+    if cc.window().cwnd() <= 600 * SEGMENT {
+        return "";
+    }
+    path.lose(cc);
+    ", lost"
+}
+
+fn queue(segments_per_ack: u32) -> Rounds {
+    Rounds::new(100, segments_per_ack).with(Delays::Queue { bdp: 200 })
+}
+
+#[test]
+fn a_path_whose_round_trip_never_changes() {
+    // ACKs are spread over the round, so that their train ends classic HyStart when they come close enough.
+    let told = side_by_side(10, || Rounds::new(100, 1), nothing);
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn a_path_whose_queue_grows_once_it_is_full() {
+    let told = side_by_side(14, || queue(1), overflow);
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn a_path_whose_queue_grows_with_delayed_acks() {
+    let told = side_by_side(14, || queue(2), overflow);
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn a_path_whose_queue_has_no_end() {
+    let told = side_by_side(14, || queue(1), nothing);
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn a_path_with_jitter() {
+    let path = || Rounds::new(50, 1).with(Delays::Jitter(Duration::from_millis(60), Rng::new(7)));
+    let told = side_by_side(12, path, nothing);
+    insta::assert_snapshot!(told);
+}
+
+#[test]
+fn a_loss_that_was_none_interrupts_and_the_search_goes_on() {
+    let told = side_by_side(
+        12,
+        || queue(1),
+        |round, path, cc| {
+            if round != 3 {
+                return overflow(round, path, cc);
+            }
+            path.seem_to_lose(cc);
+            ", undone"
+        },
+    );
+    insta::assert_snapshot!(told);
+}
