@@ -10,8 +10,8 @@ use cc::{
 use recovery::rtt::RttGains;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{
-    BlockCheck, BlockCheckVariant, DetectorConfig, DsackAdaptation, DupThreshConfig, LimitedTransmit, PrrBound,
-    PrrConfig, RackConfig, RackRingConfig, ReductionConfig, TlpConfig,
+    BlockCheck, BlockCheckVariant, DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit,
+    PrrBound, PrrConfig, RackConfig, RackRingConfig, ReductionConfig, TlpConfig,
 };
 use tcp::config::{
     Config, DrsConfig, NagleConfig, ReceiveWindowConfig, SackConfig, SteppedConfig, TimestampConfig, WindowLevel,
@@ -142,6 +142,12 @@ pub const LEAVES: &[Leaf] = &[
             _ => None,
         },
         "off" => DsackAdaptation::Off, "on" => DsackAdaptation::On),
+    choice!("recovery.detector.early_answer",
+        |c| match &mut c.recovery.detector {
+            DetectorConfig::Rack(rack) => Some(&mut rack.early_answer),
+            _ => None,
+        },
+        "min_rtt" => EarlyAnswer::MinRtt, "half_min_rtt" => EarlyAnswer::HalfMinRtt),
     quantity!("recovery.detector.capacity", Count, |c| match &mut c.recovery.detector {
         DetectorConfig::RackRing(ring) => Some(Place::MaybeU32(&mut ring.capacity)),
         _ => None,

@@ -60,6 +60,19 @@ pub struct RackConfig {
     pub dsack: DsackAdaptation,
     /// SACKed segments that close the reordering window while no reordering was seen.
     pub dup_thresh: u32,
+    /// When the answer to a retransmission is taken for an answer to the original.
+    pub early_answer: EarlyAnswer,
+}
+
+/// When an answer came too early to be a retransmission's (RFC 8985 §6.2, step 2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EarlyAnswer {
+    /// In less than the least RTT: the RFC's rule. A retransmission that found a slightly emptier path than any segment
+    /// before is passed over with it, which matters on young connections and for probes.
+    #[default]
+    MinRtt,
+    /// In less than half the least RTT.
+    HalfMinRtt,
 }
 
 /// What duplicate reports do to the reordering window (RFC 8985 §6.2, step 4).
@@ -144,7 +157,7 @@ impl Default for DupThreshConfig {
 }
 impl Default for RackConfig {
     fn default() -> Self {
-        Self { dsack: DsackAdaptation::On, dup_thresh: DUP_THRESH }
+        Self { dsack: DsackAdaptation::On, dup_thresh: DUP_THRESH, early_answer: EarlyAnswer::MinRtt }
     }
 }
 impl Default for RackRingConfig {
@@ -259,7 +272,7 @@ mod tests {
         assert_eq!([4, 3].map(|end| check(SackBlock::new(SeqNum(1), SeqNum(end)), &cx)), classes);
     }
 
-    #[test_case(DetectorConfig::Rack(RackConfig { dup_thresh: 0, dsack: DsackAdaptation::On }), "recovery.detector.dup_thresh")]
+    #[test_case(DetectorConfig::Rack(RackConfig { dup_thresh: 0, ..RackConfig::default() }), "recovery.detector.dup_thresh")]
     #[test_case(DetectorConfig::RackRing(RackRingConfig { capacity: Some(0), ..RING }), "recovery.detector.capacity")]
     fn a_number_out_of_bounds_is_named(detector: DetectorConfig, path: &str) {
         let config = RecoveryConfig { detector, ..RecoveryConfig::default() };

@@ -21,9 +21,9 @@ pub mod undo;
 pub mod variants;
 
 pub use config::{
-    BlockCheck, BlockCheckVariant, DetectorConfig, DsackAdaptation, DupThreshConfig, LimitedTransmit, PrrBound,
-    PrrConfig, RackConfig, RackRingConfig, RecoveryConfig, ReductionConfig, build_block_check, build_detector,
-    build_detector_without_sack, build_reduction,
+    BlockCheck, BlockCheckVariant, DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit,
+    PrrBound, PrrConfig, RackConfig, RackRingConfig, RecoveryConfig, ReductionConfig, build_block_check,
+    build_detector, build_detector_without_sack, build_reduction,
 };
 pub use detect::{DetectCx, LossDetector, Verdict};
 pub use episode::Episode;

@@ -3,7 +3,9 @@
 use crate::world::Draw;
 use base::{Duration, Ratio, Rng};
 use cc::{AvoidanceConfig, CubicConfig, PacingConfig};
-use recovery::config::{DetectorConfig, DsackAdaptation, DupThreshConfig, LimitedTransmit, RackConfig, RackRingConfig};
+use recovery::config::{
+    DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit, RackConfig, RackRingConfig,
+};
 use recovery::config::{PrrBound, PrrConfig, ReductionConfig};
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{RecoveryConfig, TlpConfig, UndoConfig};
@@ -46,7 +48,8 @@ fn sending(rng: &mut Rng, config: &mut Config) {
         0 => DetectorConfig::DupThresh(DupThreshConfig { dup_thresh }),
         1 => {
             let dsack = rng.pick(&[DsackAdaptation::Off, DsackAdaptation::On]);
-            DetectorConfig::Rack(RackConfig { dsack, dup_thresh })
+            let early_answer = rng.pick(&[EarlyAnswer::MinRtt, EarlyAnswer::HalfMinRtt]);
+            DetectorConfig::Rack(RackConfig { dsack, dup_thresh, early_answer })
         }
         _ => {
             let capacity = rng.pick(&[None, Some(1), Some(4), Some(64)]);

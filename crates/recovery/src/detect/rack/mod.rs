@@ -12,7 +12,7 @@ pub mod rules;
 mod tests;
 
 use super::{DetectCx, LossDetector, Verdict};
-use crate::config::RackConfig;
+use crate::config::{EarlyAnswer, RackConfig};
 use crate::scoreboard::{Scoreboard, SentSegment};
 use base::{Duration, SeqNum, SeqRange};
 use reo_wnd::{News, ReoWnd};
@@ -25,6 +25,7 @@ pub struct Rack {
     /// Highest number delivered (`RACK.fack`).
     fack: Option<SeqNum>,
     reo_wnd: ReoWnd,
+    early_answer: EarlyAnswer,
     /// What the ACK in work brings to the reordering window.
     news: News,
 }
@@ -32,7 +33,13 @@ pub struct Rack {
 impl Rack {
     /// Nothing delivered yet.
     pub fn new(config: &RackConfig) -> Self {
-        Self { newest: Newest::default(), fack: None, reo_wnd: ReoWnd::new(config), news: News::default() }
+        Self {
+            newest: Newest::default(),
+            fack: None,
+            reo_wnd: ReoWnd::new(config),
+            early_answer: config.early_answer,
+            news: News::default(),
+        }
     }
 
     //= specs/rfc8985.md#reordering
@@ -85,7 +92,7 @@ impl LossDetector for Rack {
     }
 
     fn on_delivered(&mut self, batch: &[SentSegment], cx: &DetectCx) {
-        self.newest.advance(batch, cx);
+        self.newest.advance(batch, self.early_answer, cx);
         self.see_reordering(batch);
     }
 

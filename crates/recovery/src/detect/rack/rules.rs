@@ -1,5 +1,6 @@
 //! The rules of RFC 8985 §6.2 as pure functions, shared by [`Rack`](super::Rack) and by variants over other records.
 
+use crate::config::EarlyAnswer;
 use crate::detect::DetectCx;
 use crate::scoreboard::{SentSegment, Xmit};
 use base::{Duration, Instant};
@@ -25,14 +26,18 @@ pub fn deadline(sent_at: Instant, rtt: Duration, reo_wnd: Duration) -> Instant {
 //= specs/rfc8985.md#newest-delivered-segment
 //# A delivered retransmission is passed over when it is younger than the minimum RTT.
 /// Whether the delivery of a retransmitted segment may be an answer to an earlier copy (step 2): the echoed timestamp is
-/// older than the copy, or the answer came faster than the path has been.
+/// older than the copy, or the answer came faster than the path has been, by the measure of `early`.
 #[inline]
-pub fn is_ambiguous(segment: &SentSegment, rtt: Duration, cx: &DetectCx) -> bool {
+pub fn is_ambiguous(segment: &SentSegment, rtt: Duration, early: EarlyAnswer, cx: &DetectCx) -> bool {
     if segment.retransmits == 0 {
         return false;
     }
     let echo_is_older = cx.tsecr.is_some_and(|tsecr| (tsecr.wrapping_sub(segment.tsval) as i32) < 0);
-    echo_is_older || cx.min_rtt.is_some_and(|min_rtt| rtt < min_rtt)
+    let too_early = |min_rtt| match early {
+        EarlyAnswer::MinRtt => rtt < min_rtt,
+        EarlyAnswer::HalfMinRtt => rtt < min_rtt / 2,
+    };
+    echo_is_older || cx.min_rtt.is_some_and(too_early)
 }
 
 /// Of all delivered transmissions the newest, and the RTT of the latest delivery.
@@ -50,11 +55,11 @@ impl Newest {
     /// Step 2 for everything one ACK delivered. Visiting by send time and keeping the last comes to the same as looking
     /// for the newest, so nothing is sorted.
     #[inline]
-    pub fn advance(&mut self, batch: &[SentSegment], cx: &DetectCx) {
+    pub fn advance(&mut self, batch: &[SentSegment], early: EarlyAnswer, cx: &DetectCx) {
         let mut newest: Option<Xmit> = None;
         for segment in batch {
             let later = newest.is_none_or(|newest| sent_after(segment.xmit, newest));
-            if later && !is_ambiguous(segment, cx.now.since(segment.xmit.at), cx) {
+            if later && !is_ambiguous(segment, cx.now.since(segment.xmit.at), early, cx) {
                 newest = Some(segment.xmit);
             }
         }

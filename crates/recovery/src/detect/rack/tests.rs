@@ -232,6 +232,18 @@ fn the_echoed_timestamp_tells_which_copy_was_delivered(tsecr: Option<u32>, newes
     assert_eq!(sender.rack.newest.xmit.unwrap().at, at(newest_us));
 }
 
+#[test_case(EarlyAnswer::MinRtt, 82_999, 3_000; "a little faster than ever: passed over")]
+#[test_case(EarlyAnswer::HalfMinRtt, 82_999, 43_000; "a little faster than ever: used")]
+#[test_case(EarlyAnswer::HalfMinRtt, 62_999, 3_000; "in less than half the time: passed over")]
+fn how_early_an_answer_may_be_is_data(early_answer: EarlyAnswer, answer_us: u64, newest_us: u64) {
+    let mut sender = first_of_four_lost(SeqNum(1));
+    sender.rack = Rack::new(&RackConfig { early_answer, ..RackConfig::default() });
+    sender.ack(43_000, 0, &[1, 2, 3]);
+    sender.resend(0, 43_000);
+    sender.ack(answer_us, 1, &[]);
+    assert_eq!(sender.rack.newest.xmit.unwrap().at, at(newest_us));
+}
+
 //= specs/rfc8985.md#newest-delivered-segment
 //= type=test
 //# The detector's RTT is the age of the segment sent last among those an ACK delivers.
@@ -337,7 +349,7 @@ fn while_no_rtt_is_known_there_is_no_window() {
 #[test]
 fn without_adaptation_duplicate_reports_change_nothing() {
     let mut sender = Sender::new(us(800), us(6_000));
-    sender.rack = Rack::new(&RackConfig { dsack: DsackAdaptation::Off, dup_thresh: 3 });
+    sender.rack = Rack::new(&RackConfig { dsack: DsackAdaptation::Off, ..RackConfig::default() });
     sender.see_reordering(800);
     for round in 1..=40u64 {
         sender.send(&[10_000 * round]);
