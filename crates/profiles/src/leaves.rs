@@ -14,8 +14,8 @@ use recovery::{
     PrrBound, PrrConfig, RackConfig, RackRingConfig, ReductionConfig, TlpConfig,
 };
 use tcp::config::{
-    Config, DrsConfig, NagleConfig, ReceiveWindowConfig, SackConfig, SteppedConfig, TimestampConfig, WindowLevel,
-    WindowRounding, WindowScaleConfig,
+    AckTimer, Config, DrsConfig, NagleConfig, QuickAgain, ReceiveWindowConfig, SackConfig, SteppedConfig,
+    TimestampConfig, WindowLevel, WindowRounding, WindowScaleConfig,
 };
 
 /// A quantity that always applies, or (`?`) one that depends on the kind of its group.
@@ -192,8 +192,12 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("retries.data", Count, U32, |c| c.retries.data),
     quantity!("retries.syn", Count, U32, |c| c.retries.syn),
     quantity!("ack.delay", Time, Time, |c| c.ack.delay),
+    choice!("ack.timer", |c| Some(&mut c.ack.timer),
+        "per_segment" => AckTimer::PerSegment, "heartbeat" => AckTimer::Heartbeat),
     quantity!("ack.every_segments", Count, U32, |c| c.ack.every_segments),
     quantity!("ack.quick_segments", Count, U32, |c| c.ack.quick_segments),
+    choice!("ack.quick_again", |c| Some(&mut c.ack.quick_again),
+        "never" => QuickAgain::Never, "after_idle" => QuickAgain::AfterIdle),
     kind!("receive.window.kind", |c| c.receive.window,
         "fixed" => ReceiveWindowConfig::Fixed { .. } => ReceiveWindowConfig::Fixed { bytes: 65_535 },
         "auto_tuned" => ReceiveWindowConfig::AutoTuned(_) => ReceiveWindowConfig::AutoTuned(DrsConfig::default()),

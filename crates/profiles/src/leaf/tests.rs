@@ -122,7 +122,7 @@ fn every_field_of_the_configuration_has_been_thought_of() {
     let recovery::rto::RtoConfig { initial: _, min: _, max: _, granularity: _ } = rto;
     let recovery::rtt::RttConfig { min_rtt_window: _, gains: _ } = rtt;
     let RetryConfig { data: _, syn: _ } = retries;
-    let tcp::config::AckConfig { delay: _, every_segments: _, quick_segments: _ } = ack;
+    let tcp::config::AckConfig { delay: _, timer: _, every_segments: _, quick_segments: _, quick_again: _ } = ack;
     let ReceiveConfig { window: _, reassembly_max: _, rounding: _, spare_segments: _ } = receive;
     let SendConfig { buffer: _, nagle: _, sws_override: _, persist_max: _ } = send;
     let OptionsConfig { sack: _, timestamps: _, window_scale: _, mss_max: _ } = options;

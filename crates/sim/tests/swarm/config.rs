@@ -10,8 +10,8 @@ use recovery::config::{PrrBound, PrrConfig, ReductionConfig};
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{RecoveryConfig, TlpConfig, UndoConfig};
 use tcp::config::{
-    AckConfig, DrsConfig, NagleConfig, ReceiveWindowConfig, SackConfig, SteppedConfig, TimestampConfig, WindowLevel,
-    WindowRounding, WindowScaleConfig,
+    AckConfig, AckTimer, DrsConfig, NagleConfig, QuickAgain, ReceiveWindowConfig, SackConfig, SteppedConfig,
+    TimestampConfig, WindowLevel, WindowRounding, WindowScaleConfig,
 };
 use tcp::{Config, ValidConfig};
 
@@ -87,8 +87,12 @@ fn receiving(rng: &mut Rng, config: &mut Config) {
     config.ack = AckConfig {
         delay: Duration::from_millis(rng.pick(&[0, 1, 40, 200, 499])),
         every_segments: rng.pick(&[1, 2, 2, 2, 8]),
+        quick_again: rng.pick(&[QuickAgain::Never, QuickAgain::AfterIdle]),
         ..config.ack
     };
+    if !config.ack.delay.is_zero() && rng.once_in(3) {
+        config.ack.timer = AckTimer::Heartbeat;
+    }
     let bytes = rng.scale(600, 1 << 20) as u32;
     let bounds = DrsConfig { initial: bytes, max: bytes * 4 };
     config.receive.window = match rng.below(6) {

@@ -5,7 +5,7 @@
 
 mod validate;
 
-pub use crate::recv::{AckConfig, DrsConfig, ReceiveWindowConfig, SteppedConfig, WindowLevel};
+pub use crate::recv::{AckConfig, AckTimer, DrsConfig, QuickAgain, ReceiveWindowConfig, SteppedConfig, WindowLevel};
 pub use validate::ConfigError;
 
 use base::{Bytes, Duration};

@@ -1,7 +1,7 @@
 //! The only door from [`Config`] to [`ValidConfig`].
 
 use super::{Config, ValidConfig, WindowScaleConfig};
-use crate::recv::ReceiveWindowConfig;
+use crate::recv::{AckTimer, ReceiveWindowConfig};
 use base::Duration;
 use core::fmt;
 
@@ -48,7 +48,35 @@ impl Config {
             "ack.delay",
             "must be below 500ms (RFC 9293 §3.8.6.3)",
         );
+        need(
+            self.ack.timer == AckTimer::PerSegment || !self.ack.delay.is_zero(),
+            "ack.delay",
+            "must not be zero while ack.timer is heartbeat",
+        );
         need(self.ack.every_segments >= 1, "ack.every_segments", "must be at least 1");
+        self.receive_window_problems(&mut need);
+        need(self.receive.spare_segments <= 64, "receive.spare_segments", "must be at most 64");
+        need((1..=MAX_WINDOW).contains(&self.send.buffer), "send.buffer", "must be between 1 byte and 1 GiB");
+        need(
+            self.send.sws_override >= Duration::from_millis(100) && self.send.sws_override <= Duration::from_secs(1),
+            "send.sws_override",
+            "must be between 100ms and 1s (RFC 9293 §3.8.6.2.1)",
+        );
+        need(!self.send.persist_max.is_zero(), "send.persist_max", "must not be zero");
+        if let WindowScaleConfig::Shift(shift) = self.options.window_scale {
+            need(shift <= 14, "options.window_scale.shift", "must be at most 14 (RFC 7323 §2.3)");
+            need(
+                shift > 14 || self.receive.window.initial() >> shift >= 2,
+                "options.window_scale.shift",
+                "must leave the receive window at least two units of 2^shift bytes",
+            );
+        }
+        need(self.options.mss_max.is_none_or(|mss| mss >= 48), "options.mss_max", "must be at least 48");
+        if errors.is_empty() { Ok(ValidConfig::new(self)) } else { Err(errors) }
+    }
+
+    /// The receive window, by itself and together with the shift that follows from it.
+    fn receive_window_problems(&self, need: &mut impl FnMut(bool, &'static str, &str)) {
         match self.receive.window {
             ReceiveWindowConfig::Fixed { bytes } => need(
                 (1..=MAX_WINDOW).contains(&bytes),
@@ -75,30 +103,12 @@ impl Config {
                 );
             }
         }
-        need(self.receive.spare_segments <= 64, "receive.spare_segments", "must be at most 64");
-        need((1..=MAX_WINDOW).contains(&self.send.buffer), "send.buffer", "must be between 1 byte and 1 GiB");
-        need(
-            self.send.sws_override >= Duration::from_millis(100) && self.send.sws_override <= Duration::from_secs(1),
-            "send.sws_override",
-            "must be between 100ms and 1s (RFC 9293 §3.8.6.2.1)",
-        );
-        need(!self.send.persist_max.is_zero(), "send.persist_max", "must not be zero");
-        if let WindowScaleConfig::Shift(shift) = self.options.window_scale {
-            need(shift <= 14, "options.window_scale.shift", "must be at most 14 (RFC 7323 §2.3)");
-            need(
-                shift > 14 || self.receive.window.initial() >> shift >= 2,
-                "options.window_scale.shift",
-                "must leave the receive window at least two units of 2^shift bytes",
-            );
-        }
         if let (WindowScaleConfig::FromBuffer, Some(shift)) = (self.options.window_scale, self.receive.window.shift()) {
             need(
-                shift == 0 || self.receive.window.initial() >> shift.min(14) >= 2,
+                shift == 0 || self.receive.window.initial() >> shift >= 2,
                 "receive.window.initial",
                 "must be at least two units of 2^shift bytes, with the shift that the largest window needs",
             );
         }
-        need(self.options.mss_max.is_none_or(|mss| mss >= 48), "options.mss_max", "must be at least 48");
-        if errors.is_empty() { Ok(ValidConfig::new(self)) } else { Err(errors) }
     }
 }

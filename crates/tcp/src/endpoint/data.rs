@@ -117,6 +117,7 @@ impl Endpoint {
     #[inline]
     fn decide_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>, len: u32, kind: Arrival) {
         let holes = self.rcv.assembler.block_count() > 0;
+        self.rcv.policy.note_pause(&self.cfg.ack, cx.now, self.rec.rto.current().duration());
         match self.rcv.policy.on_data(&self.cfg.ack, cx.now, len, self.rcv.rmss, kind, holes) {
             AckDecision::Now => self.rcv.ack_due = true,
             AckDecision::After(at) => self.arm(cx, TimerKind::DelayedAck, at),

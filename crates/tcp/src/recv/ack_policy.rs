@@ -17,18 +17,47 @@ const SMALLEST_FULL_SIZE: Bytes = 536;
 /// The ACK policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckConfig {
-    /// Longest time data stays unacknowledged, counted from its first segment. RFC 9293 MUST-40: below 500 ms.
+    /// Longest time data stays unacknowledged. RFC 9293 MUST-40: below 500 ms.
     pub delay: Duration,
+    /// What that time is counted from.
+    pub timer: AckTimer,
     /// Full-sized segments that make an ACK due at once. RFC 5681 §4.2: at most 2; 1 turns delaying off.
     pub every_segments: u32,
     /// That many segments at the start of a connection are acknowledged one by one, so that the peer's slow start is not
-    /// held back. Zero turns it off.
+    /// held back. Zero turns it off; 65,535 and more are the same.
     pub quick_segments: u32,
+    /// Whether they are again after a pause, when the peer begins with a small window again.
+    pub quick_again: QuickAgain,
+}
+
+/// What delayed ACKs wait for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckTimer {
+    /// The delay counts from the first segment that is not acknowledged.
+    PerSegment,
+    /// The delay is the period of one beat for all connections, at its multiples since the clock began: an ACK waits for the
+    /// next, however close it is.
+    Heartbeat,
+}
+
+/// When segments are acknowledged one by one again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuickAgain {
+    /// Only the connection's first ones are.
+    Never,
+    /// After no data came for longer than the retransmission timeout, which is when a sender restarts (RFC 5681 §4.1).
+    AfterIdle,
 }
 
 impl Default for AckConfig {
     fn default() -> Self {
-        Self { delay: Duration::from_millis(40), every_segments: 2, quick_segments: 16 }
+        Self {
+            delay: Duration::from_millis(40),
+            timer: AckTimer::PerSegment,
+            every_segments: 2,
+            quick_segments: 16,
+            quick_again: QuickAgain::Never,
+        }
     }
 }
 
@@ -58,13 +87,30 @@ pub(crate) struct AckPolicy {
     unacknowledged: Bytes,
     /// Largest segment seen.
     largest: Bytes,
-    quick_left: u32,
+    /// Segments that are still acknowledged one by one.
+    quick_left: u16,
+    /// When data last came, in milliseconds that wrap: endpoints are many, and a pause of 49 days may pass for none. Kept
+    /// only where a pause matters.
+    latest_ms: u32,
 }
 
 impl AckPolicy {
     /// A policy for a new connection.
     pub fn new(config: &AckConfig) -> Self {
-        Self { waiting: Waiting::Nothing, unacknowledged: 0, largest: 0, quick_left: config.quick_segments }
+        Self { waiting: Waiting::Nothing, unacknowledged: 0, largest: 0, quick_left: quick(config), latest_ms: 0 }
+    }
+
+    /// A segment with data is about to be judged, while the retransmission timeout is `rto`: did a pause end?
+    #[inline]
+    pub fn note_pause(&mut self, config: &AckConfig, now: Instant, rto: Duration) {
+        if config.quick_again == QuickAgain::AfterIdle {
+            // Before the first data all that is restored is there.
+            let now_ms = (now.as_nanos() / 1_000_000) as u32;
+            if u64::from(now_ms.wrapping_sub(self.latest_ms)) > rto.as_millis() {
+                self.quick_left = quick(config);
+            }
+            self.latest_ms = now_ms;
+        }
     }
 
     //= specs/rfc5681.md#acknowledging
@@ -73,8 +119,8 @@ impl AckPolicy {
     //# An out-of-order segment is acknowledged at once.
     //= specs/rfc5681.md#acknowledging
     //# A segment that fills all or part of a gap is acknowledged at once.
-    /// A segment with `len` octets arrived on a connection of this configuration, the one it was made with. `rmss` is the largest segment the peer may send; `holes` says whether data
-    /// waits out of order now that this segment is in place.
+    /// A segment with `len` octets arrived on a connection of this configuration, the one it was made with. `rmss` is the
+    /// largest segment the peer may send; `holes` says whether data waits out of order now that this segment is in place.
     #[inline]
     pub fn on_data(
         &mut self,
@@ -97,7 +143,10 @@ impl AckPolicy {
             Waiting::ForTimer => AckDecision::Pending,
             Waiting::Nothing => {
                 self.waiting = Waiting::ForTimer;
-                AckDecision::After(now + config.delay)
+                AckDecision::After(match config.timer {
+                    AckTimer::PerSegment => now + config.delay,
+                    AckTimer::Heartbeat => next_beat(now, config.delay),
+                })
             }
         }
     }
@@ -125,6 +174,15 @@ impl AckPolicy {
     pub fn on_timer(&mut self) -> bool {
         core::mem::replace(&mut self.waiting, Waiting::Nothing) == Waiting::ForTimer
     }
+}
+
+fn quick(config: &AckConfig) -> u16 {
+    u16::try_from(config.quick_segments).unwrap_or(u16::MAX)
+}
+
+/// The first multiple of `period` after `now`.
+fn next_beat(now: Instant, period: Duration) -> Instant {
+    (now + Duration::from_nanos(1)).round_up_to(period)
 }
 
 #[cfg(test)]
@@ -158,7 +216,8 @@ mod tests {
     }
 
     fn policy(delay_ms: u64, every_segments: u32, quick_segments: u32) -> Receiver {
-        let config = AckConfig { delay: Duration::from_millis(delay_ms), every_segments, quick_segments };
+        let delay = Duration::from_millis(delay_ms);
+        let config = AckConfig { delay, every_segments, quick_segments, ..AckConfig::default() };
         Receiver { policy: AckPolicy::new(&config), config }
     }
 
@@ -239,6 +298,38 @@ mod tests {
             })
             .collect();
         assert_eq!(decisions, [AckDecision::Now, AckDecision::Now, AckDecision::Now, AckDecision::After(at_ms(40))]);
+    }
+
+    /// With a beat of 200 ms; `START` is on it.
+    #[test_case(0, 200; "on the beat waits for the next")]
+    #[test_case(1, 200)]
+    #[test_case(199, 200; "just before it hardly waits")]
+    #[test_case(200, 400)]
+    #[test_case(330, 400)]
+    fn a_heartbeat_acknowledges_at_its_multiples(arrives_ms: u64, acknowledged_ms: u64) {
+        let mut policy = policy(200, 2, 0);
+        policy.config.timer = AckTimer::Heartbeat;
+        assert_eq!(in_order(&mut policy, arrives_ms, 100), AckDecision::After(at_ms(acknowledged_ms)));
+        assert_eq!(in_order(&mut policy, arrives_ms, 100), AckDecision::Pending);
+    }
+
+    /// How many of four segments are acknowledged one by one, after as many were and a pause of `pause_ms` against a timeout of
+    /// 300 ms.
+    #[test_case(QuickAgain::AfterIdle, 301 => 2; "after a pause")]
+    #[test_case(QuickAgain::AfterIdle, 300 => 0; "not within the timeout")]
+    #[test_case(QuickAgain::Never, 10_000 => 0; "never")]
+    fn segments_are_acknowledged_one_by_one_again(again: QuickAgain, pause_ms: u64) -> usize {
+        let mut policy = policy(40, 2, 2);
+        policy.config.quick_again = again;
+        let mut quick = |at: u64| {
+            let rto = Duration::from_millis(300);
+            policy.policy.note_pause(&policy.config, at_ms(at), rto);
+            let decision = in_order(&mut policy, at, 100);
+            policy.on_ack_sent();
+            decision == AckDecision::Now
+        };
+        assert_eq!((0..4).filter(|_| quick(0)).count(), 2, "at the start");
+        (0..4).filter(|nth| quick(pause_ms + nth)).count()
     }
 
     #[test]

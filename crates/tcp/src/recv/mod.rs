@@ -10,7 +10,7 @@ mod buffer;
 mod sack_gen;
 mod window;
 
-pub use ack_policy::AckConfig;
+pub use ack_policy::{AckConfig, AckTimer, QuickAgain};
 pub use autotune::{DrsConfig, ReceiveWindowConfig, SteppedConfig, WindowLevel};
 
 pub(crate) use ack_policy::{AckDecision, AckPolicy};

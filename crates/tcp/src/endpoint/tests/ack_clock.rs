@@ -1,13 +1,13 @@
 //! What is acknowledged when, and what the ACK says.
 
-use crate::config::{AckConfig, Config};
+use crate::config::{AckConfig, AckTimer, Config, QuickAgain};
 use crate::testing::{MSS, Script, quick};
 use base::Duration;
 use wire::Flags;
 
 fn delayed(ms: u64) -> Config {
     let mut cfg = quick();
-    cfg.ack = AckConfig { delay: Duration::from_millis(ms), every_segments: 2, quick_segments: 0 };
+    cfg.ack = AckConfig { delay: Duration::from_millis(ms), quick_segments: 0, ..AckConfig::default() };
     cfg
 }
 
@@ -126,4 +126,35 @@ fn segments_that_report_holes_still_fit_the_mtu_and_full_retransmissions_report_
     let sent = script.sent();
     let retransmission = sent.iter().position(|out| out.len == MSS).expect("a timeout");
     assert!(sent[retransmission].options.sack.is_empty());
+}
+
+#[test]
+fn a_heartbeat_acknowledges_what_has_come_since_the_last() {
+    let mut cfg = delayed(200);
+    cfg.ack.timer = AckTimer::Heartbeat;
+    let mut script = Script::established(cfg);
+    // The script begins on a beat.
+    script.pass(Duration::from_millis(150));
+    data(&mut script, 1, 100);
+    script.pass(Duration::from_millis(49));
+    assert!(script.sent().is_empty());
+    script.pass(Duration::from_millis(1));
+    assert_eq!(script.sent()[0].ack, Some(101));
+}
+
+#[test]
+fn after_a_pause_the_first_segment_is_acknowledged_at_once_where_the_policy_says_so() {
+    for (again, acks) in [(QuickAgain::Never, 0), (QuickAgain::AfterIdle, 1)] {
+        let mut cfg = delayed(200);
+        cfg.ack.quick_segments = 1;
+        cfg.ack.quick_again = again;
+        let mut script = Script::established(cfg);
+        for nth in 0..4 {
+            data(&mut script, 1 + nth * MSS, MSS);
+        }
+        script.pass(Duration::from_secs(5));
+        script.out.clear();
+        data(&mut script, 1 + 4 * MSS, MSS);
+        assert_eq!(script.sent().len(), acks, "{again:?}");
+    }
 }

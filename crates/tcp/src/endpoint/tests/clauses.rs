@@ -27,7 +27,8 @@ fn stamped(tsval: u32, tsecr: u32) -> Option<Timestamps> {
 fn with_timestamps() -> Config {
     let mut cfg = quick();
     cfg.options.timestamps = TimestampConfig::Offer;
-    cfg.ack = AckConfig { delay: Duration::from_millis(40), every_segments: 1, quick_segments: 0 };
+    cfg.ack =
+        AckConfig { delay: Duration::from_millis(40), every_segments: 1, quick_segments: 0, ..AckConfig::default() };
     cfg
 }
 

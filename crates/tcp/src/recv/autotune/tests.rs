@@ -174,7 +174,7 @@ impl Model {
 }
 
 fn delayed(ms: u64) -> AckConfig {
-    AckConfig { delay: Duration::from_millis(ms), every_segments: 2, quick_segments: 0 }
+    AckConfig { delay: Duration::from_millis(ms), quick_segments: 0, ..AckConfig::default() }
 }
 
 /// Up to four times the product of bandwidth and delay: what slow start overshoots to with a queue of one such product.
