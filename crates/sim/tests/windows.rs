@@ -1,25 +1,30 @@
 //! The law of windows: on a path without loss, goodput is the smaller of what the path carries and one receive window per
-//! round trip, whatever the sender would do (RFC 7323 §1.1).
+//! round trip, whatever the sender would do (RFC 7323 §1.1). And what windows that grow let slow start do to a queue.
 
-use base::{Duration, Rate};
+use base::{Duration, Rate, Ratio};
+use core::ops::RangeInclusive;
 use netem::{Buffer, PathSpec};
-use sim::{FlowSpec, Scenario, Workload, run};
+use sim::{FlowSpec, Outcome, Scenario, Workload, run};
 use tcp::Config;
-use tcp::config::{ReceiveConfig, ReceiveWindowConfig, WindowRounding};
+use tcp::config::{DrsConfig, ReceiveConfig, ReceiveWindowConfig, SteppedConfig, WindowLevel, WindowRounding};
 use test_case::test_case;
 
 const MTU: u64 = 1_500;
 const MSS: u64 = 1_460;
 
-/// Goodput in bits per second over fifty round trips and more, of a receiver whose window is `bytes` at first.
-fn goodput(receive: ReceiveConfig, rate: u64, delay: Duration, octets: u64) -> u64 {
-    let back = PathSpec { buffer: Buffer::Unlimited, ..PathSpec::ideal(delay / 2) };
-    let there = PathSpec { rate: Rate::from_bits_per_sec(rate), ..back.clone() };
+fn transfer(receive: ReceiveConfig, there: PathSpec, octets: u64) -> Outcome {
+    let back = PathSpec { buffer: Buffer::Unlimited, ..PathSpec::ideal(there.delay) };
     let mut scenario = Scenario::new(1, there, back);
     let client = Config::default().validate().expect("within bounds");
     let server = Config { receive, ..Config::default() }.validate().expect("within bounds");
     scenario.flows.push(FlowSpec::new(client, server, Workload::Bytes(octets)));
-    let outcome = run(&scenario, &mut trace::Off).unwrap_or_else(|failure| panic!("{failure}"));
+    run(&scenario, &mut trace::Off).unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+/// Goodput in bits per second over fifty round trips and more, of a receiver whose window is `bytes` at first.
+fn goodput(receive: ReceiveConfig, rate: u64, delay: Duration, octets: u64) -> u64 {
+    let there = PathSpec { rate: Rate::from_bits_per_sec(rate), ..PathSpec::ideal(delay / 2) };
+    let outcome = transfer(receive, there, octets);
     let elapsed = outcome.flows[0].elapsed().expect("complete");
     octets * 8 * 1_000_000 / elapsed.as_micros()
 }
@@ -41,7 +46,6 @@ fn is_within_five_percent(receive: ReceiveConfig, window: u64, rate: u64, delay:
     let expected = law(window, rate, delay);
     let octets = (expected / 8 * delay.as_micros() / 1_000_000 * 100).max(1 << 20);
     let found = goodput(receive, rate, delay, octets);
-    println!("{window} octets at {rate} bit/s and {delay}: {expected} expected, {found} found");
     assert!(found.abs_diff(expected) * 20 <= expected, "{expected} expected, {found} found");
 }
 
@@ -62,4 +66,39 @@ fn goodput_is_the_smaller_of_the_rate_and_a_window_per_round_trip(bytes: u32, ra
 fn a_window_that_is_rounded_up_to_segments_is_worth_as_many() {
     let receive = ReceiveConfig { rounding: WindowRounding::Segments, ..fixed(16_384) };
     is_within_five_percent(receive, 17_520, 100_000_000, Duration::from_millis(70));
+}
+
+/// 100 Mbit/s, 25 ms and a queue of one product of the two, 208 packets: packets lost to the queue, and octets of the window in
+/// hundredths of that product.
+fn overshoot(window: ReceiveWindowConfig) -> (u64, u64) {
+    let rate = Rate::from_bits_per_sec(100_000_000);
+    let there = PathSpec { rate, buffer: Buffer::Packets(208), ..PathSpec::ideal(Duration::from_micros(12_500)) };
+    let outcome = transfer(ReceiveConfig { window, ..ReceiveConfig::default() }, there, 8 << 20);
+    let info = outcome.flows[0].receiver.info.expect("an endpoint");
+    (outcome.forward.dropped.total(), u64::from(info.rcv_wnd) * 100 / 312_500)
+}
+
+const fn steps(num: u64, den: u64, factor_percent: u32) -> ReceiveWindowConfig {
+    let share = Ratio::new(num, den).expect("a share");
+    ReceiveWindowConfig::Stepped(SteppedConfig { initial: 64_240, level: WindowLevel::Normal, share, factor_percent })
+}
+
+/// The round trip of the handshake is one without a queue, so what a round trip delivers is one product at most; a window that
+/// becomes no more than twice that cannot overflow the queue.
+#[test_case(steps(3, 4, 150), 100..=150; "cautious")]
+#[test_case(steps(1, 2, 200), 180..=200; "doubling")]
+fn a_window_that_grows_by_such_steps_keeps_slow_start_within_the_queue(
+    window: ReceiveWindowConfig,
+    hundredths: RangeInclusive<u64>,
+) {
+    let (lost, window) = overshoot(window);
+    assert!(lost == 0 && hundredths.contains(&window), "{lost} lost, {window} hundredths");
+}
+
+#[test_case(steps(1, 2, 400); "larger steps")]
+#[test_case(ReceiveWindowConfig::default(); "eager")]
+#[test_case(ReceiveWindowConfig::Drs(DrsConfig::DEPLOYED); "right-sized")]
+fn other_windows_do_not(window: ReceiveWindowConfig) {
+    let (lost, window) = overshoot(window);
+    assert!(lost > 100 && window > 200, "{lost} lost, {window} hundredths");
 }
