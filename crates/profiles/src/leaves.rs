@@ -11,7 +11,7 @@ use recovery::rtt::RttGains;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{
     BlockCheck, BlockCheckVariant, DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit,
-    PrrBound, PrrConfig, RackConfig, RackRingConfig, ReductionConfig, TlpConfig,
+    LostRetransmission, PrrBound, PrrConfig, RackConfig, RackRingConfig, ReductionConfig, TlpConfig,
 };
 use tcp::config::{
     AckTimer, Config, DrsConfig, NagleConfig, QuickAgain, ReceiveWindowConfig, SackConfig, SteppedConfig,
@@ -65,6 +65,10 @@ macro_rules! kind {
 /// Pacing by the window, when a profile that did not pace is told to: customary margins over `cwnd / srtt`.
 const PACING: PacingConfig =
     PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 120, quantum_segments: 2 };
+
+/// The controller answers lost retransmissions, when a profile that left them to its reduction is told so: as many as make
+/// a loss by RFC 6675's count are left to chance.
+const BY_CONTROLLER: LostRetransmission = LostRetransmission::ByController { beyond_segments: 3 };
 
 /// Every leaf there is.
 pub const LEAVES: &[Leaf] = &[
@@ -180,6 +184,13 @@ pub const LEAVES: &[Leaf] = &[
         "off" => Eifel::Off, "timestamps" => Eifel::Timestamps, "timestamps_or_rtt" => Eifel::TimestampsOrRtt),
     choice!("recovery.undo.frto", |c| Some(&mut c.recovery.undo.frto),
         "off" => FrtoDetection::Off, "on" => FrtoDetection::On),
+    kind!("recovery.lost_retransmission.kind", |c| c.recovery.lost_retransmission,
+        "by_reduction" => LostRetransmission::ByReduction => LostRetransmission::ByReduction,
+        "by_controller" => LostRetransmission::ByController { .. } => BY_CONTROLLER),
+    quantity!("recovery.lost_retransmission.beyond_segments", Count, |c| match &mut c.recovery.lost_retransmission {
+        LostRetransmission::ByController { beyond_segments } => Some(Place::U16(beyond_segments)),
+        LostRetransmission::ByReduction => None,
+    }),
     choice!("recovery.limited_transmit", |c| Some(&mut c.recovery.limited_transmit),
         "off" => LimitedTransmit::Off, "on" => LimitedTransmit::On),
     quantity!("rto.initial", Time, Time, |c| c.rto.initial),

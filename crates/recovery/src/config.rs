@@ -22,6 +22,22 @@ pub struct RecoveryConfig {
     pub undo: UndoConfig,
     /// What duplicate acknowledgements let out before anything is lost.
     pub limited_transmit: LimitedTransmit,
+    /// Who answers the loss of a retransmission.
+    pub lost_retransmission: LostRetransmission,
+}
+
+/// Who answers the loss of a retransmission, which is a congestion signal of its own (RFC 8985 §9.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LostRetransmission {
+    /// The reduction, where it holds sending to what is delivered; the controller where it does not.
+    #[default]
+    ByReduction,
+    /// The controller, whatever the reduction does, once more than this many segments were lost again since its last
+    /// answer. One or two copies are lost by chance; many say that even the reduced window does not fit.
+    ByController {
+        /// Segments that the reduction answers.
+        beyond_segments: u16,
+    },
 }
 
 /// Limited transmit (RFC 3042; RFC 6675 §5, step 3): before an episode, each segment that is reported to have left the

@@ -116,7 +116,15 @@ fn every_field_of_the_configuration_has_been_thought_of() {
     let Config { cc, recovery, rto, rtt, retries, ack, receive, send, options, timers } = Config::default();
     let cc::CcConfig { initial_window, slow_start: _, avoidance: _, pacing: _ } = cc;
     let cc::InitialWindow { segments: _, bytes_max: _ } = initial_window;
-    let recovery::RecoveryConfig { detector: _, blocks: _, reduction: _, probe, undo, limited_transmit: _ } = recovery;
+    let recovery::RecoveryConfig {
+        detector: _,
+        blocks: _,
+        reduction: _,
+        probe,
+        undo,
+        limited_transmit: _,
+        lost_retransmission: _,
+    } = recovery;
     let recovery::TlpConfig { max_ack_delay: _, pto_min: _ } = probe.unwrap_or_default();
     let recovery::UndoConfig { dsack: _, eifel: _, frto: _ } = undo;
     let recovery::rto::RtoConfig { initial: _, min: _, max: _, granularity: _ } = rto;

@@ -100,6 +100,8 @@ impl<B: Bound> Reduction for Prr<B> {
         if departed == 0 {
             return;
         }
+        // Lower than before when the controller answered a further signal.
+        self.ssthresh = self.ssthresh.min(ack.cwnd);
         self.prr_delivered = self.prr_delivered.saturating_add(departed);
         self.sndcnt = if ack.pipe > self.ssthresh {
             self.proportional()

@@ -8,7 +8,7 @@ use recovery::config::{
 };
 use recovery::config::{PrrBound, PrrConfig, ReductionConfig};
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
-use recovery::{RecoveryConfig, TlpConfig, UndoConfig};
+use recovery::{LostRetransmission, RecoveryConfig, TlpConfig, UndoConfig};
 use tcp::config::{
     AckConfig, AckTimer, DrsConfig, NagleConfig, QuickAgain, ReceiveWindowConfig, SackConfig, SteppedConfig,
     TimestampConfig, WindowLevel, WindowRounding, WindowScaleConfig,
@@ -80,6 +80,9 @@ fn repairing(rng: &mut Rng, recovery: &mut RecoveryConfig) {
         eifel: rng.pick(&[Eifel::Off, Eifel::Timestamps, Eifel::TimestampsOrRtt]),
         frto: rng.pick(&[FrtoDetection::Off, FrtoDetection::On]),
     };
+    let beyond_segments = rng.pick(&[0, 3, 100]);
+    recovery.lost_retransmission =
+        rng.pick(&[LostRetransmission::ByReduction, LostRetransmission::ByController { beyond_segments }]);
     recovery.limited_transmit = rng.pick(&[LimitedTransmit::On, LimitedTransmit::On, LimitedTransmit::Off]);
 }
 

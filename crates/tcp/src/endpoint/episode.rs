@@ -5,7 +5,7 @@ use crate::cx::Cx;
 use base::{Bytes, Instant, SeqRange};
 use cc::{CongestionEvent, LossSample};
 use recovery::frto::Frto;
-use recovery::{Episode, EpisodeEntry, RecoveryAck, Verdict, build_reduction};
+use recovery::{Episode, EpisodeEntry, LostRetransmission, RecoveryAck, Verdict, build_reduction};
 use trace::{Event, Observer};
 
 impl Endpoint {
@@ -55,15 +55,15 @@ impl Endpoint {
         if newly_lost == 0 {
             return;
         }
-        let unanswered = self.rec.board.lost_log().iter().any(|(s, _)| s.xmit.at >= self.rec.answered_at);
+        let answered_at = self.rec.answered_at;
+        let unanswered = self.rec.board.lost_log().iter().filter(|(s, _)| s.xmit.at >= answered_at).count();
         self.rec.board.clear_lost_log();
         let again = match self.rec.episode {
             Episode::Loss { .. } => return,
             Episode::Recovery { .. } => {
                 // RFC 6582 §3.2: without SACK a partial ACK brings the next segment back at once.
                 self.rec.forced |= !self.neg.sack;
-                let answers = self.rec.reduction.as_ref().is_some_and(|rule| rule.answers_lost_retransmissions());
-                if !unanswered || answers {
+                if !self.is_controllers(unanswered) {
                     return;
                 }
                 true
@@ -73,7 +73,7 @@ impl Endpoint {
         let prior_cwnd = self.cc.window().cwnd();
         let flight_size = self.flight_size();
         self.cc.on_congestion(&CongestionEvent::Loss { flight_size }, cx.now);
-        self.rec.answered_at = cx.now;
+        (self.rec.answered_at, self.rec.lost_again) = (cx.now, 0);
         // RFC 6675 §5 (4.3): the first retransmission after a reaction leaves whatever `pipe` says; RFC 9937 §6.2: whatever
         // was delivered, which is nothing when a timer found the loss.
         self.rec.forced = true;
@@ -97,6 +97,20 @@ impl Endpoint {
         self.rec.undo = self.new_undo(Frto::Idle);
         let by = self.rec.detector.name();
         self.set_episode(cx, Episode::Recovery { point: self.snd.nxt }, by);
+    }
+
+    /// Whether these lost retransmissions are for the controller to answer, and not for the reduction alone.
+    fn is_controllers(&mut self, unanswered: usize) -> bool {
+        let total = usize::from(self.rec.lost_again).saturating_add(unanswered);
+        self.rec.lost_again = u16::try_from(total).unwrap_or(u16::MAX);
+        let absorbs = self.rec.reduction.as_ref().is_some_and(|rule| rule.answers_lost_retransmissions());
+        match self.cfg.recovery.lost_retransmission {
+            _ if !absorbs => unanswered > 0,
+            LostRetransmission::ByReduction => false,
+            LostRetransmission::ByController { beyond_segments } => {
+                unanswered > 0 && self.rec.lost_again > beyond_segments
+            }
+        }
     }
 
     /// Step 7: a probe repaired the loss of a flight's last segment, which no episode has answered (RFC 8985 §7.4.2).

@@ -59,6 +59,7 @@ impl RecoverySide {
             rto_base: now,
             recheck_at: Instant::MAX,
             forced: false,
+            lost_again: 0,
             answered_at: Instant::ZERO,
             retries: 0,
             probe: Probing::Idle,

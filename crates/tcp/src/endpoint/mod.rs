@@ -128,6 +128,8 @@ struct RecoverySide {
     recheck_at: Instant,
     /// One retransmission may leave whatever the window says: the fast retransmit, or the one a timeout sends.
     forced: bool,
+    /// Segments lost again since the controller's last answer.
+    lost_again: u16,
     /// A loss of something sent before this moment has been answered by the controller already.
     answered_at: Instant,
     /// Consecutive timeouts, or SYN retransmissions, without progress.
