@@ -47,7 +47,7 @@ fn config(choice: u8) -> Config {
     let mut cfg = Config::default();
     cfg.recovery.detector = match choice >> 1 & 3 {
         0 => DetectorConfig::DupThresh(Default::default()),
-        1 => DetectorConfig::RackRing(Default::default()),
+        1 => DetectorConfig::RackRing(Default::default()), // variant: rack_ring
         _ => DetectorConfig::Rack(Default::default()),
     };
     if choice & 64 != 0 {

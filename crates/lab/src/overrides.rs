@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn leaves_of_an_arm_are_set_kinds_first_and_only_together_they_must_fit() {
-        let sets = ["longhaul.recovery.detector.capacity=16", "longhaul.recovery.detector.kind=rack_ring"];
+        let sets = ["longhaul.cc.pacing.quantum_segments=16", "longhaul.cc.pacing.kind=window"];
         let experiment = wan(&["longhaul", "longhaul"], &sets).unwrap();
         assert_eq!(experiment.arms[0], experiment.arms[1]);
         assert!(experiment.arms[0].config(&[]).is_ok());

@@ -11,7 +11,7 @@ use recovery::rtt::RttGains;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{
     BlockCheck, BlockCheckVariant, DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit,
-    LostRetransmission, PrrBound, PrrConfig, RackConfig, RackRingConfig, ReductionConfig, TlpConfig,
+    LostRetransmission, PrrBound, PrrConfig, RackConfig, ReductionConfig, TlpConfig,
 };
 use tcp::config::{
     AckTimer, Config, DrsConfig, NagleConfig, QuickAgain, ReceiveWindowConfig, SackConfig, SteppedConfig,
@@ -50,7 +50,7 @@ macro_rules! choice {
 
 /// A choice among variants with data, which begin with their defaults.
 macro_rules! kind {
-    ($path:literal, |$c:ident| $field:expr, $($word:literal => $pattern:pat => $default:expr),+) => {
+    ($path:literal, |$c:ident| $field:expr, $($word:literal => $pattern:pat => $default:expr),+ $(,)?) => {
         Leaf {
             path: $path,
             access: Access::Choice {
@@ -134,11 +134,12 @@ pub const LEAVES: &[Leaf] = &[
     kind!("recovery.detector.kind", |c| c.recovery.detector,
         "dup_thresh" => DetectorConfig::DupThresh(_) => DetectorConfig::DupThresh(DupThreshConfig::default()),
         "rack" => DetectorConfig::Rack(_) => DetectorConfig::Rack(RackConfig::default()),
-        "rack_ring" => DetectorConfig::RackRing(_) => DetectorConfig::RackRing(RackRingConfig::default())),
+        "rack_ring" => DetectorConfig::RackRing(_) => DetectorConfig::RackRing(Default::default()), // variant: rack_ring
+    ),
     quantity!("recovery.detector.dup_thresh", Count, |c| Some(Place::U32(match &mut c.recovery.detector {
-        DetectorConfig::DupThresh(DupThreshConfig { dup_thresh })
-        | DetectorConfig::Rack(RackConfig { dup_thresh, .. })
-        | DetectorConfig::RackRing(RackRingConfig { dup_thresh, .. }) => dup_thresh,
+        DetectorConfig::DupThresh(config) => &mut config.dup_thresh,
+        DetectorConfig::Rack(config) => &mut config.dup_thresh,
+        DetectorConfig::RackRing(config) => &mut config.dup_thresh, // variant: rack_ring
     }))),
     choice!("recovery.detector.dsack",
         |c| match &mut c.recovery.detector {
@@ -152,16 +153,23 @@ pub const LEAVES: &[Leaf] = &[
             _ => None,
         },
         "min_rtt" => EarlyAnswer::MinRtt, "half_min_rtt" => EarlyAnswer::HalfMinRtt),
+    // variant: rack_ring {
     quantity!("recovery.detector.capacity", Count, |c| match &mut c.recovery.detector {
         DetectorConfig::RackRing(ring) => Some(Place::MaybeU32(&mut ring.capacity)),
         _ => None,
     }),
+    // variant: rack_ring }
     kind!("recovery.blocks", |c| c.recovery.blocks,
         "rfc2883" => BlockCheck::Rfc2883 => BlockCheck::Rfc2883,
+        // variant: dsack_check_rejected {
         "dsack_check_rejected" => BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected)
             => BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected),
+        // variant: dsack_check_rejected }
+        // variant: dsack_check_strict_right {
         "dsack_check_strict_right" => BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight)
-            => BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight)),
+            => BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight),
+        // variant: dsack_check_strict_right }
+    ),
     kind!("recovery.reduction.kind", |c| c.recovery.reduction,
         "pipe" => ReductionConfig::Pipe => ReductionConfig::Pipe,
         "prr" => ReductionConfig::Prr(_) => ReductionConfig::Prr(PrrConfig::default())),

@@ -159,8 +159,8 @@ mod tests {
 
     #[test]
     fn a_number_of_another_kind_is_refused_at_its_place() {
-        let error = child("[recovery.detector]\ncapacity = { value = 64, $E }\n").unwrap_err();
-        assert!(error.starts_with("child.toml:4:22: `recovery.detector.capacity` does not apply while"), "{error}");
+        let error = child("[cc.pacing]\nquantum_segments = { value = 64, $E }\n").unwrap_err();
+        assert!(error.starts_with("child.toml:4:30: `cc.pacing.quantum_segments` does not apply while"), "{error}");
     }
 
     #[test]

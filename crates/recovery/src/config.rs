@@ -5,7 +5,7 @@ use crate::reduction::{Conservative, PipeReduction, Prr, Reduction, SafeAck, Slo
 use crate::sack::{ClassifyBlock, rfc2883};
 use crate::tlp::TlpConfig;
 use crate::undo::UndoConfig;
-use crate::variants::{self, RackRing};
+use crate::variants;
 
 /// The policy points of loss recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,8 +58,10 @@ pub enum DetectorConfig {
     DupThresh(DupThreshConfig),
     /// By time (RFC 8985).
     Rack(RackConfig),
-    /// By time over a ring of blocks, beside RFC 6675: a variant.
-    RackRing(RackRingConfig),
+    // variant: rack_ring {
+    /// By time over a ring of blocks, beside RFC 6675.
+    RackRing(variants::RackRingConfig),
+    // variant: rack_ring }
 }
 
 /// RFC 6675 detection.
@@ -101,15 +103,6 @@ pub enum DsackAdaptation {
     On,
 }
 
-/// The block-ring variant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RackRingConfig {
-    /// Blocks remembered; `None` for one per segment without limit.
-    pub capacity: Option<u32>,
-    /// As in [`DupThreshConfig`].
-    pub dup_thresh: u32,
-}
-
 /// How SACK blocks are classified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BlockCheck {
@@ -123,10 +116,14 @@ pub enum BlockCheck {
 /// Faulty checks of SACK blocks, each a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockCheckVariant {
+    // variant: dsack_check_rejected {
     /// No block below the cumulative ACK passes.
     DsackCheckRejected,
+    // variant: dsack_check_rejected }
+    // variant: dsack_check_strict_right {
     /// No block from below the cumulative ACK up to it passes.
     DsackCheckStrictRight,
+    // variant: dsack_check_strict_right }
 }
 
 /// How much is sent during an episode.
@@ -159,7 +156,7 @@ pub enum PrrBound {
 }
 
 /// RFC 6675 §2 and RFC 8985 §6.2.
-const DUP_THRESH: u32 = 3;
+pub(crate) const DUP_THRESH: u32 = 3;
 
 impl Default for DetectorConfig {
     fn default() -> Self {
@@ -176,11 +173,6 @@ impl Default for RackConfig {
         Self { dsack: DsackAdaptation::On, dup_thresh: DUP_THRESH, early_answer: EarlyAnswer::MinRtt }
     }
 }
-impl Default for RackRingConfig {
-    fn default() -> Self {
-        Self { capacity: Some(64), dup_thresh: DUP_THRESH }
-    }
-}
 
 impl RecoveryConfig {
     /// Leaves that are out of bounds: their dotted path and what would be right.
@@ -189,9 +181,11 @@ impl RecoveryConfig {
         if self.detector.dup_thresh() == 0 {
             problems.push(("recovery.detector.dup_thresh", "must be at least 1".to_owned()));
         }
-        if let DetectorConfig::RackRing(RackRingConfig { capacity: Some(0), .. }) = self.detector {
+        // variant: rack_ring {
+        if let DetectorConfig::RackRing(variants::RackRingConfig { capacity: Some(0), .. }) = self.detector {
             problems.push(("recovery.detector.capacity", "must be at least 1, or absent for no limit".to_owned()));
         }
+        // variant: rack_ring }
         problems
     }
 }
@@ -201,7 +195,7 @@ impl DetectorConfig {
         match self {
             Self::DupThresh(config) => config.dup_thresh,
             Self::Rack(config) => config.dup_thresh,
-            Self::RackRing(config) => config.dup_thresh,
+            Self::RackRing(config) => config.dup_thresh, // variant: rack_ring
         }
     }
 }
@@ -213,7 +207,7 @@ pub fn build_detector(config: &DetectorConfig) -> Box<dyn LossDetector> {
     match config {
         DetectorConfig::DupThresh(config) => Box::new(DupThresh::new(config)),
         DetectorConfig::Rack(config) => Box::new(Rack::new(config)),
-        DetectorConfig::RackRing(config) => Box::new(RackRing::new(config)),
+        DetectorConfig::RackRing(config) => Box::new(variants::RackRing::new(config)), // variant: rack_ring
     }
 }
 
@@ -229,8 +223,10 @@ pub fn build_detector_without_sack(config: &DetectorConfig) -> Box<dyn LossDetec
 pub fn build_block_check(config: &BlockCheck) -> ClassifyBlock {
     match config {
         BlockCheck::Rfc2883 => rfc2883,
-        BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected) => variants::dsack_check_rejected,
-        BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight) => variants::dsack_check_strict_right,
+        BlockCheck::Variant(variant) => match variant {
+            BlockCheckVariant::DsackCheckRejected => variants::dsack_check_rejected, // variant: dsack_check_rejected
+            BlockCheckVariant::DsackCheckStrictRight => variants::dsack_check_strict_right, // variant: dsack_check_strict_right
+        },
     }
 }
 
@@ -251,8 +247,10 @@ mod tests {
     use base::SeqNum;
     use test_case::test_case;
 
+    // variant: rack_ring {
+    const RING_OF_NONE: variants::RackRingConfig = variants::RackRingConfig { capacity: Some(0), dup_thresh: 3 };
+    // variant: rack_ring }
     const BELOW: BlockClass = BlockClass::Reject(RejectReason::BelowAck);
-    const RING: RackRingConfig = RackRingConfig { capacity: Some(64), dup_thresh: 3 };
 
     //= specs/rfc8985.md#prerequisites
     //= type=test
@@ -262,7 +260,7 @@ mod tests {
     //# The loss detection of RFC 6675 is not used beside RACK.
     #[test_case(DetectorConfig::DupThresh(DupThreshConfig { dup_thresh: 3 }), "dup_thresh")]
     #[test_case(DetectorConfig::default(), "rack")]
-    #[test_case(DetectorConfig::RackRing(RING), "rack_ring")]
+    #[test_case(DetectorConfig::RackRing(Default::default()), "rack_ring")] // variant: rack_ring
     fn each_tag_builds_its_detector_and_none_survives_a_peer_without_sack(config: DetectorConfig, name: &str) {
         let built = build_detector(&config);
         assert_eq!(built.name(), name);
@@ -273,8 +271,8 @@ mod tests {
 
     /// Each is known by a block on which it differs from the others.
     #[test_case(BlockCheck::Rfc2883, [BlockClass::Dsack, BlockClass::Dsack])]
-    #[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected), [BELOW, BELOW])]
-    #[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight), [BELOW, BlockClass::Dsack])]
+    #[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected), [BELOW, BELOW])] // variant: dsack_check_rejected
+    #[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight), [BELOW, BlockClass::Dsack])] // variant: dsack_check_strict_right
     fn each_tag_builds_its_block_check(config: BlockCheck, classes: [BlockClass; 2]) {
         let cx = BlockCx {
             seg_ack: SeqNum(4),
@@ -289,7 +287,7 @@ mod tests {
     }
 
     #[test_case(DetectorConfig::Rack(RackConfig { dup_thresh: 0, ..RackConfig::default() }), "recovery.detector.dup_thresh")]
-    #[test_case(DetectorConfig::RackRing(RackRingConfig { capacity: Some(0), ..RING }), "recovery.detector.capacity")]
+    #[test_case(DetectorConfig::RackRing(RING_OF_NONE), "recovery.detector.capacity")] // variant: rack_ring
     fn a_number_out_of_bounds_is_named(detector: DetectorConfig, path: &str) {
         let config = RecoveryConfig { detector, ..RecoveryConfig::default() };
         assert_eq!(config.problems().first().map(|(path, _)| *path), Some(path));

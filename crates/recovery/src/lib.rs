@@ -22,8 +22,8 @@ pub mod variants;
 
 pub use config::{
     BlockCheck, BlockCheckVariant, DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit,
-    LostRetransmission, PrrBound, PrrConfig, RackConfig, RackRingConfig, RecoveryConfig, ReductionConfig,
-    build_block_check, build_detector, build_detector_without_sack, build_reduction,
+    LostRetransmission, PrrBound, PrrConfig, RackConfig, RecoveryConfig, ReductionConfig, build_block_check,
+    build_detector, build_detector_without_sack, build_reduction,
 };
 pub use detect::{DetectCx, LossDetector, Verdict};
 pub use episode::Episode;

@@ -108,7 +108,9 @@ fn every_loss_mask_by_time() {
     insta::assert_snapshot!(tables(DetectorConfig::Rack(Default::default())));
 }
 
+// variant: rack_ring {
 #[test]
 fn every_loss_mask_by_time_over_a_block_ring() {
     insta::assert_snapshot!(tables(DetectorConfig::RackRing(Default::default())));
 }
+// variant: rack_ring }

@@ -6,6 +6,7 @@
 //! would be a dependency of a test that every newcomer builds first.
 #![forbid(unsafe_code)]
 
+pub mod marks;
 mod mask;
 mod problem;
 pub mod rules;

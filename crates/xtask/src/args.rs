@@ -15,10 +15,12 @@ cargo xtask compliance [--check]
     when the page is out of date or a binding requirement is open. Installs duvet (four minutes, once).
 cargo xtask snapshots
     Runs the tests, accepts every changed snapshot and deletes those no test refers to. Then read `git diff`.
+cargo xtask variants [NAME]
+    Deletes the variant, or each in turn, from a copy of the workspace, builds what is left and runs its tests. Takes minutes.
 ";
 
 /// A parsed command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Command {
     /// Say what there is.
     Help,
@@ -30,6 +32,8 @@ pub enum Command {
     Compliance(DocsMode),
     /// Accept snapshots.
     Snapshots,
+    /// Delete one variant, or each in turn.
+    Variants(Option<String>),
 }
 
 /// How the steps are run.
@@ -62,7 +66,14 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         "compliance" => docs_mode(command, flags).map(Command::Compliance),
         "snapshots" if flags.is_empty() => Ok(Command::Snapshots),
         "snapshots" => Err(format!("`snapshots` takes no arguments, not `{}`", flags.join(" "))),
-        unknown => Err(format!("there is no command `{unknown}`; right would be test, docs, compliance or snapshots")),
+        "variants" => match flags {
+            [] => Ok(Command::Variants(None)),
+            [name] if !name.starts_with('-') => Ok(Command::Variants(Some(name.clone()))),
+            _ => Err(format!("`variants` takes one name or none, not `{}`", flags.join(" "))),
+        },
+        unknown => Err(format!(
+            "there is no command `{unknown}`; right would be test, docs, compliance, snapshots or variants"
+        )),
     }
 }
 
@@ -108,6 +119,13 @@ mod tests {
         assert_eq!(parsed("test"), Ok(Command::Test(TestOptions::default())));
         let ci = TestOptions { ci: true, deny: true, keep_going: true };
         assert_eq!(parsed("test --keep-going --ci"), Ok(Command::Test(ci)));
+    }
+
+    #[test]
+    fn variants_may_be_told_by_name() {
+        assert_eq!(parsed("variants"), Ok(Command::Variants(None)));
+        assert_eq!(parsed("variants old_ring"), Ok(Command::Variants(Some("old_ring".to_owned()))));
+        assert!(parsed("variants --all").unwrap_err().contains("`--all`"));
     }
 
     #[test]

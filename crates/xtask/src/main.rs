@@ -1,6 +1,7 @@
 //! The project's own chores: `cargo xtask test` is what a newcomer runs and what CI calls.
 //!
-//! Built from the standard library and a reader of JSON, so that the first command of a fresh clone starts in seconds.
+//! Built from the standard library, `tidy` and a reader of JSON, so that the first command of a fresh clone starts in
+//! seconds.
 //! Exit codes: 0 done, 1 a step failed, 2 wrong usage or something missing on this machine.
 #![forbid(unsafe_code)]
 
@@ -8,12 +9,14 @@ mod args;
 mod compliance;
 mod deny;
 mod determinism;
+mod mirror;
 mod needs;
 mod quirks;
 mod runner;
 mod snapshots;
 mod steps;
 mod tool;
+mod variants;
 
 use args::{Command, HELP, parse};
 use std::process::ExitCode;
@@ -29,6 +32,7 @@ fn main() -> ExitCode {
         Ok(Command::Docs(mode)) => runner::finish(quirks::docs(mode)),
         Ok(Command::Compliance(mode)) => runner::finish(compliance::run(mode, tool::WhenAbsent::Install)),
         Ok(Command::Snapshots) => runner::finish(snapshots::update()),
+        Ok(Command::Variants(only)) => runner::finish(variants::check(only.as_deref())),
         Err(message) => {
             eprintln!("error: {message}\n\n{HELP}");
             ExitCode::from(2)

@@ -175,9 +175,9 @@ mod tests {
 
     #[test]
     fn a_profile_names_a_variant_in_data_not_in_comments() {
-        assert!(names("kind = { value = \"rack_ring\", source = \"x\" }", "rack_ring"));
-        assert!(!names("# not \"rack_ring\"", "rack_ring"));
-        assert!(!names("kind = \"rack_ring_2\"", "rack_ring"));
+        assert!(names("kind = { value = \"old_ring\", source = \"x\" }", "old_ring"));
+        assert!(!names("# not \"old_ring\"", "old_ring"));
+        assert!(!names("kind = \"old_ring_2\"", "old_ring"));
     }
 
     #[test]

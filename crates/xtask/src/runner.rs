@@ -76,11 +76,13 @@ fn summary(mut failures: Vec<(&str, Failure)>) -> Outcome {
 }
 
 impl Failure {
-    fn text(&self) -> &str {
+    /// What went wrong.
+    pub fn text(&self) -> &str {
         let (Self::Failed(text) | Self::Missing(text)) = self;
         text
     }
-    fn of(self, step: &str) -> Self {
+    /// The same, with where it happened.
+    pub fn of(self, step: &str) -> Self {
         match self {
             Self::Failed(text) => Self::Failed(format!("{step}: {text}")),
             Self::Missing(text) => Self::Missing(format!("{step}: {text}")),
@@ -123,13 +125,17 @@ pub fn run(command: &mut Command) -> Outcome {
     }
 }
 
-/// Runs a command and returns what it wrote to its standard output; its messages go to the terminal.
+/// Runs a command and returns what it wrote to its standard output, which is shown when it fails; its messages go to the
+/// terminal.
 pub fn capture(command: &mut Command) -> Result<Vec<u8>, Failure> {
     let line = text_of(command);
     eprintln!("$ {line}");
     match command.stderr(std::process::Stdio::inherit()).output() {
         Ok(output) if output.status.success() => Ok(output.stdout),
-        Ok(output) => Err(Failure::Failed(format!("`{line}`: {}", output.status))),
+        Ok(output) => {
+            eprint!("{}", String::from_utf8_lossy(&output.stdout));
+            Err(Failure::Failed(format!("`{line}`: {}", output.status)))
+        }
         Err(error) => Err(Failure::Missing(format!("`{line}` cannot be started: {error}"))),
     }
 }

@@ -182,7 +182,7 @@ fn a_reader_that_goes_away_ends_it_quietly() {
 #[test_case(&["experiments"], "wan              A file over a clean 100 Mbit/s path"; "experiments")]
 #[test_case(&["profiles"], "server-2016  Windows Server 2016"; "all profiles")]
 #[test_case(&["profiles", "server-2022"], "recovery.probe"; "a profile says what is not modelled")]
-#[test_case(&["profiles", "server-2016", "server-2022"], "recovery.detector.kind          rack_ring     rack"; "two profiles")]
+#[test_case(&["profiles", "server-2016", "server-2022"], "cc.avoidance.kind               reno          cubic"; "two profiles")]
 #[test_case(&["profiles", "longhaul", "longhaul"], "They do not differ."; "the same profile twice")]
 #[test_case(&["profiles", "--unproven"], "server-2016: assumed values"; "unproven values")]
 #[test_case(&["profiles", "rfc", "--unproven"], "ack.delay"; "unproven values of one")]

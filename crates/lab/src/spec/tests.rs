@@ -56,7 +56,7 @@ fn everything_a_file_can_say_is_understood_in_any_order() {
         use = ["slow", "rfc"]
         [arms.slow]
         profile = "longhaul"
-        set = { "rto.min" = "500ms", "recovery.detector.capacity" = 16, "recovery.detector.kind" = "rack_ring" }
+        set = { "rto.min" = "500ms", "cc.pacing.quantum_segments" = 16, "cc.pacing.kind" = "window" }
         [arms.spare]
         profile = "rfc"
     "#;

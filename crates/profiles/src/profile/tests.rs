@@ -26,7 +26,7 @@ fn the_promised_profiles_are_there() {
     assert_eq!(names, ["rfc", "longhaul", "server-2016", "server-2022"]);
 }
 
-#[test_case("server-2016", "recovery.detector.kind", "rack_ring")]
+#[test_case("server-2016", "recovery.detector.kind", "rack_ring")] // variant: rack_ring
 #[test_case("server-2016", "rto.min", "300ms")]
 #[test_case("server-2016", "rto.initial", "3s")]
 #[test_case("server-2016", "ack.delay", "50ms")]
@@ -49,9 +49,9 @@ fn a_group_stands_for_its_kind() {
 
 #[test]
 fn kinds_are_overridden_before_the_numbers_beside_them() {
-    let config = with("server-2022", &[("recovery.detector.capacity", "16"), ("recovery.detector.kind", "rack_ring")]);
-    let expected = recovery::RackRingConfig { capacity: Some(16), dup_thresh: 3 };
-    assert_eq!(config.unwrap().recovery.detector, recovery::DetectorConfig::RackRing(expected));
+    let config = with("server-2022", &[("cc.pacing.quantum_segments", "16"), ("cc.pacing.kind", "window")]);
+    let pacing = &config.unwrap().cc.pacing;
+    assert!(matches!(pacing, cc::PacingConfig::Window { quantum_segments: 16, .. }), "{pacing:?}");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The board against a map of octets, its corner cases by name, and its cost.
 
 use super::*;
-use crate::config::{DetectorConfig, DupThreshConfig, RackConfig, RackRingConfig, build_detector};
+use crate::config::{DetectorConfig, DupThreshConfig, RackConfig, build_detector};
 use crate::detect::DetectCx;
 use crate::episode::Episode;
 use proptest::prelude::*;
@@ -472,7 +472,7 @@ fn cx(board: &Scoreboard, now: Instant, episode: Episode) -> DetectCx {
 /// Every hundredth segment is lost; each other one is SACKed by an ACK of its own that repeats the two blocks before.
 #[test_case(DetectorConfig::DupThresh(DupThreshConfig::default()); "dup_thresh")]
 #[test_case(DetectorConfig::Rack(RackConfig::default()); "rack")]
-#[test_case(DetectorConfig::RackRing(RackRingConfig::default()); "rack_ring")]
+#[test_case(DetectorConfig::RackRing(Default::default()); "rack_ring")] // variant: rack_ring
 fn an_ack_touches_only_what_it_delivers_and_what_it_proves_lost(config: DetectorConfig) {
     let origin = SeqNum(u32::MAX - 1_000_000);
     let mut board = Scoreboard::new(origin);

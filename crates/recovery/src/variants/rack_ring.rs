@@ -9,13 +9,28 @@
 //! a share of the flight (which stands in for the window), and carries the time of its last segment. Blocks that the ring
 //! has overwritten are not judged; passing over their holes costs at most what RFC 6675 marks with the next few SACKs.
 
-use crate::config::{DupThreshConfig, RackRingConfig};
+use crate::config::{DUP_THRESH, DupThreshConfig};
 use crate::detect::rack::rules::{self, Newest};
 use crate::detect::{DetectCx, DupThresh, LossDetector, Verdict};
 use crate::episode::Episode;
 use crate::scoreboard::{Scoreboard, SentSegment, Xmit};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use std::collections::VecDeque;
+
+/// What the ring may be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RackRingConfig {
+    /// Blocks remembered; `None` for one per segment without limit.
+    pub capacity: Option<u32>,
+    /// As in [`DupThreshConfig`].
+    pub dup_thresh: u32,
+}
+
+impl Default for RackRingConfig {
+    fn default() -> Self {
+        Self { capacity: Some(64), dup_thresh: DUP_THRESH }
+    }
+}
 
 /// A block of consecutive original data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,10 +3,8 @@
 use crate::world::Draw;
 use base::{Duration, Ratio, Rng};
 use cc::{AvoidanceConfig, CubicConfig, PacingConfig};
-use recovery::config::{
-    DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit, RackConfig, RackRingConfig,
-};
-use recovery::config::{PrrBound, PrrConfig, ReductionConfig};
+use recovery::config::{BlockCheck, BlockCheckVariant, PrrBound, PrrConfig, ReductionConfig};
+use recovery::config::{DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit, RackConfig};
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{LostRetransmission, RecoveryConfig, TlpConfig, UndoConfig};
 use tcp::config::{
@@ -46,17 +44,25 @@ fn sending(rng: &mut Rng, config: &mut Config) {
     let dup_thresh = rng.pick(&[1, 3, 3, 3, 10]);
     config.recovery.detector = match rng.below(3) {
         0 => DetectorConfig::DupThresh(DupThreshConfig { dup_thresh }),
+        // variant: rack_ring {
         1 => {
+            let capacity = rng.pick(&[None, Some(1), Some(4), Some(64)]);
+            DetectorConfig::RackRing(recovery::variants::RackRingConfig { capacity, dup_thresh })
+        }
+        // variant: rack_ring }
+        _ => {
             let dsack = rng.pick(&[DsackAdaptation::Off, DsackAdaptation::On]);
             let early_answer = rng.pick(&[EarlyAnswer::MinRtt, EarlyAnswer::HalfMinRtt]);
             DetectorConfig::Rack(RackConfig { dsack, dup_thresh, early_answer })
         }
-        _ => {
-            let capacity = rng.pick(&[None, Some(1), Some(4), Some(64)]);
-            DetectorConfig::RackRing(RackRingConfig { capacity, dup_thresh })
-        }
     };
     repairing(rng, &mut config.recovery);
+    config.recovery.blocks = rng.pick(&[
+        BlockCheck::Rfc2883,
+        BlockCheck::Rfc2883,
+        BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected), // variant: dsack_check_rejected
+        BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight), // variant: dsack_check_strict_right
+    ]);
     let bound = rng.pick(&[PrrBound::SafeAck, PrrBound::Crb, PrrBound::Ssrb]);
     config.recovery.reduction = rng.pick(&[ReductionConfig::Pipe, ReductionConfig::Prr(PrrConfig { bound })]);
     config.rto.min = Duration::from_millis(rng.pick(&[1, 30, 200, 300, 1_000]));

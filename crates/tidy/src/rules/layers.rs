@@ -24,7 +24,7 @@ pub const ROWS: &[(&str, u8, &[&str])] = &[
     ("report", 6, &["trace-io", "lab"]),
     ("cli", 7, &["report", "lab", "packetdrill", "net", "profiles", "trace-io", "sim"]),
     ("tidy", 0, &[]),
-    ("xtask", 0, &[]),
+    ("xtask", 1, &["tidy"]),
 ];
 
 /// Libraries from elsewhere that a crate below the purity line may use; none of them reads a clock or does I/O.

@@ -1,10 +1,10 @@
 //! Deviations somebody shipped: one file each under `crates/*/src/variants/`, each with the same five-line header and the
-//! two tests that guard it.
+//! two tests that guard it; and what speaks of one elsewhere is marked, so that it can be deleted without a trace.
 //!
 //! The header is what `docs/QUIRKS.md` is generated from. *Parity* shows that the variant without its flaw does what the
 //! clean code does; *bite* shows that with the flaw it does not.
 
-use crate::{Problem, Source, functions};
+use crate::{Problem, Source, functions, marks};
 
 /// The lines of the header, in order, each after `//! `.
 pub const HEADER: [&str; 5] = ["Does:", "RFC:", "Believed because:", "Used by:", "Shown by:"];
@@ -46,6 +46,49 @@ pub fn check(variant: &Source, tests: &[&Source]) -> Vec<Problem> {
     problems
 }
 
+/// The variant's name, and whether a file belongs to it altogether: its own, and those of its tests and their snapshots.
+pub fn name(path: &str) -> &str {
+    path.rsplit('/').next().and_then(|file| file.strip_suffix(".rs")).unwrap_or(path)
+}
+
+/// Whether `path` belongs to the variant in the file `variant` altogether.
+pub fn is_own(path: &str, variant: &str) -> bool {
+    let (directory, name) = (variant.rsplit_once('/').map_or("", |(directory, _)| directory), name(variant));
+    path == variant
+        || path.starts_with(&format!("{directory}/{name}/"))
+        || path.starts_with(&format!("{directory}/snapshots/")) && path.contains(&format!("__{name}__"))
+}
+
+/// Whether marks are looked for in a file.
+pub fn may_be_marked(path: &str) -> bool {
+    path.ends_with(".rs") || path.ends_with(".toml")
+}
+
+/// Marks that say nothing, and lines that should have one. `variants` are the paths of all variants.
+pub fn check_marks(path: &str, text: &str, variants: &[&str]) -> Vec<Problem> {
+    let owners = match marks::owners(text) {
+        Ok(owners) => owners,
+        Err((line, what)) => {
+            return vec![Problem::new(path, line, format!("a mark: {what}"), "marks in pairs, side by side")];
+        }
+    };
+    let mut problems = Vec::new();
+    for (line, owner) in (1..).zip(owners) {
+        if let Some(owner) = owner.filter(|owner| !variants.iter().any(|variant| name(variant) == *owner)) {
+            let right = "the name of a file under `variants/`, or no mark";
+            problems.push(Problem::new(path, line, format!("a mark for `{owner}`, which is no variant"), right));
+        }
+    }
+    for variant in variants.iter().filter(|variant| !is_own(path, variant)) {
+        let name = name(variant);
+        for line in marks::unmarked(text, name).unwrap_or_default() {
+            let right = format!("the mark `variant: {name}` in a comment behind it, or a line that can do without it");
+            problems.push(Problem::new(path, line, format!("it speaks of `{name}` and would outlive it"), right));
+        }
+    }
+    problems
+}
+
 fn missing(variant: &Source, line: usize, what: String) -> Problem {
     let right = "the lines Does, RFC, Believed because, Used by, Shown by; one test of parity with the clean code and one of bite";
     Problem::new(&variant.path, line, what, right)
@@ -81,6 +124,30 @@ mod tests {
                 "no test has `bite` in its name"
             ]
         );
+    }
+
+    fn whats(path: &str, lines: &str) -> Vec<(usize, String)> {
+        let problems = check_marks(path, &lines.replace('%', "// variant:"), &[PATH]);
+        problems.into_iter().map(|problem| (problem.line, problem.what)).collect()
+    }
+
+    #[test]
+    fn what_speaks_of_a_variant_elsewhere_is_marked() {
+        let elsewhere = "crates/tcp/src/a.rs";
+        assert_eq!(whats(elsewhere, "Ring::new(); % ring\n% ring {\nRing\n% ring }\n"), []);
+        assert_eq!(whats(elsewhere, "\nRing::new();\n"), [(2, "it speaks of `ring` and would outlive it".to_owned())]);
+        assert_eq!(whats(elsewhere, "x % rang\n"), [(1, "a mark for `rang`, which is no variant".to_owned())]);
+        assert_eq!(whats(elsewhere, "% ring {\n"), [(1, "a mark: `ring` is opened and not closed".to_owned())]);
+        for own in [PATH, "crates/recovery/src/variants/ring/tests.rs"] {
+            assert_eq!(whats(own, "Ring::new();\n"), []);
+        }
+    }
+
+    #[test]
+    fn a_variant_owns_its_file_its_tests_and_their_snapshots() {
+        let own = |path: &str| is_own(&format!("crates/recovery/src/variants/{path}"), PATH);
+        assert!(own("ring.rs") && own("ring/tests.rs") && own("snapshots/recovery__variants__ring__tests__a.snap"));
+        assert!(!own("mod.rs") && !own("ring_2.rs") && !own("snapshots/recovery__variants__rung__tests__a.snap"));
     }
 
     #[test]

@@ -46,6 +46,17 @@ fn every_variant_has_its_header_and_its_two_tests() {
 }
 
 #[test]
+fn what_speaks_of_a_variant_outside_its_file_is_marked() {
+    let files = text_files();
+    let variants: Vec<&str> =
+        files.iter().map(|(path, _)| path.as_str()).filter(|path| variants::is_variant(path)).collect();
+    assert!(!variants.is_empty());
+    let marked = files.iter().filter(|(path, _)| variants::may_be_marked(path));
+    let problems = marked.flat_map(|(path, text)| variants::check_marks(path, text, &variants));
+    report(&problems.collect::<Vec<_>>());
+}
+
+#[test]
 fn no_file_knows_a_machine() {
     let problems = text_files().into_iter().flat_map(|(path, text)| words::machine_paths(&path, &text));
     report(&problems.collect::<Vec<_>>());

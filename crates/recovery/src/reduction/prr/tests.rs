@@ -52,7 +52,7 @@ impl Flow {
         self.reduction.on_ack(&RecoveryAck {
             delivered: delivered * smss,
             pipe: self.pipe * smss,
-            cwnd: 0,
+            cwnd: Bytes::MAX,
             acked: acked * smss,
             newly_lost: newly_lost * smss,
         });
@@ -204,7 +204,7 @@ fn numbers_at_their_limits_neither_overflow_nor_divide_by_zero() {
             let entry = EpisodeEntry { ssthresh: Bytes::MAX - 1, flight_size: recover_fs, ..ENTRY };
             reduction.on_enter(&entry);
             for pipe in [0, Bytes::MAX] {
-                let ack = RecoveryAck { delivered: Bytes::MAX, pipe, cwnd: 0, acked: Bytes::MAX, newly_lost: 0 };
+                let ack = RecoveryAck { delivered: Bytes::MAX, pipe, cwnd: Bytes::MAX, acked: Bytes::MAX, newly_lost: 0 };
                 reduction.on_ack(&ack);
                 reduction.on_sent(Bytes::MAX);
                 reduction.on_ack(&ack);
@@ -293,7 +293,7 @@ impl Path {
                 flow.reduction.on_ack(&RecoveryAck {
                     delivered: delivered * SMSS,
                     pipe: flow.pipe * SMSS,
-                    cwnd: 0,
+                    cwnd: Bytes::MAX,
                     acked: 0,
                     newly_lost: 0,
                 });

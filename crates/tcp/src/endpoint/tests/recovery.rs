@@ -32,7 +32,7 @@ fn at(n: u32) -> u32 {
 //# Recovery lasts until everything outstanding at its beginning is cumulatively acknowledged.
 #[test_case(DetectorConfig::DupThresh(Default::default()); "dup_thresh")]
 #[test_case(DetectorConfig::Rack(Default::default()); "rack")]
-#[test_case(DetectorConfig::RackRing(Default::default()); "rack_ring")]
+#[test_case(DetectorConfig::RackRing(Default::default()); "rack_ring")] // variant: rack_ring
 fn a_lost_segment_is_sent_again_after_three_segments_behind_it_arrived(detector: DetectorConfig) {
     let mut script = ten_in_flight(detector);
     script.sack(at(0), &[(at(1), at(2))]);
@@ -62,7 +62,7 @@ fn a_lost_segment_is_sent_again_after_three_segments_behind_it_arrived(detector:
 fn rack_recovers_a_lost_retransmission_without_a_timeout_and_dup_thresh_cannot() {
     for (detector, again, timeouts) in [
         (DetectorConfig::Rack(Default::default()), true, 0),
-        (DetectorConfig::RackRing(Default::default()), false, 1),
+        (DetectorConfig::RackRing(Default::default()), false, 1), // variant: rack_ring
         (DetectorConfig::DupThresh(Default::default()), false, 1),
     ] {
         let mut script = ten_in_flight(detector);
@@ -187,8 +187,8 @@ fn dsack_is_counted_and_changes_no_mark() {
 }
 
 #[test_case(BlockCheck::Rfc2883, 1; "as the RFC says")]
-#[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected), 0; "dsack_check_rejected")]
-#[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight), 0; "dsack_check_strict_right")]
+#[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected), 0; "dsack_check_rejected")] // variant: dsack_check_rejected
+#[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight), 0; "dsack_check_strict_right")] // variant: dsack_check_strict_right
 fn a_duplicate_that_ends_at_the_ack_counts_if_the_check_recognises_it(blocks: BlockCheck, counted: u32) {
     let mut cfg = quick();
     cfg.recovery.blocks = blocks;
