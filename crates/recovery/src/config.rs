@@ -230,6 +230,8 @@ pub fn build_block_check(config: &BlockCheck) -> ClassifyBlock {
     }
 }
 
+//= specs/rfc8985.md#other-algorithms
+//# Proportional rate reduction decides what is sent after losses that RACK detects.
 /// The rule for sending during an episode; built when one begins, so that a connection without losses has none.
 pub fn build_reduction(config: &ReductionConfig) -> Box<dyn Reduction> {
     match config {

@@ -38,6 +38,12 @@ pub enum FlightOf {
 }
 
 impl TlpConfig {
+    //= specs/rfc8985.md#scheduling-a-probe
+    //# The probe timeout is twice the smoothed RTT.
+    //= specs/rfc8985.md#scheduling-a-probe
+    //# While there is no RTT estimate, the probe timeout is one second.
+    //= specs/rfc8985.md#scheduling-a-probe
+    //# While one segment is in flight, the probe timeout is longer by a budget for a delayed ACK.
     /// How long after the last new data or acknowledgement a probe leaves; the retransmission timeout bounds it.
     #[inline]
     pub fn pto(&self, srtt: Option<Duration>, flight: FlightOf) -> Duration {
@@ -121,6 +127,10 @@ impl Default for Probe {
 }
 
 impl Probe {
+    //= specs/rfc8985.md#sending-a-probe
+    //# A probe is sent only when no earlier probe is outstanding.
+    //= specs/rfc8985.md#sending-a-probe
+    //# A probe is sent only when an RTT sample was taken since the last probe, or since the connection began.
     /// Whether a probe may be sent: none is out, and an RTT sample was taken since the last.
     #[inline]
     pub fn is_possible(&self) -> bool {
@@ -144,11 +154,21 @@ impl Probe {
     pub fn on_rtt_sample(&mut self) {
         self.sample = Sample::Taken;
     }
+    //= specs/rfc8985.md#scheduling-a-probe
+    //# What is known of a probe is forgotten when a connection, a fast recovery or a timeout recovery begins.
     /// An episode begins: what was out is its business now (RFC 8985 §7.1).
     pub fn reset(&mut self) {
         self.phase = Phase::None;
     }
 
+    //= specs/rfc8985.md#acknowledgement-of-a-probe
+    //# An ACK that covers a probe of new data ends the probe.
+    //= specs/rfc8985.md#acknowledgement-of-a-probe
+    //# A D-SACK for the probe shows that it was needless, and ends it without a reduction.
+    //= specs/rfc8985.md#acknowledgement-of-a-probe
+    //# A duplicate ACK without SACK that covers the probe ends it without a reduction.
+    //= specs/rfc8985.md#acknowledgement-of-a-probe
+    //# Without a sign that both copies arrived, one of them is taken for lost.
     /// RFC 8985 §7.4.2, for every acknowledgement.
     #[inline]
     pub fn on_ack(&mut self, news: &ProbeAck) -> ProbeOutcome {
@@ -179,6 +199,15 @@ mod tests {
     }
     const WITH_FLOOR: TlpConfig = TlpConfig { max_ack_delay: ms(200), pto_min: ms(10) };
 
+    //= specs/rfc8985.md#scheduling-a-probe
+    //= type=test
+    //# The probe timeout is twice the smoothed RTT.
+    //= specs/rfc8985.md#scheduling-a-probe
+    //= type=test
+    //# While there is no RTT estimate, the probe timeout is one second.
+    //= specs/rfc8985.md#scheduling-a-probe
+    //= type=test
+    //# While one segment is in flight, the probe timeout is longer by a budget for a delayed ACK.
     #[test_case(TlpConfig::default(), Some(ms(100)), FlightOf::Several => ms(200); "two round trips")]
     #[test_case(TlpConfig::default(), Some(ms(100)), FlightOf::OneSegment => ms(400); "and the delay of a lone acknowledgement")]
     #[test_case(TlpConfig::default(), None, FlightOf::OneSegment => ms(1_000); "a second before the first sample")]
@@ -197,6 +226,18 @@ mod tests {
         ProbeAck { repeated: Repeated::Yes, ..ack(number) }
     }
 
+    //= specs/rfc8985.md#acknowledgement-of-a-probe
+    //= type=test
+    //# An ACK that covers a probe of new data ends the probe.
+    //= specs/rfc8985.md#acknowledgement-of-a-probe
+    //= type=test
+    //# A D-SACK for the probe shows that it was needless, and ends it without a reduction.
+    //= specs/rfc8985.md#acknowledgement-of-a-probe
+    //= type=test
+    //# A duplicate ACK without SACK that covers the probe ends it without a reduction.
+    //= specs/rfc8985.md#acknowledgement-of-a-probe
+    //= type=test
+    //# Without a sign that both copies arrived, one of them is taken for lost.
     #[test_case(ProbeKind::New, ack(100) => ProbeOutcome::Done; "new data was acknowledged")]
     #[test_case(ProbeKind::New, ack(99) => ProbeOutcome::Pending; "an earlier segment was acknowledged")]
     #[test_case(ProbeKind::Retransmission, ack(99) => ProbeOutcome::Pending; "it is still out")]
@@ -220,6 +261,12 @@ mod tests {
         assert_eq!(probe.on_ack(&ack(6)), ProbeOutcome::Repaired);
     }
 
+    //= specs/rfc8985.md#sending-a-probe
+    //= type=test
+    //# A probe is sent only when no earlier probe is outstanding.
+    //= specs/rfc8985.md#sending-a-probe
+    //= type=test
+    //# A probe is sent only when an RTT sample was taken since the last probe, or since the connection began.
     #[test]
     fn one_probe_at_a_time_and_none_without_a_new_sample() {
         let mut probe = Probe::default();
@@ -238,6 +285,9 @@ mod tests {
         assert!(probe.is_possible());
     }
 
+    //= specs/rfc8985.md#scheduling-a-probe
+    //= type=test
+    //# What is known of a probe is forgotten when a connection, a fast recovery or a timeout recovery begins.
     #[test]
     fn an_episode_takes_over_what_is_out() {
         let mut probe = Probe::default();

@@ -41,6 +41,8 @@ impl TimerKind {
             Self::Pace => "pace",
         }
     }
+    //= specs/rfc8985.md#timers
+    //# The reordering, probe, retransmission and zero-window timers exclude each other.
     const fn slot(self) -> usize {
         match self {
             Self::Retransmit | Self::Reorder | Self::TailProbe | Self::Persist => 0,
@@ -65,6 +67,8 @@ impl TimerTable {
     pub fn new() -> Self {
         Self { at: [Instant::MAX; SLOTS], kind: [TimerKind::Retransmit; SLOTS] }
     }
+    //= specs/rfc8985.md#timers
+    //# Arming the reordering or the probe timer cancels whichever of the others runs.
     /// Sets `kind` to fire at `at`, rounded up to a clock whose ticks are `granularity` apart (zero for an exact one);
     /// replaces whatever held its slot. Returns the deadline.
     #[inline]
@@ -123,6 +127,12 @@ mod tests {
         TimerKind::Pace,
     ];
 
+    //= specs/rfc8985.md#timers
+    //= type=test
+    //# The reordering, probe, retransmission and zero-window timers exclude each other.
+    //= specs/rfc8985.md#timers
+    //= type=test
+    //# Arming the reordering or the probe timer cancels whichever of the others runs.
     #[test]
     fn timers_of_one_slot_replace_each_other() {
         let mut table = TimerTable::new();
@@ -141,6 +151,9 @@ mod tests {
     }
 
     proptest! {
+        //= specs/rfc8985.md#timers
+        //= type=test
+        //# The reordering, probe, retransmission and zero-window timers exclude each other.
         #[test]
         fn agrees_with_a_sorted_list(ops in prop::collection::vec((0usize..8, 0u64..50, 0u8..3), 0..60)) {
             let mut table = TimerTable::new();

@@ -37,6 +37,8 @@ impl Endpoint {
         verdict.newly_lost
     }
 
+    //= specs/rfc8985.md#scheduling-a-probe
+    //# What is known of a probe is forgotten when a connection, a fast recovery or a timeout recovery begins.
     //= specs/rfc8985.md#other-algorithms
     //# Without proportional rate reduction, a lost retransmission brings another reduction of the window.
     //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
@@ -113,6 +115,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc8985.md#acknowledgement-of-a-probe
+    //# An ACK beyond a repeated segment's probe is answered by one reduction of the window, as a fast recovery is.
     /// Step 7: a probe repaired the loss of a flight's last segment, which no episode has answered (RFC 8985 §7.4.2).
     pub(super) fn answer_repaired_tail<O: Observer>(&mut self, cx: &mut Cx<'_, O>, newly_acked: Bytes) {
         // What was outstanding when the answer came: what it acknowledges belongs to it.

@@ -110,6 +110,8 @@ impl Endpoint {
         self.snd.una + self.snd_buf.len()
     }
 
+    //= specs/rfc8985.md#other-algorithms
+    //# Proportional rate reduction decides what is sent after losses that RACK detects.
     //= specs/rfc6675.md#recovery
     //# Before recovery, a duplicate ACK lets new data leave if the window has room for a segment.
     /// Octets that may leave now as far as congestion control goes. An empty pipe always admits one segment, a FIN behind
@@ -127,6 +129,8 @@ impl Endpoint {
         if pipe == 0 { room.max(self.snd.smss + 1) } else { room }
     }
 
+    //= specs/rfc6675.md#next-segment
+    //# When no lost hole is left, new data is sent, if the peer's window takes it.
     fn send_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         if self.rec.tail.is_due() {
             return self.send_tail_probe(cx, out);
@@ -178,6 +182,8 @@ impl Endpoint {
         Some(self.resend(cx, out, segment.id, Outgoing { range, retransmits: segment.retransmits.saturating_add(1) }))
     }
 
+    //= specs/rfc8985.md#sending-a-probe
+    //# A probe is recorded like any other transmission.
     fn resend<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
@@ -197,6 +203,12 @@ impl Endpoint {
         self.emit_data(cx, out, outgoing)
     }
 
+    //= specs/rfc8985.md#sending-a-probe
+    //# The probe is the next unsent segment, if there is one and the peer's window takes it.
+    //= specs/rfc8985.md#sending-a-probe
+    //# Without such a segment the probe is the segment with the highest sequence numbers, sent again.
+    //= specs/rfc8985.md#sending-a-probe
+    //# A probe may exceed the congestion window by one segment, and counts as in flight.
     /// RFC 8985 §7.3: new data if there is any that the peer's window takes, else the highest segment once more; the
     /// congestion window does not hold it back.
     fn send_tail_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
@@ -319,6 +331,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc8985.md#sending-a-probe
+    //# A probe is recorded like any other transmission.
     //= specs/rfc6298.md#managing-the-timer
     //# A transmission of data starts the timer if it does not run.
     fn emit_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, len: Bytes, fin: bool) -> Transmit {

@@ -38,6 +38,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc8985.md#sending-a-probe
+    //# When one of these conditions fails, no probe is sent and the retransmission timer is armed.
     //= specs/rfc6298.md#managing-the-timer
     //# The timer is stopped when all outstanding data is acknowledged.
     /// Step 9: the one slot for everything that watches over the flight (RFC 8985 §8).
@@ -65,6 +67,12 @@ impl Endpoint {
         self.rto_origin() + self.rec.rto.current().duration()
     }
 
+    //= specs/rfc8985.md#scheduling-a-probe
+    //# New data, and an ACK that advances SND.UNA, start the probe timer anew.
+    //= specs/rfc8985.md#scheduling-a-probe
+    //# The probe timer does not run inside recovery or while a segment is SACKed.
+    //= specs/rfc8985.md#scheduling-a-probe
+    //# A probe timeout beyond the retransmission timeout is cut to it.
     /// When a tail loss probe is to leave (RFC 8985 §7.2): none inside an episode, nor while anything is selectively
     /// acknowledged, because then the detector has something to judge by.
     fn tail_probe_at(&self) -> Option<Instant> {
@@ -118,6 +126,8 @@ impl Endpoint {
         self.syn_due = true;
     }
 
+    //= specs/rfc8985.md#scheduling-a-probe
+    //# What is known of a probe is forgotten when a connection, a fast recovery or a timeout recovery begins.
     //= specs/rfc6298.md#managing-the-timer
     //# When the timer expires, the earliest unacknowledged segment is sent again.
     //= specs/rfc6298.md#managing-the-timer
@@ -168,6 +178,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc8985.md#sending-a-probe
+    //# Once the probe timer has expired, the retransmission timer is armed if anything is in flight.
     /// Nothing was heard for about two round trips (RFC 8985 §7.3).
     fn on_tail_probe_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         self.rec.tail.on_timeout();

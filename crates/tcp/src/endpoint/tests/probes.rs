@@ -28,6 +28,21 @@ fn written(cfg: Config, octets: u32) -> Script {
     script
 }
 
+//= specs/rfc8985.md#scheduling-a-probe
+//= type=test
+//# The probe timeout is twice the smoothed RTT.
+//= specs/rfc8985.md#sending-a-probe
+//= type=test
+//# A probe is sent only when no earlier probe is outstanding.
+//= specs/rfc8985.md#sending-a-probe
+//= type=test
+//# When one of these conditions fails, no probe is sent and the retransmission timer is armed.
+//= specs/rfc8985.md#sending-a-probe
+//= type=test
+//# Without such a segment the probe is the segment with the highest sequence numbers, sent again.
+//= specs/rfc8985.md#sending-a-probe
+//= type=test
+//# Once the probe timer has expired, the retransmission timer is armed if anything is in flight.
 #[test]
 fn two_silent_round_trips_bring_the_last_segment_again_and_then_the_timeout_waits_anew() {
     let mut script = written(probing(), 3 * MSS);
@@ -45,6 +60,9 @@ fn two_silent_round_trips_bring_the_last_segment_again_and_then_the_timeout_wait
     assert_eq!(script.info().counters.timeouts, 1);
 }
 
+//= specs/rfc8985.md#scheduling-a-probe
+//= type=test
+//# While one segment is in flight, the probe timeout is longer by a budget for a delayed ACK.
 #[test]
 fn a_lone_segment_is_given_the_time_of_a_delayed_acknowledgement() {
     let mut cfg = probing();
@@ -58,6 +76,9 @@ fn a_lone_segment_is_given_the_time_of_a_delayed_acknowledgement() {
     assert_eq!(script.data(), [(at(0), MSS)]);
 }
 
+//= specs/rfc8985.md#scheduling-a-probe
+//= type=test
+//# A probe timeout beyond the retransmission timeout is cut to it.
 #[test]
 fn a_timeout_that_would_come_first_comes_as_a_probe() {
     let mut cfg = probing();
@@ -69,6 +90,18 @@ fn a_timeout_that_would_come_first_comes_as_a_probe() {
     assert_eq!((script.info().counters.probes, script.info().counters.timeouts), (1, 0));
 }
 
+//= specs/rfc8985.md#sending-a-probe
+//= type=test
+//# The probe is the next unsent segment, if there is one and the peer's window takes it.
+//= specs/rfc8985.md#sending-a-probe
+//= type=test
+//# A probe may exceed the congestion window by one segment, and counts as in flight.
+//= specs/rfc8985.md#sending-a-probe
+//= type=test
+//# A probe is recorded like any other transmission.
+//= specs/rfc8985.md#acknowledgement-of-a-probe
+//= type=test
+//# An ACK that covers a probe of new data ends the probe.
 #[test]
 fn new_data_goes_before_a_repetition_and_may_exceed_the_congestion_window_by_one_segment() {
     let mut script = written(probing(), 20 * MSS);
@@ -82,6 +115,12 @@ fn new_data_goes_before_a_repetition_and_may_exceed_the_congestion_window_by_one
     assert_eq!(script.info().counters.fast_retransmits, 0);
 }
 
+//= specs/rfc8985.md#sending-a-probe
+//= type=test
+//# The probe is the next unsent segment, if there is one and the peer's window takes it.
+//= specs/rfc8985.md#sending-a-probe
+//= type=test
+//# Without such a segment the probe is the segment with the highest sequence numbers, sent again.
 #[test]
 fn new_data_that_the_peer_has_no_room_for_is_no_probe() {
     let mut script = Script::connecting(probing());
@@ -109,6 +148,15 @@ fn the_answer_to_a_probe_lets_time_judge_what_came_before() {
     assert_eq!((script.info().counters.timeouts, script.info().episode), (0, "recovery"));
 }
 
+//= specs/rfc8985.md#acknowledgement-of-a-probe
+//= type=test
+//# A D-SACK for the probe shows that it was needless, and ends it without a reduction.
+//= specs/rfc8985.md#acknowledgement-of-a-probe
+//= type=test
+//# Without a sign that both copies arrived, one of them is taken for lost.
+//= specs/rfc8985.md#acknowledgement-of-a-probe
+//= type=test
+//# An ACK beyond a repeated segment's probe is answered by one reduction of the window, as a fast recovery is.
 /// Only the very last segment was lost; the probe itself brings it. What follows tells whether that was so.
 #[test_case(&[], 7..8; "repaired: one reduction, as RFC 9438 has it")]
 #[test_case(&[(4, 5)], 10..21; "needless: both copies arrived")]
@@ -130,6 +178,9 @@ fn later_data_tells_whether_a_probe_repaired_a_loss(dsack: &[(u32, u32)], segmen
     assert!(segments.contains(&(info.cwnd / MSS)), "{}", info.cwnd);
 }
 
+//= specs/rfc8985.md#acknowledgement-of-a-probe
+//= type=test
+//# A duplicate ACK without SACK that covers the probe ends it without a reduction.
 #[test]
 fn a_peer_that_reports_no_duplicates_repeats_its_acknowledgement_and_nothing_follows() {
     let mut script = written(probing(), 3 * MSS);
@@ -143,6 +194,9 @@ fn a_peer_that_reports_no_duplicates_repeats_its_acknowledgement_and_nothing_fol
     assert!(script.info().cwnd >= cwnd);
 }
 
+//= specs/rfc8985.md#scheduling-a-probe
+//= type=test
+//# New data, and an ACK that advances SND.UNA, start the probe timer anew.
 #[test]
 fn each_new_segment_moves_the_probe_away() {
     let mut script = written(probing(), 3 * MSS);
@@ -155,6 +209,46 @@ fn each_new_segment_moves_the_probe_away() {
     assert_eq!(script.info().counters.probes + script.info().counters.timeouts, 1);
 }
 
+//= specs/rfc8985.md#scheduling-a-probe
+//= type=test
+//# New data, and an ACK that advances SND.UNA, start the probe timer anew.
+#[test]
+fn an_ack_that_advances_moves_the_probe_away() {
+    let mut script = written(probing(), 5 * MSS);
+    script.pass(RTT);
+    script.ack(at(2));
+    script.sent();
+    script.pass(Duration::from_millis(199));
+    assert_eq!(script.data(), []);
+    script.pass(MS);
+    assert_eq!(script.data(), [(at(4), MSS)]);
+}
+
+//= specs/rfc8985.md#scheduling-a-probe
+//= type=test
+//# What is known of a probe is forgotten when a connection, a fast recovery or a timeout recovery begins.
+/// The probe's answer would otherwise be taken for a repair that no episode has answered, and the window reduced again.
+#[test_case(3, "recovery"; "fast recovery")]
+#[test_case(13, "loss"; "a timeout's")]
+fn an_episode_that_begins_forgets_the_probe(round_trips: u32, episode: &str) {
+    let mut script = written(probing(), 9 * MSS);
+    script.pass(RTT * 2);
+    assert_eq!(script.info().counters.probes, 1);
+    script.pass(RTT * round_trips);
+    script.sack(at(2), &[(at(8), at(9))]);
+    assert_eq!(script.info().episode, episode);
+    let ssthresh = script.info().ssthresh;
+    script.pass(RTT);
+    script.ack(at(9));
+    script.write(u64::from(3 * MSS));
+    script.pass(RTT);
+    script.ack(at(12));
+    assert_eq!((script.info().episode, script.info().ssthresh), ("open", ssthresh));
+}
+
+//= specs/rfc8985.md#scheduling-a-probe
+//= type=test
+//# The probe timer does not run inside recovery or while a segment is SACKed.
 #[test]
 fn nothing_is_probed_while_the_detector_has_something_to_judge_by() {
     let mut script = written(probing(), 5 * MSS);
@@ -164,6 +258,15 @@ fn nothing_is_probed_while_the_detector_has_something_to_judge_by() {
     assert_eq!(script.info().counters.probes, 0);
 }
 
+//= specs/rfc8985.md#sending-a-probe
+//= type=test
+//# A probe is sent only when an RTT sample was taken since the last probe, or since the connection began.
+//= specs/rfc8985.md#sending-a-probe
+//= type=test
+//# When one of these conditions fails, no probe is sent and the retransmission timer is armed.
+//= specs/rfc8985.md#sending-a-probe
+//= type=test
+//# A probe is recorded like any other transmission.
 #[test]
 fn a_second_probe_waits_for_a_sample_of_the_path() {
     let mut script = written(probing(), 2 * MSS);

@@ -51,6 +51,9 @@ fn answers(script: &mut Script, mut acks: impl FnMut(&mut Script, u32), count: u
     log.join(" ")
 }
 
+//= specs/rfc8985.md#other-algorithms
+//= type=test
+//# Proportional rate reduction decides what is sent after losses that RACK detects.
 #[test_case(PrrBound::SafeAck, "N N R - N - N - N - N - N - N - N - -")]
 #[test_case(PrrBound::Crb, "N N R - N - N - N - N - - N - N - - N")]
 fn a_single_loss_among_twenty_is_repaired_with_every_other_ack(bound: PrrBound, sends: &str) {
