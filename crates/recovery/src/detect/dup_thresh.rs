@@ -118,6 +118,8 @@ fn mark_first(board: &mut Scoreboard) -> Bytes {
 }
 
 impl Reno {
+    //= specs/rfc9937.md#each-ack
+    //# Without SACK, a duplicate ACK delivers one SMSS, and a later advance is less by what duplicates announced.
     /// The cumulative ACK moved on by `acked` octets: one segment of them was the hole, the others had been announced by
     /// duplicates. Outside an episode there was no hole, and the duplicates announced nothing that lasts.
     fn on_advance(&mut self, acked: Bytes, cx: &DetectCx) {
@@ -135,6 +137,8 @@ impl LossDetector for DupThresh {
         "dup_thresh"
     }
 
+    //= specs/rfc9937.md#each-ack
+    //# Without SACK, a duplicate ACK delivers one SMSS, and a later advance is less by what duplicates announced.
     //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
     //# Each further duplicate ACK stands for a segment that left the network.
     fn on_duplicate_ack(&mut self, cx: &DetectCx) {

@@ -44,10 +44,19 @@ pub struct Conservative;
 pub struct SlowStart;
 
 impl Bound for SafeAck {
+    //= specs/rfc9937.md#beginning-of-an-episode
+    //# RecoverFS is SND.NXT − SND.UNA, less what was SACKed before this ACK, plus what this ACK cumulatively
+    //# acknowledged.
     /// What this ACK delivers counts, what was selectively acknowledged before it cannot be delivered again.
     fn recover_fs(entry: &EpisodeEntry) -> Bytes {
         entry.flight_size.saturating_add(entry.newly_acked).saturating_sub(entry.sacked_before)
     }
+    //= specs/rfc9937.md#each-ack
+    //# An ACK is safe if it advances SND.UNA and no further loss shows with it.
+    //= specs/rfc9937.md#each-ack
+    //# Otherwise the larger of prr_delivered − prr_out and what this ACK delivered may be sent.
+    //= specs/rfc9937.md#each-ack
+    //# A safe ACK then adds one SMSS.
     fn limit(banked: Bytes, ack: &RecoveryAck, smss: Bytes) -> Bytes {
         let limit = banked.max(ack.delivered);
         if ack.acked > 0 && ack.newly_lost == 0 { limit.saturating_add(smss) } else { limit }
@@ -79,6 +88,9 @@ pub struct Prr<B: Bound> {
 }
 
 impl<B: Bound> Prr<B> {
+    //= specs/rfc9937.md#each-ack
+    //# While more than `ssthresh` is in flight, prr_delivered · ssthresh / RecoverFS, rounded up, less prr_out may be
+    //# sent.
     /// What may have been sent by now while the flight is above the window, less what was.
     fn proportional(&self) -> Bytes {
         let product = u64::from(self.prr_delivered) * u64::from(self.ssthresh);
@@ -90,11 +102,21 @@ impl<B: Bound> Prr<B> {
 }
 
 impl<B: Bound> Reduction for Prr<B> {
+    //= specs/rfc9937.md#beginning-of-an-episode
+    //# The state is initialized at the beginning of each episode.
+    //= specs/rfc9937.md#beginning-of-an-episode
+    //# `ssthresh` is the congestion control's, and nothing counts as delivered or sent yet.
+    //= specs/rfc9937.md#relations
+    //# Any congestion control that reduces to a fixed `ssthresh` uses it.
     fn on_enter(&mut self, entry: &EpisodeEntry) {
         *self =
             Self { smss: entry.smss, ssthresh: entry.ssthresh, recover_fs: B::recover_fs(entry), ..Self::default() };
     }
 
+    //= specs/rfc9937.md#each-ack
+    //# An ACK that delivers nothing and proves nothing lost changes nothing.
+    //= specs/rfc9937.md#each-ack
+    //# Sending never brings what is in flight from below `ssthresh` to above it.
     fn on_ack(&mut self, ack: &RecoveryAck) {
         let departed = if ack.delivered > 0 { ack.delivered } else { ack.newly_lost.min(self.smss) };
         if departed == 0 {
@@ -111,6 +133,8 @@ impl<B: Bound> Reduction for Prr<B> {
         };
     }
 
+    //= specs/rfc9937.md#each-transmission
+    //# Every octet sent in the episode counts towards prr_out, whether new or retransmitted.
     fn on_sent(&mut self, bytes: Bytes) {
         self.prr_out = self.prr_out.saturating_add(bytes);
         self.sndcnt = self.sndcnt.saturating_sub(bytes);

@@ -428,6 +428,9 @@ fn compare(board: &mut Scoreboard, model: &Model, origin: SeqNum) {
 }
 
 proptest! {
+    //= specs/rfc9937.md#each-ack
+    //= type=test
+    //# What an ACK delivered is the advance of SND.UNA plus the change of what is SACKed.
     //= specs/rfc8985.md#prerequisites
     //= type=test
     //# The sender keeps a SACK scoreboard for each connection.

@@ -271,6 +271,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9937.md#each-ack
+    //# What an ACK delivered is the advance of SND.UNA plus the change of what is SACKed.
     //= specs/rfc6675.md#recovery
     //# Recovery lasts until everything outstanding at its beginning is cumulatively acknowledged.
     /// Steps 6 and 7: losses are marked, episodes end and begin.

@@ -40,6 +40,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9937.md#each-transmission
+    //# Every octet sent in the episode counts towards prr_out, whether new or retransmitted.
     /// Books a data segment with everyone who counts, and builds it.
     pub(super) fn emit_data<O: Observer>(
         &mut self,

@@ -37,6 +37,10 @@ impl Endpoint {
         verdict.newly_lost
     }
 
+    //= specs/rfc9937.md#beginning-of-an-episode
+    //# `ssthresh` is the congestion control's, and nothing counts as delivered or sent yet.
+    //= specs/rfc9937.md#each-ack
+    //# While nothing was sent in the episode, at least one SMSS may be sent.
     //= specs/rfc8985.md#scheduling-a-probe
     //# What is known of a probe is forgotten when a connection, a fast recovery or a timeout recovery begins.
     //= specs/rfc8985.md#other-algorithms
@@ -127,6 +131,8 @@ impl Endpoint {
         self.rec.undo = None;
     }
 
+    //= specs/rfc9937.md#end-of-an-episode
+    //# At the end of an episode the window is `ssthresh`.
     /// Step 7, exit: everything outstanding at entry has been acknowledged, or the episode is undone.
     pub(super) fn leave_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cause: &'static str) {
         if matches!(self.rec.episode, Episode::Recovery { .. }) {
@@ -141,6 +147,8 @@ impl Endpoint {
         self.set_episode(cx, Episode::Open, cause);
     }
 
+    //= specs/rfc9937.md#each-ack
+    //# The ACK that begins an episode and each later one inside it are processed, but not the one that ends it.
     /// Step 8, for the reduction, if fast recovery is under way.
     #[inline]
     pub(super) fn inform_reduction(&mut self, delivered: Bytes, acked: Bytes, newly_lost: Bytes) {

@@ -296,6 +296,8 @@ impl Endpoint {
         self.state = to;
         cx.emit(|| Event::StateChanged { from: from.name(), to: to.name() });
     }
+    //= specs/rfc9937.md#end-of-an-episode
+    //# An episode that begins inside another one ends that first.
     fn set_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: Episode, cause: &'static str) {
         let from = self.rec.episode;
         self.rec.episode = to;

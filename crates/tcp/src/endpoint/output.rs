@@ -110,6 +110,10 @@ impl Endpoint {
         self.snd.una + self.snd_buf.len()
     }
 
+    //= specs/rfc9937.md#each-ack
+    //# The window is what is in flight plus what may be sent.
+    //= specs/rfc9937.md#relations
+    //# Outside episodes nothing changes.
     //= specs/rfc8985.md#other-algorithms
     //# Proportional rate reduction decides what is sent after losses that RACK detects.
     //= specs/rfc6675.md#recovery
@@ -129,6 +133,8 @@ impl Endpoint {
         if pipe == 0 { room.max(self.snd.smss + 1) } else { room }
     }
 
+    //= specs/rfc9937.md#end-of-an-episode
+    //# Pacing spreads the burst that the end of an episode may allow.
     //= specs/rfc6675.md#next-segment
     //# When no lost hole is left, new data is sent, if the peer's window takes it.
     fn send_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
@@ -163,6 +169,8 @@ impl Endpoint {
         self.retransmit_unmarked(cx, out)
     }
 
+    //= specs/rfc9937.md#each-ack
+    //# While nothing was sent in the episode, at least one SMSS may be sent.
     //= specs/rfc8985.md#other-algorithms
     //# A segment marked lost is not retransmitted before congestion control lets it.
     /// Sends a lost segment again, if the allowance permits or a forced one is due.

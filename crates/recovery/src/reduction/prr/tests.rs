@@ -75,6 +75,9 @@ impl Flow {
     }
 }
 
+//= specs/rfc9937.md#each-transmission
+//= type=test
+//# Every octet sent in the episode counts towards prr_out, whether new or retransmitted.
 #[test_case(PrrBound::Crb, "N N R - N - N - N - N - - N - N - - N")]
 #[test_case(PrrBound::Ssrb, "N N R - N - N - N - N - - N - N - - N")]
 #[test_case(PrrBound::SafeAck, "N N R - N - N - N - N - N - N - N - -")]
@@ -103,6 +106,9 @@ fn a_burst_of_fifteen_losses_is_repaired_as_fast_as_the_bound_allows(bound: PrrB
     }
 }
 
+//= specs/rfc9937.md#each-ack
+//= type=test
+//# While more than `ssthresh` is in flight, prr_delivered · ssthresh / RecoverFS, rounded up, less prr_out may be sent.
 #[test]
 fn seven_tenths_of_ten_are_sent_as_a_ceiling() {
     let entry =
@@ -129,6 +135,9 @@ const ENTRY: EpisodeEntry = EpisodeEntry {
     smss: 1_000,
 };
 
+//= specs/rfc9937.md#beginning-of-an-episode
+//= type=test
+//# RecoverFS is SND.NXT − SND.UNA, less what was SACKed before this ACK, plus what this ACK cumulatively acknowledged.
 #[test]
 fn what_had_arrived_before_is_not_expected_again_except_by_rfc_6937() {
     assert_eq!(SafeAck::recover_fs(&ENTRY), 18_000);
@@ -138,6 +147,18 @@ fn what_had_arrived_before_is_not_expected_again_except_by_rfc_6937() {
 
 const ACK: RecoveryAck = RecoveryAck { delivered: 1_000, pipe: 4_000, cwnd: 10_000, acked: 1_000, newly_lost: 0 };
 
+//= specs/rfc9937.md#each-ack
+//= type=test
+//# An ACK is safe if it advances SND.UNA and no further loss shows with it.
+//= specs/rfc9937.md#each-ack
+//= type=test
+//# Otherwise the larger of prr_delivered − prr_out and what this ACK delivered may be sent.
+//= specs/rfc9937.md#each-ack
+//= type=test
+//# A safe ACK then adds one SMSS.
+//= specs/rfc9937.md#each-ack
+//= type=test
+//# Sending never brings what is in flight from below `ssthresh` to above it.
 #[test_case(PrrBound::SafeAck, ACK => 2_000; "an ACK that advances and proves nothing lost is safe")]
 #[test_case(PrrBound::SafeAck, RecoveryAck { acked: 0, ..ACK } => 1_000; "one that does not advance is not")]
 #[test_case(PrrBound::SafeAck, RecoveryAck { newly_lost: 1_000, ..ACK } => 1_000; "nor one that proves a loss")]
@@ -152,6 +173,9 @@ fn below_the_window_the_bound_decides(bound: PrrBound, ack: RecoveryAck) -> Byte
     reduction.quota()
 }
 
+//= specs/rfc9937.md#each-ack
+//= type=test
+//# Otherwise the larger of prr_delivered − prr_out and what this ACK delivered may be sent.
 #[test]
 fn an_overdrawn_account_is_paid_back_by_the_conservative_bound_alone() {
     for (bound, quota) in [(PrrBound::Crb, 0), (PrrBound::SafeAck, 1_000), (PrrBound::Ssrb, 2_000)] {
@@ -163,6 +187,9 @@ fn an_overdrawn_account_is_paid_back_by_the_conservative_bound_alone() {
     }
 }
 
+//= specs/rfc9937.md#each-ack
+//= type=test
+//# An ACK that delivers nothing and proves nothing lost changes nothing.
 #[test]
 fn a_stray_duplicate_buys_nothing_and_leaves_what_there_was() {
     for bound in BOUNDS {
@@ -186,6 +213,12 @@ fn a_timer_that_finds_losses_counts_as_one_segment_delivered(bound: PrrBound, pi
     reduction.quota()
 }
 
+//= specs/rfc9937.md#beginning-of-an-episode
+//= type=test
+//# The state is initialized at the beginning of each episode.
+//= specs/rfc9937.md#beginning-of-an-episode
+//= type=test
+//# `ssthresh` is the congestion control's, and nothing counts as delivered or sent yet.
 #[test]
 fn a_new_episode_knows_nothing_of_the_last() {
     let mut reduction = build(PrrBound::SafeAck);
@@ -309,6 +342,13 @@ impl Path {
 }
 
 proptest! {
+    //= specs/rfc9937.md#each-ack
+    //= type=test
+    //# While more than `ssthresh` is in flight, prr_delivered · ssthresh / RecoverFS, rounded up, less prr_out may be
+    //# sent.
+    //= specs/rfc9937.md#relations
+    //= type=test
+    //# Any congestion control that reduces to a fixed `ssthresh` uses it.
     #[test]
     fn above_the_window_sending_keeps_the_proportion_within_a_segment(path in path()) {
         for bound in BOUNDS {
@@ -319,6 +359,12 @@ proptest! {
         }
     }
 
+    //= specs/rfc9937.md#each-ack
+    //= type=test
+    //# Sending never brings what is in flight from below `ssthresh` to above it.
+    //= specs/rfc9937.md#relations
+    //= type=test
+    //# Any congestion control that reduces to a fixed `ssthresh` uses it.
     #[test]
     fn the_flight_ends_at_the_window_and_never_above_it(path in path()) {
         for bound in BOUNDS {

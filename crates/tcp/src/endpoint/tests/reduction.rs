@@ -35,8 +35,8 @@ fn in_flight(cfg: crate::Config, options: wire::Options) -> Script {
     script.pass(RTT);
     script.finish_handshake(options);
     script.write(1_000_000);
-    assert_eq!(script.data().len(), 20);
     script.pass(RTT);
+    assert_eq!(script.data().len(), 20);
     script
 }
 
@@ -51,6 +51,21 @@ fn answers(script: &mut Script, mut acks: impl FnMut(&mut Script, u32), count: u
     log.join(" ")
 }
 
+//= specs/rfc9937.md#beginning-of-an-episode
+//= type=test
+//# `ssthresh` is the congestion control's, and nothing counts as delivered or sent yet.
+//= specs/rfc9937.md#each-ack
+//= type=test
+//# The ACK that begins an episode and each later one inside it are processed, but not the one that ends it.
+//= specs/rfc9937.md#each-ack
+//= type=test
+//# What an ACK delivered is the advance of SND.UNA plus the change of what is SACKed.
+//= specs/rfc9937.md#each-ack
+//= type=test
+//# The window is what is in flight plus what may be sent.
+//= specs/rfc9937.md#each-transmission
+//= type=test
+//# Every octet sent in the episode counts towards prr_out, whether new or retransmitted.
 //= specs/rfc8985.md#other-algorithms
 //= type=test
 //# Proportional rate reduction decides what is sent after losses that RACK detects.
@@ -72,6 +87,9 @@ fn a_burst_of_fifteen_losses_is_repaired_as_fast_as_the_bound_allows(bound: PrrB
     assert_eq!(found, sends);
 }
 
+//= specs/rfc9937.md#each-ack
+//= type=test
+//# Without SACK, a duplicate ACK delivers one SMSS, and a later advance is less by what duplicates announced.
 #[test]
 fn duplicate_acks_without_sack_deliver_a_segment_each() {
     let options = wire::Options { mss: Some(MSS as u16), ..Default::default() };
@@ -80,6 +98,9 @@ fn duplicate_acks_without_sack_deliver_a_segment_each() {
     assert_eq!(found, "N N R - N - N - N - N - N - N - N - -");
 }
 
+//= specs/rfc9937.md#each-ack
+//= type=test
+//# Without SACK, a duplicate ACK delivers one SMSS, and a later advance is less by what duplicates announced.
 #[test]
 fn what_duplicate_acks_announced_is_not_delivered_again_by_the_ack_that_covers_it() {
     let options = wire::Options { mss: Some(MSS as u16), ..Default::default() };
@@ -139,6 +160,65 @@ fn a_lost_retransmission_reduces_the_window_again_unless_the_reduction_answers_i
     assert_eq!(info.ssthresh < first, reductions == 2, "{} after {first}", info.ssthresh);
 }
 
+//= specs/rfc9937.md#each-ack
+//= type=test
+//# While nothing was sent in the episode, at least one SMSS may be sent.
+#[test]
+fn the_first_retransmission_leaves_although_the_flight_fills_the_window() {
+    let mut script = twenty_in_flight(prr(PrrBound::SafeAck), peer_options());
+    // Three arrived, seven are lost: ten in flight, for a window of ten.
+    script.sack(at(0), &[(at(7), at(10))]);
+    let info = script.info();
+    assert_eq!((info.episode, info.ssthresh), ("recovery", 10 * MSS));
+    assert_eq!(script.data(), [(at(0), MSS)]);
+}
+
+//= specs/rfc9937.md#end-of-an-episode
+//= type=test
+//# An episode that begins inside another one ends that first.
+#[test]
+fn a_timeout_ends_the_reduction_and_slow_start_decides() {
+    let mut script = twenty_in_flight(prr(PrrBound::SafeAck), peer_options());
+    script.sack(at(0), &[(at(1), at(4))]);
+    script.pass(RTT * 10);
+    assert_eq!((script.info().counters.timeouts, script.info().episode), (1, "loss"));
+    script.sent();
+    let mut sent = Vec::new();
+    for una in [4, 5, 7, 11] {
+        script.ack(at(una));
+        sent.push(script.data().len());
+    }
+    assert_eq!(sent, [2, 2, 3, 5], "one more for every ACK than it covers of what left after the timeout");
+}
+
+//= specs/rfc9937.md#end-of-an-episode
+//= type=test
+//# Pacing spreads the burst that the end of an episode may allow.
+#[test]
+fn the_burst_at_the_end_of_an_episode_is_paced() {
+    let pacing = cc::PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 100, quantum_segments: 2 };
+    let mut cfg = twenty(prr(PrrBound::SafeAck));
+    cfg.cc.pacing = pacing;
+    let mut script = in_flight(cfg, peer_options());
+    script.sack(at(0), &[(at(1), at(20))]);
+    script.pass(RTT);
+    let end = script.data().iter().map(|(seq, len)| seq + len).max().expect("sent");
+    script.ack(end);
+    assert_eq!(script.info().episode, "open");
+    assert_eq!(script.data().len(), 2, "of a window of ten");
+    script.pass(RTT);
+    assert!(script.data().len() >= 8);
+}
+
+//= specs/rfc9937.md#each-ack
+//= type=test
+//# The ACK that begins an episode and each later one inside it are processed, but not the one that ends it.
+//= specs/rfc9937.md#end-of-an-episode
+//= type=test
+//# At the end of an episode the window is `ssthresh`.
+//= specs/rfc9937.md#relations
+//= type=test
+//# Outside episodes nothing changes.
 #[test]
 fn the_window_rules_again_when_the_episode_is_over() {
     let mut script = twenty_in_flight(prr(PrrBound::SafeAck), peer_options());
