@@ -177,6 +177,8 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         self.avoiding = how;
     }
 
+    //= specs/rfc5682.md#basic-algorithm
+    //# A timeout found genuine at the second ACK leaves a window of at most three segments.
     //= specs/rfc9438.md#multiplicative-decrease
     //# Loss reduces `cwnd` and `ssthresh` as soon as recovery begins.
     //= specs/rfc9438.md#multiplicative-decrease
@@ -304,6 +306,8 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
         self.repace(None);
     }
 
+    //= specs/rfc5682.md#response
+    //# A timeout that proves spurious is answered by a response that the IETF has specified, such as Eifel's.
     //= specs/rfc9438.md#spurious-congestion-events
     //# A reduction that proves spurious is taken back if the window is below what was saved.
     //= specs/rfc9438.md#spurious-congestion-events

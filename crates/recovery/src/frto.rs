@@ -12,6 +12,8 @@ use base::SeqNum;
 /// New segments that may take the place of retransmissions (RFC 5682 §2.1, step 2b).
 const NEW_SEGMENTS: u8 = 2;
 
+//= specs/rfc9438.md#spurious-congestion-events
+//# Spurious timeouts are detected.
 /// Where the examination of a timeout stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Frto {
@@ -65,11 +67,27 @@ pub enum FrtoVerdict {
 }
 
 impl Frto {
+    //= specs/rfc5682.md#basic-algorithm
+    //# A timeout sends the first unacknowledged segment again, and nothing is yet known of its cause.
     /// The timer expired outside of any episode, and the first segment goes out again.
     pub const fn on_timeout() -> Self {
         Self::FirstAck
     }
 
+    //= specs/rfc5682.md#basic-algorithm
+    //# A duplicate ACK as the first one after the timeout ends the test, and recovery is conventional.
+    //= specs/rfc5682.md#basic-algorithm
+    //# A first ACK of everything outstanding at the timeout ends the test.
+    //= specs/rfc5682.md#basic-algorithm
+    //# A first ACK that advances SND.UNA otherwise lets up to two new segments leave, and no retransmission.
+    //= specs/rfc5682.md#basic-algorithm
+    //# A duplicate ACK as the second one shows that the timeout was genuine.
+    //= specs/rfc5682.md#basic-algorithm
+    //# A second ACK that advances SND.UNA shows that the timeout was spurious.
+    //= specs/rfc5682.md#with-sack
+    //# With SACK, an ACK without cumulative progress but with new SACK blocks counts as a duplicate.
+    //= specs/rfc5682.md#with-sack
+    //# With SACK, the delivery of a segment not retransmitted since the timeout shows that the timeout was spurious.
     /// An acknowledgement came during the recovery from that timeout.
     pub fn on_ack(&mut self, ack: &AckAfterTimeout) -> FrtoVerdict {
         let whole_flight = ack.snd_una.at_or_after(ack.point);
@@ -128,6 +146,15 @@ mod tests {
 
     const BEFORE: u32 = u32::MAX - 10;
 
+    //= specs/rfc5682.md#basic-algorithm
+    //= type=test
+    //# A duplicate ACK as the first one after the timeout ends the test, and recovery is conventional.
+    //= specs/rfc5682.md#basic-algorithm
+    //= type=test
+    //# A first ACK of everything outstanding at the timeout ends the test.
+    //= specs/rfc5682.md#with-sack
+    //= type=test
+    //# With SACK, an ACK without cumulative progress but with new SACK blocks counts as a duplicate.
     #[test_case(ack(BEFORE, Advanced::No, OriginalDelivered::No); "a duplicate")]
     #[test_case(ack(BEFORE, Advanced::No, OriginalDelivered::Yes); "a selective acknowledgement of later data alone")]
     #[test_case(ack(3, Advanced::Yes, OriginalDelivered::Yes); "everything at once")]
@@ -137,6 +164,15 @@ mod tests {
         assert_eq!(frto, Frto::Idle);
     }
 
+    //= specs/rfc5682.md#basic-algorithm
+    //= type=test
+    //# A duplicate ACK as the second one shows that the timeout was genuine.
+    //= specs/rfc5682.md#basic-algorithm
+    //= type=test
+    //# A second ACK that advances SND.UNA shows that the timeout was spurious.
+    //= specs/rfc5682.md#with-sack
+    //= type=test
+    //# With SACK, the delivery of a segment not retransmitted since the timeout shows that the timeout was spurious.
     #[test_case(ack(BEFORE + 5, Advanced::Yes, OriginalDelivered::Yes) => FrtoVerdict::Spurious; "more of the original flight")]
     #[test_case(ack(BEFORE + 1, Advanced::No, OriginalDelivered::Yes) => FrtoVerdict::Spurious; "the same, selectively")]
     #[test_case(ack(3, Advanced::Yes, OriginalDelivered::Yes) => FrtoVerdict::Spurious; "all the rest of it")]
@@ -151,6 +187,9 @@ mod tests {
         verdict
     }
 
+    //= specs/rfc5682.md#basic-algorithm
+    //= type=test
+    //# A first ACK that advances SND.UNA otherwise lets up to two new segments leave, and no retransmission.
     #[test]
     fn two_new_segments_and_no_retransmission_leave_in_between() {
         let mut frto = Frto::on_timeout();

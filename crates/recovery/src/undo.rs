@@ -148,6 +148,8 @@ impl Undo {
         self.until.is_some_and(|until| snd_una.after(until))
     }
 
+    //= specs/rfc9438.md#spurious-congestion-events
+    //# Spurious fast retransmits are detected.
     /// What an acknowledgement proves: its duplicate report, and what it newly delivered.
     pub fn on_ack(
         &mut self,

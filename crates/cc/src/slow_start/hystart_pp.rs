@@ -44,6 +44,8 @@ impl Default for HystartPpConfig<LssConfig> {
     }
 }
 
+//= specs/rfc9438.md#slow-start
+//# The slow start is HyStart++.
 /// Slow start with HyStart++'s detector and the tail `T`.
 #[derive(Clone, Debug)]
 pub struct HystartPp<T: Tail> {

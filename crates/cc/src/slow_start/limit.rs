@@ -15,6 +15,8 @@ pub struct AckLimit {
 }
 
 impl AckLimit {
+    //= specs/rfc5682.md#basic-algorithm
+    //# A timeout found genuine at the second ACK leaves a window of at most three segments.
     /// After a congestion signal.
     pub const AFTER_CONGESTION: Self = Self { segments: 1 };
 

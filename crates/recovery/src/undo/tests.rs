@@ -50,6 +50,9 @@ fn episode(copies: &[SeqRange]) -> Undo {
     undo
 }
 
+//= specs/rfc9438.md#spurious-congestion-events
+//= type=test
+//# Spurious fast retransmits are detected.
 #[test]
 fn one_report_for_every_retransmission_undoes_and_one_less_does_not() {
     let mut undo = episode(&[range(100, 110), range(120, 130)]);
@@ -78,6 +81,9 @@ fn one_report_may_speak_of_several_segments() {
     assert_eq!(undo.on_ack(&ALL, Some(range(100, 130)), &[], &cx(1_050, None)), Some(Proof::Dsack));
 }
 
+//= specs/rfc9438.md#spurious-congestion-events
+//= type=test
+//# Spurious fast retransmits are detected.
 #[test_case(BY_TIMESTAMPS, 1, 1_039, Some(COPY_TSVAL - 1) => Some(Proof::Eifel); "the echo is of the original")]
 #[test_case(BY_TIMESTAMPS, 1, 1_039, Some(COPY_TSVAL) => None; "the echo is of the copy")]
 #[test_case(BY_TIMESTAMPS, 2, 1_039, Some(COPY_TSVAL - 1) => None; "which of two earlier copies is unknown")]

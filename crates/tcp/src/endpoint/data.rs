@@ -11,6 +11,8 @@ use trace::{Event, Observer};
 use wire::Flags;
 
 impl Endpoint {
+    //= specs/rfc2018.md#receiver
+    //# No block reports data that the receiver has thrown away, other than the newest segment.
     /// Takes the octets and the FIN of an acceptable segment, unless they would make one block out of order too many.
     pub(super) fn take_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
         let repr = &seg.repr;

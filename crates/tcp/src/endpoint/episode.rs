@@ -37,6 +37,8 @@ impl Endpoint {
         verdict.newly_lost
     }
 
+    //= specs/rfc5682.md#basic-algorithm
+    //# While the test lasts, duplicate ACKs do not start fast recovery.
     //= specs/rfc9937.md#beginning-of-an-episode
     //# `ssthresh` is the congestion control's, and nothing counts as delivered or sent yet.
     //= specs/rfc9937.md#each-ack

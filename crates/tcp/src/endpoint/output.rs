@@ -245,6 +245,10 @@ impl Endpoint {
         self.rec.undo.as_ref()?.frto.new_segments()
     }
 
+    //= specs/rfc5682.md#basic-algorithm
+    //# A first ACK that advances SND.UNA otherwise lets up to two new segments leave, and no retransmission.
+    //= specs/rfc5682.md#basic-algorithm
+    //# Without new data, or without room in the peer's window, the test ends and recovery is conventional.
     /// RFC 5682 §2.1, step 2b: while a timeout is examined, new data leaves and nothing else; without any, recovery goes on
     /// as usual with the next call.
     fn send_in_place_of_retransmissions<O: Observer>(

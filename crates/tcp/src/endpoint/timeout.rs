@@ -126,6 +126,8 @@ impl Endpoint {
         self.syn_due = true;
     }
 
+    //= specs/rfc5682.md#basic-algorithm
+    //# A timeout sends the first unacknowledged segment again, and nothing is yet known of its cause.
     //= specs/rfc8985.md#scheduling-a-probe
     //# What is known of a probe is forgotten when a connection, a fast recovery or a timeout recovery begins.
     //= specs/rfc6298.md#managing-the-timer

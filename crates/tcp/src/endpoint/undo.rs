@@ -17,6 +17,8 @@ impl Endpoint {
         (!self.cfg.recovery.undo.is_off()).then(|| Box::new(Undo::new(frto)))
     }
 
+    //= specs/rfc5682.md#basic-algorithm
+    //# A timeout inside an earlier timeout's recovery is answered conventionally.
     /// A timeout begins or goes on with recovery by retransmission. It is examined when it comes out of the open
     /// (RFC 5682 §2.1 step 1); inside an episode, what was saved belongs to another signal and is not to be restored.
     pub(super) fn open_undo_of_timeout(&mut self) {
@@ -33,6 +35,12 @@ impl Endpoint {
         };
     }
 
+    //= specs/rfc5682.md#with-sack
+    //# With SACK, the delivery of a segment not retransmitted since the timeout shows that the timeout was spurious.
+    //= specs/rfc9438.md#spurious-congestion-events
+    //# Spurious timeouts are detected.
+    //= specs/rfc9438.md#spurious-congestion-events
+    //# Spurious fast retransmits are detected.
     /// Looks for the proof that the episode, the present one or the last, was for nothing.
     #[inline]
     pub(super) fn undo_if_spurious<O: Observer>(
@@ -66,6 +74,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc5682.md#response
+    //# A timeout that proves spurious is answered by a response that the IETF has specified, such as Eifel's.
     fn undo_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, proof: Proof) {
         self.rec.undo = None;
         if !self.cc.undo() {

@@ -106,6 +106,8 @@ impl Assembler {
         blocks.get(at).map(|block| block.range).filter(|block| block.covers(range))
     }
 
+    //= specs/rfc2018.md#receiver
+    //# No block reports data that the receiver has thrown away, other than the newest segment.
     /// Whether `range` can be kept while there may be no more than `limit` blocks: unless it would be one more, it can. What
     /// continues the stream always can, and so can what extends or joins blocks, whatever the limit.
     ///

@@ -288,6 +288,9 @@ impl<T: Tail> Growing<T> {
     }
 }
 
+//= specs/rfc9438.md#slow-start
+//= type=test
+//# The slow start is HyStart++.
 #[test]
 fn css_opens_the_window_by_a_quarter_a_round() {
     let mut growing = Growing::<Css>::new(CssConfig::default());
@@ -307,6 +310,9 @@ fn lss_opens_the_window_by_almost_a_quarter_of_the_threshold_a_round() {
     assert_eq!((growing.cc.snapshot().phase, growing.cc.window().ssthresh()), ("lss", 100 * SEGMENT));
 }
 
+//= specs/rfc9438.md#slow-start
+//= type=test
+//# The slow start is HyStart++.
 #[test]
 fn when_css_is_over_the_cubic_begins_at_its_plateau() {
     let mut growing = Growing::<Css>::new(CssConfig { growth_divisor: 4, rounds: 1 });

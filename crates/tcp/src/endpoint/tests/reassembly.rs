@@ -42,6 +42,9 @@ fn acknowledged(script: &mut Script) -> u32 {
     (script.sent().last().and_then(|out| out.ack).expect("an ACK") - 1) / MSS
 }
 
+//= specs/rfc2018.md#receiver
+//= type=test
+//# No block reports data that the receiver has thrown away, other than the newest segment.
 #[test]
 fn one_block_too_many_is_dropped_counted_and_answered_with_the_blocks_that_are_held() {
     let mut script = limited(Some(2));
@@ -69,6 +72,9 @@ fn what_continues_extends_or_joins_is_taken_at_the_limit() {
     assert_eq!((refused(&script), acknowledged(&mut script)), (0, 8));
 }
 
+//= specs/rfc2883.md#receiver
+//= type=test
+//# A segment that brings octets a second time is reported by a block, in the next ACK and in no later one.
 #[test]
 fn a_duplicate_is_reported_at_the_limit_too() {
     let mut script = limited(Some(1));
@@ -122,6 +128,9 @@ fn every_second_segment(limit: Option<u32>) -> (Script, u32) {
     (script, reported)
 }
 
+//= specs/rfc2018.md#receiver
+//= type=test
+//# No block reports data that the receiver has thrown away, other than the newest segment.
 #[test]
 fn of_every_second_segment_of_a_long_flight_as_many_are_held_as_there_may_be() {
     let (mut script, reported) = every_second_segment(Some(64));

@@ -48,6 +48,9 @@ const BY_TIME: UndoConfig =
 const BY_ECHO: UndoConfig = UndoConfig { dsack: DsackUndo::Off, eifel: Eifel::Timestamps, frto: FrtoDetection::Off };
 const BY_FRTO: UndoConfig = UndoConfig { dsack: DsackUndo::Off, eifel: Eifel::Off, frto: FrtoDetection::On };
 
+//= specs/rfc9438.md#spurious-congestion-events
+//= type=test
+//# Spurious fast retransmits are detected.
 #[test]
 fn slow_start_goes_on_when_every_retransmission_is_reported_as_a_duplicate_even_after_the_episode() {
     let mut script = given_up(undoing(BY_DSACK));
@@ -66,6 +69,9 @@ fn slow_start_goes_on_when_every_retransmission_is_reported_as_a_duplicate_even_
     assert_eq!(info.ssthresh, cc::Window::UNKNOWN, "slow start goes on");
 }
 
+//= specs/rfc9438.md#spurious-congestion-events
+//= type=test
+//# Spurious fast retransmits are detected.
 #[test]
 fn an_answer_in_less_than_half_a_round_trip_undoes_at_once_and_marks_the_path_as_reordering() {
     let mut script = given_up(undoing(BY_TIME));
@@ -121,6 +127,21 @@ fn the_echoed_timestamp_tells_which_copy_was_answered(whose: usize, undone: u32)
     assert_eq!(script.info().counters.undone, undone);
 }
 
+//= specs/rfc5682.md#basic-algorithm
+//= type=test
+//# A timeout sends the first unacknowledged segment again, and nothing is yet known of its cause.
+//= specs/rfc5682.md#basic-algorithm
+//= type=test
+//# A first ACK that advances SND.UNA otherwise lets up to two new segments leave, and no retransmission.
+//= specs/rfc5682.md#basic-algorithm
+//= type=test
+//# A second ACK that advances SND.UNA shows that the timeout was spurious.
+//= specs/rfc5682.md#response
+//= type=test
+//# A timeout that proves spurious is answered by a response that the IETF has specified, such as Eifel's.
+//= specs/rfc9438.md#spurious-congestion-events
+//= type=test
+//# Spurious timeouts are detected.
 #[test]
 fn a_timeout_is_undone_when_the_original_flight_arrives_after_all() {
     let mut script = ten_in_flight(undoing(BY_FRTO), peer_options());
@@ -140,6 +161,15 @@ fn a_timeout_is_undone_when_the_original_flight_arrives_after_all() {
     assert!(script.data().iter().all(|(seq, _)| *seq >= at(12)), "nothing is sent again");
 }
 
+//= specs/rfc5682.md#basic-algorithm
+//= type=test
+//# A duplicate ACK as the second one shows that the timeout was genuine.
+//= specs/rfc5682.md#basic-algorithm
+//= type=test
+//# A timeout found genuine at the second ACK leaves a window of at most three segments.
+//= specs/rfc5682.md#basic-algorithm
+//= type=test
+//# While the test lasts, duplicate ACKs do not start fast recovery.
 #[test]
 fn a_timeout_after_a_real_loss_goes_on_as_usual() {
     let mut script = ten_in_flight(undoing(BY_FRTO), peer_options());
@@ -153,21 +183,48 @@ fn a_timeout_after_a_real_loss_goes_on_as_usual() {
     script.pass(RTT);
     script.sack(at(1), &[(at(10), at(11))]);
     assert_eq!((script.info().episode, script.info().counters.undone), ("loss", 0));
+    assert!(script.info().cwnd <= 3 * MSS, "{}", script.info().cwnd);
     assert_eq!(script.data().first(), Some(&(at(1), MSS)), "what is missing follows");
 }
 
-#[test]
-fn without_new_data_a_timeout_is_not_examined() {
+//= specs/rfc5682.md#basic-algorithm
+//= type=test
+//# Without new data, or without room in the peer's window, the test ends and recovery is conventional.
+#[test_case(5, 20; "no new data")]
+#[test_case(20, 5; "no room for it")]
+fn without_anything_new_to_send_a_timeout_is_not_examined(written: u32, window: u32) {
     let mut script = Script::connecting(undoing(BY_FRTO));
     script.pass(RTT);
+    script.peer_window = (window * MSS) as u16;
     script.finish_handshake(peer_options());
-    script.write(u64::from(5 * MSS));
+    script.write(u64::from(written * MSS));
+    assert_eq!(script.data().len(), 5);
     while script.info().counters.timeouts == 0 {
         script.pass(MS);
     }
     script.sent();
+    // The first octets wait for the application, so the window's edge stays.
+    script.peer_window -= MSS as u16;
     script.ack(at(1));
     assert_eq!(script.data().first(), Some(&(at(1), MSS)));
+    script.ack(at(3));
+    assert_eq!(script.info().counters.undone, 0);
+}
+
+//= specs/rfc5682.md#basic-algorithm
+//= type=test
+//# A timeout inside an earlier timeout's recovery is answered conventionally.
+#[test]
+fn a_timeout_inside_the_recovery_from_another_is_not_examined() {
+    let mut script = ten_in_flight(undoing(BY_FRTO), peer_options());
+    while script.info().counters.timeouts < 2 {
+        script.pass(MS);
+    }
+    script.sent();
+    script.ack(at(2));
+    assert_eq!(script.data().first(), Some(&(at(2), MSS)), "no new data in place of retransmissions");
+    script.ack(at(4));
+    assert_eq!((script.info().episode, script.info().counters.undone), ("loss", 0));
 }
 
 #[test]

@@ -129,6 +129,9 @@ fn feed_limited(limit: u32, segments: &[(u32, u32)]) -> Result<(), TestCaseError
 }
 
 proptest! {
+    //= specs/rfc2018.md#receiver
+    //= type=test
+    //# No block reports data that the receiver has thrown away, other than the newest segment.
     #[test]
     fn never_more_blocks_than_allowed_and_only_one_too_many_is_refused(
         limit in 0u32..12,
