@@ -161,6 +161,8 @@ impl CcConfig {
 }
 
 impl SlowStartConfig {
+    //= specs/rfc9406.md#conservative-slow-start
+    //# The divisor of growth in CSS is at least 2.
     fn check(&self, need: &mut impl FnMut(bool, &'static str, &str)) {
         let (limit, delay) = match self {
             Self::Classic(classic) => (classic.limit_segments, None),

@@ -96,6 +96,8 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         self.window.in_slow_start() || self.avoiding == Avoiding::Contending
     }
 
+    //= specs/rfc9406.md#conservative-slow-start
+    //# Congestion avoidance that follows CSS begins with an `ssthresh` of the present window.
     fn on_ack_in_slow_start(&mut self, ack: &AckSample) -> Option<CcNote> {
         let mut note = None;
         let mut cause = ExitCause::Threshold;
@@ -177,6 +179,8 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         self.avoiding = how;
     }
 
+    //= specs/rfc9406.md#congestion
+    //# Loss or a congestion mark in slow start or in CSS ends both.
     //= specs/rfc5682.md#basic-algorithm
     //# A timeout found genuine at the second ACK leaves a window of at most three segments.
     //= specs/rfc9438.md#multiplicative-decrease

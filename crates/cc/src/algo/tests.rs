@@ -55,6 +55,9 @@ fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments
     CcConfig { pacing, ..CcConfig::default() }
 }
 
+//= specs/rfc9406.md#conservative-slow-start
+//= type=test
+//# The divisor of growth in CSS is at least 2.
 #[test_case(CcConfig { initial_window: InitialWindow::plain(0), ..CcConfig::default() }, "cc.initial_window.segments")]
 #[test_case(
     CcConfig { initial_window: InitialWindow { segments: 1, bytes_max: Some(0) }, ..CcConfig::default() },

@@ -7,6 +7,8 @@ use super::round::RttMicros;
 use base::Duration;
 use core::num::NonZeroU8;
 
+//= specs/rfc9406.md#delay-increase
+//# The constants are tuned to the network.
 /// The margin, and how many samples a round needs before its minimum counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayIncreaseConfig {
@@ -21,6 +23,8 @@ pub struct DelayIncreaseConfig {
 }
 
 impl Default for DelayIncreaseConfig {
+    //= specs/rfc9406.md#delay-increase
+    //# The threshold is an eighth of the last round's minimum, but at least 4 ms and at most 16 ms.
     /// RFC 9406 §4.3: an eighth, between 4 and 16 ms, from the eighth sample on.
     fn default() -> Self {
         Self { min_eta: Duration::from_millis(4), max_eta: Duration::from_millis(16), eta_divisor: 8, rtt_samples: 8 }
@@ -46,6 +50,10 @@ impl DelayIncrease {
         Self { min_eta, max_eta, divisor }
     }
 
+    //= specs/rfc9406.md#delay-increase
+    //# The threshold is an eighth of the last round's minimum, but at least 4 ms and at most 16 ms.
+    //= specs/rfc9406.md#delay-increase
+    //# CSS begins when the round's minimum is the last round's plus the threshold, or more.
     /// Whether `current` exceeds `base` by the margin or more.
     #[inline]
     pub fn fires(&self, current: RttMicros, base: RttMicros) -> bool {
@@ -59,6 +67,9 @@ mod tests {
     use super::*;
     use test_case::test_case;
 
+    //= specs/rfc9406.md#delay-increase
+    //= type=test
+    //# The threshold is an eighth of the last round's minimum, but at least 4 ms and at most 16 ms.
     #[test_case(50_000, 6_250; "an eighth of 50 ms")]
     #[test_case(20_000, 4_000; "4 ms at least")]
     #[test_case(200_000, 16_000; "16 ms at most")]
@@ -70,6 +81,9 @@ mod tests {
         assert!(!test.fires(RttMicros(base_us + eta_us - 1), RttMicros(base_us)));
     }
 
+    //= specs/rfc9406.md#delay-increase
+    //= type=test
+    //# The constants are tuned to the network.
     #[test]
     fn the_margin_is_data() {
         let ms = Duration::from_millis;

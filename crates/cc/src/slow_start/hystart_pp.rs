@@ -31,6 +31,8 @@ pub struct HystartPpConfig<T> {
 }
 
 impl Default for HystartPpConfig<CssConfig> {
+    //= specs/rfc9406.md#growth
+    //# A sender that does not pace uses an L of 8.
     /// RFC 9406 §4.3, for a sender that does not pace.
     fn default() -> Self {
         Self { limit_segments: Some(8), delay: DelayIncreaseConfig::default(), tail: CssConfig::default() }
@@ -78,6 +80,10 @@ impl<T: Tail> HystartPp<T> {
         }
     }
 
+    //= specs/rfc9406.md#delay-increase
+    //# The delay is judged only with eight samples in the round and a minimum of the round before.
+    //= specs/rfc9406.md#delay-increase
+    //# CSS begins when the round's minimum is the last round's plus the threshold, or more.
     fn probe(&mut self, octets: Bytes, window: &Window) -> Step {
         if let (Some(current), Some(last)) = (self.round.current(), self.round.last())
             && self.delay.fires(current, last)
@@ -93,6 +99,10 @@ impl<T: Tail> HystartPp<T> {
 impl<T: Tail> SlowStart for HystartPp<T> {
     const NAME: &'static str = "slow_start";
 
+    //= specs/rfc9406.md#conservative-slow-start
+    //# Resumed slow start may enter CSS again.
+    //= specs/rfc9406.md#conservative-slow-start
+    //# Congestion avoidance that follows CSS begins with an `ssthresh` of the present window.
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step {
         let octets = self.limit.octets(ack, window);
         if matches!(self.phase, Phase::Done) {
@@ -114,6 +124,10 @@ impl<T: Tail> SlowStart for HystartPp<T> {
         }
     }
 
+    //= specs/rfc9406.md#congestion
+    //# Loss or a congestion mark in slow start or in CSS ends both.
+    //= specs/rfc9406.md#scope
+    //# Only the initial slow start uses HyStart++; later ones are standard.
     fn on_congestion(&mut self) {
         (self.limit, self.phase) = (AckLimit::AFTER_CONGESTION, Phase::Done);
     }

@@ -20,6 +20,8 @@ impl AckLimit {
     /// After a congestion signal.
     pub const AFTER_CONGESTION: Self = Self { segments: 1 };
 
+    //= specs/rfc9406.md#growth
+    //# A sender that paces sets no limit L.
     /// A connection's first slow start; `None` for no limit.
     pub const fn new(limit_segments: Option<u32>) -> Self {
         // That many segments are beyond every window, so it serves as no limit.
@@ -31,6 +33,8 @@ impl AckLimit {
         }
     }
 
+    //= specs/rfc9406.md#growth
+    //# In slow start an ACK opens the window by the octets it acknowledges, but by no more than L segments.
     /// Octets by which this ACK may open the window.
     #[inline]
     pub const fn octets(self, ack: &AckSample, window: &Window) -> Bytes {

@@ -52,6 +52,12 @@ impl RoundRtt {
         Self { window_end: first, last: RttMicros::NONE, current: RttMicros::NONE, samples: 0, enough }
     }
 
+    //= specs/rfc9406.md#rounds
+    //# A round ends when the SND.NXT of its beginning is acknowledged, and the next one begins.
+    //= specs/rfc9406.md#rounds
+    //# When a round begins, the minimum RTT of the last one is kept, and minimum and count of samples start afresh.
+    //= specs/rfc9406.md#rounds
+    //# Each RTT sample of a round lowers the round's minimum or leaves it, and is counted.
     /// Takes an ACK: at most one round ends with it, and its sample, if it carries one, counts in the round that then is.
     #[inline]
     pub fn on_ack(&mut self, ack: &AckSample) -> Round {
@@ -69,6 +75,8 @@ impl RoundRtt {
         round
     }
 
+    //= specs/rfc9406.md#delay-increase
+    //# The delay is judged only with eight samples in the round and a minimum of the round before.
     /// The smallest sample of this round, once there are enough of them.
     #[inline]
     pub fn current(&self) -> Option<RttMicros> {
@@ -103,6 +111,12 @@ mod tests {
         (round.last().map(|rtt| rtt.0), round.current().map(|rtt| rtt.0))
     }
 
+    //= specs/rfc9406.md#rounds
+    //= type=test
+    //# A round ends when the SND.NXT of its beginning is acknowledged, and the next one begins.
+    //= specs/rfc9406.md#rounds
+    //= type=test
+    //# When a round begins, the minimum RTT of the last one is kept, and minimum and count of samples start afresh.
     #[test]
     fn the_octet_after_the_flight_ends_the_round_and_its_ack_is_the_first_of_the_next() {
         let mut round = RoundRtt::new(SeqNum(1), 1);
@@ -128,6 +142,9 @@ mod tests {
         assert_eq!(round.on_ack(&at(1, 1, None)), Round::Same);
     }
 
+    //= specs/rfc9406.md#rounds
+    //= type=test
+    //# A round ends when the SND.NXT of its beginning is acknowledged, and the next one begins.
     #[test]
     fn rounds_go_on_where_sequence_numbers_wrap() {
         let mut round = RoundRtt::new(SeqNum(u32::MAX - 10), 1);
@@ -136,6 +153,9 @@ mod tests {
         assert_eq!(round.on_ack(&at(91, 200, Some(1))), Round::New);
     }
 
+    //= specs/rfc9406.md#rounds
+    //= type=test
+    //# Each RTT sample of a round lowers the round's minimum or leaves it, and is counted.
     #[test]
     fn a_round_speaks_only_with_enough_samples_and_acks_without_one_do_not_count() {
         let mut round = RoundRtt::new(SeqNum(1), 8);
@@ -148,6 +168,9 @@ mod tests {
         assert_eq!(minima(&round), (None, Some(50)));
     }
 
+    //= specs/rfc9406.md#rounds
+    //= type=test
+    //# When a round begins, the minimum RTT of the last one is kept, and minimum and count of samples start afresh.
     #[test]
     fn a_round_without_a_sample_is_no_base_for_the_next() {
         let mut round = RoundRtt::new(SeqNum(1), 0);

@@ -209,6 +209,10 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9406.md#rounds
+    //# At least one RTT sample is taken in each round.
+    //= specs/rfc9406.md#rounds
+    //# At least eight RTT samples are taken in each round that has as many ACKs.
     //= specs/rfc6298.md#taking-samples
     //# A segment that was retransmitted gives no RTT sample, unless a timestamp tells which copy was acknowledged.
     //= specs/rfc6298.md#taking-samples

@@ -65,6 +65,15 @@ const GROW: Step = Step::Grow(SEGMENT);
 const ENTER_CSS: Step = Step::Turn(SEGMENT);
 const IN_CSS: Step = Step::Grow(SEGMENT / 4);
 
+//= specs/rfc9406.md#delay-increase
+//= type=test
+//# The delay is judged only with eight samples in the round and a minimum of the round before.
+//= specs/rfc9406.md#delay-increase
+//= type=test
+//# The threshold is an eighth of the last round's minimum, but at least 4 ms and at most 16 ms.
+//= specs/rfc9406.md#delay-increase
+//= type=test
+//# CSS begins when the round's minimum is the last round's plus the threshold, or more.
 #[test_case(50_000, 56_250; "an eighth of 50 ms")]
 #[test_case(20_000, 24_000; "4 ms at least")]
 #[test_case(200_000, 216_000; "16 ms at most")]
@@ -78,6 +87,9 @@ fn the_eighth_sample_fires_exactly_at_the_margin(last_us: u64, fires_us: u64) {
     }
 }
 
+//= specs/rfc9406.md#delay-increase
+//= type=test
+//# The delay is judged only with eight samples in the round and a minimum of the round before.
 #[test]
 fn the_first_round_has_nothing_to_be_compared_with() {
     let mut flow = css(|_| ());
@@ -94,6 +106,9 @@ fn one_low_sample_keeps_a_round_from_firing() {
     assert!((0..19).all(|_| flow.ack(1, Some(90_000)) == GROW));
 }
 
+//= specs/rfc9406.md#delay-increase
+//= type=test
+//# The delay is judged only with eight samples in the round and a minimum of the round before.
 #[test]
 fn acks_without_a_sample_do_not_count() {
     let mut flow = css(|_| ());
@@ -118,6 +133,9 @@ fn ten_segments_a_round_are_enough_unless_acks_are_delayed(per_ack: u32, fires: 
     assert_eq!(flow.policy.phase() == "css", fires);
 }
 
+//= specs/rfc9406.md#conservative-slow-start
+//= type=test
+//# After five rounds of CSS, the one it began in included, congestion avoidance begins.
 #[test]
 fn css_lasts_five_rounds_of_which_the_one_it_began_in_is_the_first() {
     let mut flow = css(|_| ());
@@ -134,6 +152,15 @@ fn css_lasts_five_rounds_of_which_the_one_it_began_in_is_the_first() {
     assert_eq!(flow.policy.phase(), "slow_start");
 }
 
+//= specs/rfc9406.md#delay-increase
+//= type=test
+//# The minimum with which CSS began is its baseline.
+//= specs/rfc9406.md#conservative-slow-start
+//= type=test
+//# A round of CSS with eight samples and a minimum below the baseline resumes slow start.
+//= specs/rfc9406.md#conservative-slow-start
+//= type=test
+//# Resumed slow start may enter CSS again.
 #[test]
 fn css_in_the_third_round_finds_the_path_as_fast_as_before_and_a_later_one_has_five_rounds_again() {
     let mut flow = css(|_| ());
@@ -152,6 +179,9 @@ fn css_in_the_third_round_finds_the_path_as_fast_as_before_and_a_later_one_has_f
     assert!(matches!(flow.ack(1, Some(90_000)), Step::Exit { .. }));
 }
 
+//= specs/rfc9406.md#delay-increase
+//= type=test
+//# The minimum with which CSS began is its baseline.
 #[test]
 fn css_stays_while_the_round_trip_is_just_what_it_was_at_its_beginning() {
     let mut flow = css(|_| ());
@@ -159,6 +189,18 @@ fn css_stays_while_the_round_trip_is_just_what_it_was_at_its_beginning() {
     assert!((0..3).all(|_| flow.round(10, 60_000) == IN_CSS));
 }
 
+//= specs/rfc9406.md#growth
+//= type=test
+//# In slow start an ACK opens the window by the octets it acknowledges, but by no more than L segments.
+//= specs/rfc9406.md#growth
+//= type=test
+//# A sender that paces sets no limit L.
+//= specs/rfc9406.md#growth
+//= type=test
+//# A sender that does not pace uses an L of 8.
+//= specs/rfc9406.md#conservative-slow-start
+//= type=test
+//# In CSS an ACK opens the window by a quarter of what it would in slow start.
 #[test_case(Some(8), 8, 2; "unpaced: eight segments")]
 #[test_case(None, 40, 10; "paced: all of them")]
 fn a_stretch_ack_of_forty_segments_opens(limit_segments: Option<u32>, probing: u32, conservative: u32) {
@@ -201,6 +243,12 @@ fn in_lss_a_stretch_ack_is_not_held_to_l(segments: u32, grown: u32) {
     assert_eq!(flow.ack(segments, Some(60_000)), Step::Contend(grown * SEGMENT));
 }
 
+//= specs/rfc9406.md#congestion
+//= type=test
+//# Loss or a congestion mark in slow start or in CSS ends both.
+//= specs/rfc9406.md#scope
+//= type=test
+//# Only the initial slow start uses HyStart++; later ones are standard.
 #[test]
 fn after_congestion_one_ack_opens_one_segment_and_nothing_is_searched() {
     let mut flow = css(|_| ());
@@ -288,6 +336,12 @@ impl<T: Tail> Growing<T> {
     }
 }
 
+//= specs/rfc9406.md#conservative-slow-start
+//= type=test
+//# In CSS an ACK opens the window by a quarter of what it would in slow start.
+//= specs/rfc9406.md#conservative-slow-start
+//= type=test
+//# After five rounds of CSS, the one it began in included, congestion avoidance begins.
 //= specs/rfc9438.md#slow-start
 //= type=test
 //# The slow start is HyStart++.
@@ -310,6 +364,9 @@ fn lss_opens_the_window_by_almost_a_quarter_of_the_threshold_a_round() {
     assert_eq!((growing.cc.snapshot().phase, growing.cc.window().ssthresh()), ("lss", 100 * SEGMENT));
 }
 
+//= specs/rfc9406.md#conservative-slow-start
+//= type=test
+//# Congestion avoidance that follows CSS begins with an `ssthresh` of the present window.
 //= specs/rfc9438.md#slow-start
 //= type=test
 //# The slow start is HyStart++.
@@ -323,6 +380,22 @@ fn when_css_is_over_the_cubic_begins_at_its_plateau() {
     let snapshot = growing.cc.snapshot();
     assert_eq!((snapshot.phase, snapshot.cwnd, snapshot.ssthresh), ("cubic", before, before));
     assert_eq!(snapshot.values[..2], [("w_max", u64::from(before)), ("k_ms", 0)]);
+}
+
+//= specs/rfc9406.md#congestion
+//= type=test
+//# Loss or a congestion mark in slow start or in CSS ends both.
+#[test_case(CongestionEvent::Loss { flight_size: 100 * SEGMENT }; "a loss")]
+#[test_case(CongestionEvent::Ecn { flight_size: 100 * SEGMENT }; "a mark")]
+fn a_congestion_signal_ends_css(signal: CongestionEvent) {
+    let mut growing = Growing::<Css>::new(CssConfig::default());
+    assert_eq!(growing.cc.snapshot().phase, "css");
+    growing.cc.on_congestion(&signal, Instant::ZERO);
+    assert_eq!(growing.ack(&ack(1, 0)), Some(CcNote::SlowStartExited(ExitCause::Congestion)));
+    growing.cc.on_recovery_exit(Instant::ZERO);
+    growing.ack(&ack(1, SEGMENT));
+    let snapshot = growing.cc.snapshot();
+    assert_eq!((snapshot.phase, snapshot.ssthresh), ("cubic", 70 * SEGMENT));
 }
 
 #[test]

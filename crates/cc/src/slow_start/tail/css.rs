@@ -48,6 +48,8 @@ impl Tail for Css {
         Self { config: *config }
     }
 
+    //= specs/rfc9406.md#delay-increase
+    //# The minimum with which CSS began is its baseline.
     fn enter(&self, baseline: RttMicros) -> CssPhase {
         CssPhase { baseline, rounds_left: self.config.rounds }
     }
@@ -56,6 +58,12 @@ impl Tail for Css {
         Step::Turn(octets)
     }
 
+    //= specs/rfc9406.md#conservative-slow-start
+    //# In CSS an ACK opens the window by a quarter of what it would in slow start.
+    //= specs/rfc9406.md#conservative-slow-start
+    //# A round of CSS with eight samples and a minimum below the baseline resumes slow start.
+    //= specs/rfc9406.md#conservative-slow-start
+    //# After five rounds of CSS, the one it began in included, congestion avoidance begins.
     fn on_ack(&self, phase: &mut CssPhase, ack: &TailAck<'_>) -> TailStep {
         if ack.round == Round::New {
             phase.rounds_left -= 1;

@@ -215,6 +215,9 @@ fn the_timer_starts_with_the_first_segment_and_anew_with_each_ack_of_new_data() 
     assert_eq!(script.info().counters.timeouts, 1, "later data does not inherit an old deadline");
 }
 
+//= specs/rfc9406.md#rounds
+//= type=test
+//# At least one RTT sample is taken in each round.
 //= specs/rfc6298.md#taking-samples
 //= type=test
 //# At least one RTT sample is taken in each round trip that allows it.
@@ -227,6 +230,23 @@ fn each_round_trip_gives_a_sample() {
         script.pass(Duration::from_millis(ms));
         script.ack(at(n));
         assert_ne!(script.info().srtt, before, "after {ms} ms");
+    }
+}
+
+//= specs/rfc9406.md#rounds
+//= type=test
+//# At least eight RTT samples are taken in each round that has as many ACKs.
+#[test]
+fn each_ack_of_a_round_gives_a_sample() {
+    let mut script = Script::established(quick());
+    script.write(u64::from(10 * MSS));
+    script.pass(Duration::from_millis(100));
+    for n in 1..=10 {
+        // Every segment comes later than the one before, so every sample moves the average.
+        script.pass(Duration::from_millis(10));
+        let before = script.info().srtt;
+        script.ack(at(n));
+        assert!(script.info().srtt > before, "the ACK of segment {n}");
     }
 }
 
