@@ -5,7 +5,7 @@ pub const HELP: &str = "\
 cargo xtask test [--ci] [--deny] [--keep-going]
     Everything a change has to pass, cheapest first; `cargo test` comes last. As root it installs what the tests need
     (apt); otherwise it names what is missing.
-      --deny        also install the tools that take minutes to build (cargo-deny, once) and run their checks
+      --deny        also install the tools that take minutes to build (cargo-deny, duvet; once) and run their checks
       --ci          what CI adds: --deny, and Cargo.lock must be up to date
       --keep-going  run the remaining steps after a failure
 cargo xtask docs [--check]

@@ -3,7 +3,7 @@
 use crate::args::{DocsMode, TestOptions};
 use crate::runner::{AfterFailure, Outcome, Step, cargo, run, run_all};
 use crate::tool::WhenAbsent;
-use crate::{deny, determinism, needs, quirks, snapshots};
+use crate::{compliance, deny, determinism, needs, quirks, snapshots};
 
 /// Runs everything a change has to pass.
 pub fn test(options: TestOptions) -> Outcome {
@@ -20,8 +20,7 @@ pub fn test(options: TestOptions) -> Outcome {
         }),
         Step::new("generated pages", || quirks::docs(DocsMode::Check)),
         Step::new("dependencies", || deny::check(policy)),
-        // To be switched on when nothing binding is open any more; `cargo xtask compliance --check` tells what is.
-        // Step::new("compliance", || crate::compliance::run(DocsMode::Check, policy)),
+        Step::new("compliance", || compliance::run(DocsMode::Check, policy)),
         Step::new("determinism", || determinism::prove(locked)),
         Step::new("tests", || snapshots::test_with_references(locked)),
     ];
