@@ -257,6 +257,7 @@ pub const LEAVES: &[Leaf] = &[
     kind!("options.window_scale.kind", |c| c.options.window_scale,
         "from_buffer" => WindowScaleConfig::FromBuffer => WindowScaleConfig::FromBuffer,
         "shift" => WindowScaleConfig::Shift(_) => WindowScaleConfig::Shift(8),
+        "answer" => WindowScaleConfig::Answer => WindowScaleConfig::Answer,
         "off" => WindowScaleConfig::Off => WindowScaleConfig::Off),
     quantity!("options.window_scale.shift", Count, |c| match &mut c.options.window_scale {
         WindowScaleConfig::Shift(shift) => Some(Place::U8(shift)),

@@ -1,6 +1,7 @@
 //! What the two SYNs agreed on (RFC 9293 §3.7.1, RFC 2018 §2, RFC 7323 §2 and §3).
 
 use crate::config::{Config, SackConfig, TimestampConfig, WindowScaleConfig};
+use crate::endpoint::Origin;
 use core::net::IpAddr;
 use wire::Options;
 
@@ -31,12 +32,12 @@ pub(crate) fn default_mss(local: IpAddr) -> u16 {
     if local.is_ipv4() { 536 } else { 1220 }
 }
 
-/// The shift we would like to use, if any.
-fn own_shift(cfg: &Config) -> Option<u8> {
-    match cfg.options.window_scale {
-        WindowScaleConfig::FromBuffer => cfg.receive.window.shift(),
-        WindowScaleConfig::Shift(shift) => Some(shift),
-        WindowScaleConfig::Off => None,
+/// The shift that our SYN offers, or our SYN-ACK answers with, if any.
+fn own_shift(cfg: &Config, origin: Origin) -> Option<u8> {
+    match (cfg.options.window_scale, origin) {
+        (WindowScaleConfig::FromBuffer, _) | (WindowScaleConfig::Answer, Origin::Passive) => cfg.receive.window.shift(),
+        (WindowScaleConfig::Shift(shift), _) => Some(shift),
+        (WindowScaleConfig::Answer, Origin::Active) | (WindowScaleConfig::Off, _) => None,
     }
 }
 
@@ -46,7 +47,7 @@ fn own_shift(cfg: &Config) -> Option<u8> {
 pub(crate) fn offer(cfg: &Config, mss: u16) -> Options {
     Options {
         mss: Some(mss),
-        window_scale: own_shift(cfg),
+        window_scale: own_shift(cfg, Origin::Active),
         sack_permitted: cfg.options.sack == SackConfig::Offer,
         ..Options::default()
     }
@@ -67,9 +68,9 @@ pub(crate) fn wants_timestamps(cfg: &Config, peer_offered: Option<bool>) -> bool
 //# A shift is at most 14, and a larger one that a peer sends is taken for 14.
 //= specs/rfc7323.md#timestamps
 //# Timestamps are in use only if both SYNs carried the option.
-/// What follows from the peer's SYN.
-pub(crate) fn agree(cfg: &Config, peer: &Options, timestamps_possible: bool) -> Negotiated {
-    let shifts = own_shift(cfg).zip(peer.window_scale);
+/// What follows from the peer's SYN, for the side that we are.
+pub(crate) fn agree(cfg: &Config, peer: &Options, origin: Origin, timestamps_possible: bool) -> Negotiated {
+    let shifts = own_shift(cfg, origin).zip(peer.window_scale);
     Negotiated {
         sack: cfg.options.sack == SackConfig::Offer && peer.sack_permitted,
         timestamps: timestamps_possible && peer.timestamps.is_some(),
@@ -111,9 +112,20 @@ mod tests {
     #[test_case(None, 0, false; "only ours")]
     fn scaling_needs_both_sides(theirs: Option<u8>, shift: u8, scaling: bool) {
         let peer = Options { window_scale: theirs, ..Options::default() };
-        let agreed = agree(&Config::default(), &peer, false);
+        let agreed = agree(&Config::default(), &peer, Origin::Active, false);
         assert_eq!((agreed.snd_shift, agreed.scaling), (shift, scaling));
         assert_eq!(agreed.rcv_shift == 0, !scaling);
+    }
+
+    #[test]
+    fn scaling_is_answered_but_not_offered_when_told_so() {
+        let mut cfg = Config::default();
+        cfg.options.window_scale = WindowScaleConfig::Answer;
+        assert_eq!(offer(&cfg, 1460).window_scale, None);
+        let peer = Options { window_scale: Some(7), ..Options::default() };
+        let agreed = agree(&cfg, &peer, Origin::Passive, false);
+        assert_eq!((agreed.scaling, agreed.snd_shift, agreed.rcv_shift), (true, 7, 9));
+        assert!(!agree(&cfg, &peer, Origin::Active, false).scaling, "an answer nobody asked for");
     }
 
     //= specs/rfc7323.md#timestamps
@@ -128,7 +140,7 @@ mod tests {
         cfg.options.timestamps = TimestampConfig::Off;
         assert!(!wants_timestamps(&cfg, Some(true)));
         let peer = Options { timestamps: Some(Timestamps::default()), ..Options::default() };
-        assert!(!agree(&cfg, &peer, false).timestamps);
-        assert!(agree(&cfg, &peer, true).timestamps);
+        assert!(!agree(&cfg, &peer, Origin::Passive, false).timestamps);
+        assert!(agree(&cfg, &peer, Origin::Passive, true).timestamps);
     }
 }

@@ -140,6 +140,8 @@ pub enum WindowScaleConfig {
     FromBuffer,
     /// This shift, 0 to 14.
     Shift(u8),
+    /// Not offered, but answered when the peer offers, as [`WindowScaleConfig::FromBuffer`].
+    Answer,
     /// No option.
     Off,
 }

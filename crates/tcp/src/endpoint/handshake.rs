@@ -158,7 +158,7 @@ impl Endpoint {
             Origin::Active => options::wants_timestamps(&self.cfg, None),
             Origin::Passive => options::wants_timestamps(&self.cfg, Some(offered.is_some())),
         };
-        self.neg = options::agree(&self.cfg, &syn.options, asked);
+        self.neg = options::agree(&self.cfg, &syn.options, self.origin, asked);
         if let Some(timestamps) = offered.filter(|_| self.neg.timestamps) {
             self.ts.on_syn(timestamps.tsval, now);
         }

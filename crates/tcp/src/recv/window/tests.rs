@@ -16,6 +16,7 @@ const NXT: SeqNum = SeqNum(u32::MAX - 10_000);
 #[test_case(131_400 => 2; "just more than twice the field")]
 #[test_case(6 << 20 => 7)]
 #[test_case(16 << 20 => 9)]
+#[test_case(269_000_000 => 13)]
 #[test_case(1 << 30 => 14)]
 fn shift_for(largest: Bytes) -> u8 {
     ReceiveWindow::shift_for(largest)
