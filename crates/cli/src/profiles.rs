@@ -2,8 +2,8 @@
 
 use crate::failure::Failure;
 use crate::output;
-use crate::table::{annotated, draw, paragraph};
-use ::profiles::table::{differences, later, one, side_by_side, unproven};
+use crate::table::{annotated, paragraph};
+use ::profiles::table::{differences, later, one, unproven};
 use ::profiles::{Profile, builtin, get};
 use clap::Args;
 
@@ -25,6 +25,9 @@ pub struct ProfilesArgs {
 pub fn run(args: &ProfilesArgs) -> Result<(), Failure> {
     let chosen: Vec<&Profile> =
         args.names.iter().map(|name| get(name)).collect::<Result<_, _>>().map_err(Failure::usage)?;
+    for warning in chosen.iter().flat_map(|profile| profile.warnings()) {
+        anstream::eprintln!("warning: {warning}");
+    }
     let text = match chosen.as_slice() {
         _ if args.unproven => doubts(&chosen),
         [] => everything(),
@@ -35,11 +38,12 @@ pub fn run(args: &ProfilesArgs) -> Result<(), Failure> {
 }
 
 fn everything() -> String {
+    let width = builtin().iter().map(|profile| profile.name.len() + 2).max().unwrap_or_default();
     let summaries: String =
-        builtin().iter().map(|profile| paragraph(&format!("{:13}", profile.name), &profile.summary)).collect();
-    let table = draw(&side_by_side(&builtin().iter().collect::<Vec<_>>()));
-    let more = "`longhaul profiles NAME` shows one with its evidence, two names in what they differ.";
-    format!("{summaries}\n{table}\n{more}\n")
+        builtin().iter().map(|profile| paragraph(&format!("{:width$}", profile.name), &profile.summary)).collect();
+    let more = "`longhaul profiles NAME` shows one with its evidence, two names in what they differ; a name may be the \
+                path of a TOML file, too. docs/profiles.md has all of them side by side.";
+    format!("{summaries}\n{}", paragraph("", more))
 }
 
 fn title(profile: &Profile) -> String {
@@ -65,7 +69,7 @@ fn inherited(profile: &Profile) -> String {
 
 fn compare(a: &Profile, b: &Profile) -> String {
     let table = differences(a, b);
-    let body = if table.rows.is_empty() { "They do not differ.\n".to_owned() } else { draw(&table) };
+    let body = if table.rows.is_empty() { "They do not differ.\n".to_owned() } else { annotated(&table) };
     format!("{}{}\n{body}\n{}{}", title(a), title(b), missing(a), missing(b))
 }
 

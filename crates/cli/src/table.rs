@@ -22,15 +22,7 @@ fn empty() -> Table {
     table
 }
 
-/// A table as wide as it needs to be.
-pub fn draw(plain: &Plain) -> String {
-    let mut table = empty();
-    table.set_header(&plain.header);
-    table.add_rows(plain.rows.clone());
-    finish(&table)
-}
-
-/// A table whose last column holds sentences: they go below their rows.
+/// A table whose last column holds sentences, a line each: they go below their rows.
 pub fn annotated(plain: &Plain) -> String {
     let numbers = |row: &Vec<String>| row[..row.len() - 1].to_vec();
     let mut table = empty();
@@ -40,7 +32,8 @@ pub fn annotated(plain: &Plain) -> String {
     let mut lines = drawn.lines();
     let mut text: String = lines.by_ref().take(2).map(|line| format!("{line}\n")).collect();
     for (line, row) in lines.zip(&plain.rows) {
-        text.push_str(&format!("{line}\n{}", paragraph(INDENT, row.last().map_or("", String::as_str))));
+        text.push_str(&format!("{line}\n"));
+        text.extend(row.last().map_or("", String::as_str).lines().map(|sentence| paragraph(INDENT, sentence)));
     }
     text
 }

@@ -84,6 +84,14 @@ pub enum LeafError {
     },
 }
 
+/// A leaf is its path.
+impl PartialEq for Leaf {
+    fn eq(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
+}
+impl Eq for Leaf {}
+
 /// The leaf at `path`.
 ///
 /// # Errors

@@ -5,15 +5,29 @@ use crate::leaf::{self, Leaf};
 use crate::leaves::LEAVES;
 use crate::merge;
 use crate::profile::{Later, Profile, is_reserved};
+use crate::registry::{self, Setting, Settings};
 use crate::toml_file::{Entry, FileError, TomlFile, entries};
 use core::ops::Range;
 
-/// Name and text of the files that are compiled in; parents may stand anywhere.
-pub(crate) const BUILTIN: &[(&str, &str)] = &[
-    ("rfc", include_str!("../data/rfc.toml")),
-    ("longhaul", include_str!("../data/longhaul.toml")),
-    ("server-2016", include_str!("../data/server-2016.toml")),
-    ("server-2022", include_str!("../data/server-2022.toml")),
+/// The files of these names, with their text.
+macro_rules! data {
+    ($($name:literal),+ $(,)?) => { &[$(($name, include_str!(concat!("../data/", $name, ".toml")))),+] };
+}
+
+/// Name and text of the files that are compiled in; parents may stand anywhere, tables show this order.
+pub(crate) const BUILTIN: &[(&str, &str)] = data![
+    "rfc",
+    "longhaul",
+    "linux",
+    "windows-2000",
+    "windows-2000-tuned",
+    "server-2016",
+    "server-2016-cubic",
+    "server-2019-1809",
+    "server-2019",
+    "server-2022",
+    "windows-11-21h2",
+    "windows-11-22h2",
 ];
 
 /// A profile file, by itself.
@@ -25,11 +39,14 @@ pub(crate) struct Raw<'t> {
     pub(crate) summary: String,
     pub(crate) extends: Option<(String, Range<usize>)>,
     pub(crate) leaves: Vec<RawLeaf>,
+    pub(crate) registry: Settings,
     pub(crate) later: Vec<Later>,
+    /// What works but is probably not meant.
+    pub(crate) warnings: Vec<FileError>,
 }
 
 /// A leaf as the file gives it.
-#[derive(Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RawLeaf {
     pub(crate) leaf: &'static Leaf,
     pub(crate) text: String,
@@ -56,12 +73,22 @@ fn read<'t>(file: TomlFile<'t>, name: &'t str) -> Result<Raw<'t>, FileError> {
         return Err(file.error(0..0, format!("`{name}` is a reserved name"), "give the profile another one"));
     }
     let tree = file.parse()?;
-    let mut raw = Raw { file, name, summary: String::new(), extends: None, leaves: Vec::new(), later: Vec::new() };
+    let mut raw = Raw {
+        file,
+        name,
+        summary: String::new(),
+        extends: None,
+        leaves: Vec::new(),
+        registry: Settings::new(),
+        later: Vec::new(),
+        warnings: Vec::new(),
+    };
     for entry in entries(tree.get_ref()) {
         match entry.key {
             "summary" => raw.summary = file.string(&entry)?,
             "extends" => raw.extends = Some((file.string(&entry)?, entry.value.span())),
             "later" => raw.later = later(&file, "", &entry)?,
+            "registry" => read_registry(&mut raw, &entry)?,
             _ => read_leaves(&mut raw, "", &entry)?,
         }
     }
@@ -92,6 +119,24 @@ fn read_leaves(raw: &mut Raw<'_>, above: &str, entry: &Entry<'_>) -> Result<(), 
     }
     for inner in raw.file.table(entry)? {
         read_leaves(raw, &path, &inner)?;
+    }
+    Ok(())
+}
+
+/// Settings by the names of an old system's registry.
+fn read_registry(raw: &mut Raw<'_>, entry: &Entry<'_>) -> Result<(), FileError> {
+    let file = raw.file;
+    for inner in file.table(entry)? {
+        let complaint =
+            |problem: registry::Problem| file.error(inner.key_span.clone(), problem.problem, problem.remedy);
+        let (name, warning) = registry::name(inner.key).map_err(complaint)?;
+        raw.warnings.extend(warning.map(complaint));
+        let (text, evidence, span) = cited(&file, &inner)?;
+        let value = registry::value(name, &text)
+            .map_err(|problem| file.error(span.clone(), problem.problem, problem.remedy))?;
+        if raw.registry.insert(name, Setting { value, evidence, span: span.clone() }).is_some() {
+            return Err(file.error(span, format!("`{}` is given twice", inner.key), "keep one of the two spellings"));
+        }
     }
     Ok(())
 }

@@ -6,6 +6,7 @@
 use crate::leaves::LEAVES;
 use crate::load::{Raw, RawLeaf};
 use crate::profile::{Cited, Later, Profile};
+use crate::registry::{self, Name, Settings};
 use crate::toml_file::{FileError, did_you_mean};
 use std::collections::BTreeMap;
 use tcp::{Config, ConfigError};
@@ -18,19 +19,26 @@ pub(crate) fn all(files: &[Raw<'_>]) -> Result<Vec<Profile>, FileError> {
 fn build(raw: &Raw<'_>, files: &[Raw<'_>]) -> Result<Profile, FileError> {
     let mut leaves: BTreeMap<&'static str, Cited> = BTreeMap::new();
     let mut later: BTreeMap<String, Later> = BTreeMap::new();
-    for ancestor in lineage(raw, files)? {
-        inherit(&mut leaves, ancestor)?;
+    let mut settings = Settings::new();
+    let mut given = Vec::new();
+    let line = lineage(raw, files)?;
+    for ancestor in &line {
+        given = given_by(ancestor, &mut settings)?;
+        inherit(&mut leaves, ancestor, &given)?;
         later.extend(ancestor.later.iter().map(|leaf| (leaf.path.clone(), leaf.clone())));
     }
-    let config = configure(raw, &mut leaves)?;
-    complete(raw, &config, &leaves)?;
-    let config = config.validate().map_err(|errors| out_of_bounds(raw, &errors))?;
+    let own = Own { raw, leaves: given };
+    let config = configure(&own, &mut leaves)?;
+    complete(&own, &config, &leaves)?;
+    let config = config.validate().map_err(|errors| own.out_of_bounds(&errors))?;
     Ok(Profile {
         name: raw.name.to_owned(),
         summary: raw.summary.clone(),
         extends: raw.extends.as_ref().map(|(name, _)| name.clone()),
+        root: line[0].name.to_owned(),
         leaves,
         later: later.into_values().collect(),
+        warnings: raw.warnings.clone(),
         config,
     })
 }
@@ -55,15 +63,29 @@ fn lineage<'r, 't>(raw: &'r Raw<'t>, files: &'r [Raw<'t>]) -> Result<Vec<&'r Raw
     Ok(line)
 }
 
-/// Lays a file's own leaves over those inherited.
-fn inherit(leaves: &mut BTreeMap<&'static str, Cited>, raw: &Raw<'_>) -> Result<(), FileError> {
-    for own in raw.leaves.iter().filter(|own| own.leaf.is_kind()) {
+/// The leaves that a file gives, directly or by its registry's settings, which join those inherited: what they change.
+fn given_by(raw: &Raw<'_>, settings: &mut Settings) -> Result<Vec<RawLeaf>, FileError> {
+    let inherited = registry::leaves(settings).expect("it went well in the ancestor");
+    settings.extend(raw.registry.iter().map(|(name, setting)| (*name, setting.clone())));
+    let effective = registry::leaves(settings).map_err(|error| {
+        let culprit = raw.registry.get(&Name::Tcp1323Opts).or_else(|| raw.registry.values().next());
+        let place = culprit.map_or(0..0, |setting| setting.span.clone());
+        raw.file.error(place, error.problem, error.remedy)
+    })?;
+    let mut given = raw.leaves.clone();
+    given.extend(effective.into_iter().filter(|leaf| !inherited.contains(leaf)));
+    Ok(given)
+}
+
+/// Lays what a file gives over what it inherits.
+fn inherit(leaves: &mut BTreeMap<&'static str, Cited>, raw: &Raw<'_>, given: &[RawLeaf]) -> Result<(), FileError> {
+    for own in given.iter().filter(|own| own.leaf.is_kind()) {
         let group = own.leaf.path.trim_end_matches("kind");
         if leaves.get(own.leaf.path).is_some_and(|inherited| inherited.value != own.text) {
             leaves.retain(|path, _| !path.starts_with(group));
         }
     }
-    for RawLeaf { leaf, text, evidence, span } in &raw.leaves {
+    for RawLeaf { leaf, text, evidence, span } in given {
         let cited = Cited { value: text.clone(), evidence: evidence.clone(), from: raw.name.to_owned() };
         let twice = leaves.insert(leaf.path, cited).is_some_and(|before| before.from == raw.name);
         if twice {
@@ -73,15 +95,34 @@ fn inherit(leaves: &mut BTreeMap<&'static str, Cited>, raw: &Raw<'_>) -> Result<
     Ok(())
 }
 
+/// A file with the leaves that it gives: who is to blame, and where.
+struct Own<'r, 't> {
+    raw: &'r Raw<'t>,
+    leaves: Vec<RawLeaf>,
+}
+
+impl Own<'_, '_> {
+    fn out_of_bounds(&self, errors: &[ConfigError]) -> FileError {
+        let first = errors.first().expect("a refusal has a reason");
+        let problem = format!("`{}` is out of bounds", first.path);
+        self.raw.file.error(self.place_of(first.path), problem, first.problem.clone())
+    }
+
+    /// Where the file gives a leaf; its beginning when it inherits it.
+    fn place_of(&self, path: &str) -> core::ops::Range<usize> {
+        self.leaves.iter().find(|own| own.leaf.path == path).map_or(0..0, |own| own.span.clone())
+    }
+}
+
 /// The configuration that the leaves make; their values become canonical.
-fn configure(raw: &Raw<'_>, leaves: &mut BTreeMap<&'static str, Cited>) -> Result<Config, FileError> {
+fn configure(own: &Own<'_, '_>, leaves: &mut BTreeMap<&'static str, Cited>) -> Result<Config, FileError> {
     let mut config = Config::default();
     for kinds in [true, false] {
         for leaf in LEAVES.iter().filter(|leaf| leaf.is_kind() == kinds) {
             let Some(cited) = leaves.get(leaf.path) else { continue };
             leaf.write(&mut config, &cited.value).map_err(|error| {
                 let remedy = if kinds { "choose one of those" } else { "give it such a value, or leave it out" };
-                raw.file.error(place_of(raw, leaf.path), error.to_string(), remedy)
+                own.raw.file.error(own.place_of(leaf.path), error.to_string(), remedy)
             })?;
         }
     }
@@ -93,29 +134,16 @@ fn configure(raw: &Raw<'_>, leaves: &mut BTreeMap<&'static str, Cited>) -> Resul
 }
 
 /// Every leaf that applies must have been given, so that it has evidence.
-fn complete(raw: &Raw<'_>, config: &Config, leaves: &BTreeMap<&'static str, Cited>) -> Result<(), FileError> {
+fn complete(own: &Own<'_, '_>, config: &Config, leaves: &BTreeMap<&'static str, Cited>) -> Result<(), FileError> {
     for leaf in LEAVES {
         if leaf.read(config).is_some() && !leaves.contains_key(leaf.path) {
-            let place = leaf.kind_leaf().map_or(0..0, |kind| place_of(raw, kind.path));
-            let problem = format!("`{}` has no leaf `{}`", raw.name, leaf.path);
-            return Err(raw.file.error(
-                place,
-                problem,
-                "give it a value with evidence; nothing is inherited from another kind",
-            ));
+            let place = leaf.kind_leaf().map_or(0..0, |kind| own.place_of(kind.path));
+            let problem = format!("`{}` has no leaf `{}`", own.raw.name, leaf.path);
+            let remedy = "give it a value with evidence; nothing is inherited from another kind";
+            return Err(own.raw.file.error(place, problem, remedy));
         }
     }
     Ok(())
-}
-
-fn out_of_bounds(raw: &Raw<'_>, errors: &[ConfigError]) -> FileError {
-    let first = errors.first().expect("a refusal has a reason");
-    raw.file.error(place_of(raw, first.path), format!("`{}` is out of bounds", first.path), first.problem.clone())
-}
-
-/// Where the file gives a leaf; its beginning when it inherits it.
-fn place_of(raw: &Raw<'_>, path: &str) -> core::ops::Range<usize> {
-    raw.leaves.iter().find(|own| own.leaf.path == path).map_or(0..0, |own| own.span.clone())
 }
 
 #[cfg(test)]

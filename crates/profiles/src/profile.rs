@@ -3,6 +3,7 @@
 use crate::evidence::Evidence;
 use crate::leaf::{self, LeafError};
 use crate::leaves::LEAVES;
+use crate::toml_file::FileError;
 use crate::{load, nearest};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -25,8 +26,11 @@ pub struct Profile {
     pub summary: String,
     /// The profile it differs from; `None` for the root.
     pub extends: Option<String>,
+    /// The oldest ancestor, perhaps itself.
+    pub(crate) root: String,
     pub(crate) leaves: BTreeMap<&'static str, Cited>,
     pub(crate) later: Vec<Later>,
+    pub(crate) warnings: Vec<FileError>,
     pub(crate) config: ValidConfig,
 }
 
@@ -89,9 +93,19 @@ impl Profile {
         self.leaves.get(path)
     }
 
+    /// Whether a value only stands in for one that nobody has given for this system: it comes from the root.
+    pub fn stands_in(&self, cited: &Cited) -> bool {
+        cited.from == self.root && self.name != self.root
+    }
+
     /// What the described system has and this program cannot do yet, sorted by path.
     pub fn later(&self) -> &[Later] {
         &self.later
+    }
+
+    /// What its file says that works but is probably not meant, with the place.
+    pub fn warnings(&self) -> &[FileError] {
+        &self.warnings
     }
 
     /// The configuration with some leaves changed, bounds not checked yet. Kinds are set first, whatever their position.

@@ -1,10 +1,10 @@
 //! Profiles as tables: one with its evidence, two where they differ, all side by side.
 //!
-//! A table is headings and rows of text; the command line draws it for a terminal, [`markdown`] for `docs/profiles.md`.
+//! A table is headings and rows of text; the command line draws it for a terminal, `page.rs` for `docs/profiles.md`.
 
 use crate::evidence::Confidence;
 use crate::leaves::LEAVES;
-use crate::profile::Profile;
+use crate::profile::{Cited, Profile};
 
 /// Headings and rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,15 +32,20 @@ pub fn one(profile: &Profile) -> Table {
     evidence_of(profile, |_| true)
 }
 
-/// The leaves of a profile for whose value nobody can vouch.
-pub fn unproven(profile: &Profile) -> Table {
-    evidence_of(profile, |confidence| confidence == Confidence::Assumed)
+/// The values that a profile gives itself, with their evidence.
+pub fn own(profile: &Profile) -> Table {
+    evidence_of(profile, |cited| cited.from == profile.name)
 }
 
-fn evidence_of(profile: &Profile, wanted: impl Fn(Confidence) -> bool) -> Table {
+/// The leaves of a profile for whose value nobody can vouch.
+pub fn unproven(profile: &Profile) -> Table {
+    evidence_of(profile, |cited| cited.evidence.confidence == Confidence::Assumed)
+}
+
+fn evidence_of(profile: &Profile, wanted: impl Fn(&Cited) -> bool) -> Table {
     let mut table = Table::new(&["leaf", "value", "confidence", "from", "source"]);
     for leaf in LEAVES {
-        if let Some(cited) = profile.leaf(leaf.path).filter(|cited| wanted(cited.evidence.confidence)) {
+        if let Some(cited) = profile.leaf(leaf.path).filter(|cited| wanted(cited)) {
             let word = cited.evidence.confidence.word();
             table.push(&[leaf.path, &cited.value, word, &cited.from, &cited.evidence.source]);
         }
@@ -57,26 +62,75 @@ pub fn later(profile: &Profile) -> Table {
     table
 }
 
-/// The leaves in which two profiles differ.
+/// The leaves in which two profiles differ, with what is known of either side; the last column cites both, a line each.
 pub fn differences(a: &Profile, b: &Profile) -> Table {
-    let mut table = side_by_side(&[a, b]);
-    table.rows.retain(|row| row[1] != row[2]);
+    let mut table = Table::new(&["leaf", &a.name, "known", &b.name, "known", "sources"]);
+    for leaf in LEAVES {
+        let [left, right] = [a, b].map(|profile| profile.leaf(leaf.path));
+        if left.map(|cited| &cited.value) == right.map(|cited| &cited.value) {
+            continue;
+        }
+        let value = |cited: Option<&Cited>| cited.map_or(ABSENT, |cited| &cited.value).to_owned();
+        let known = |profile: &Profile, cited: Option<&Cited>| match cited {
+            Some(cited) if profile.stands_in(cited) => format!("as {}", cited.from),
+            Some(cited) => cited.evidence.confidence.word().to_owned(),
+            None => String::new(),
+        };
+        let sources: Vec<String> = [(a, left), (b, right)]
+            .into_iter()
+            .filter_map(|(profile, cited)| Some(format!("{}: {}", profile.name, cited?.evidence.source)))
+            .collect();
+        let (known_a, known_b) = (known(a, left), known(b, right));
+        let cells = [leaf.path, &value(left), &known_a, &value(right), &known_b, &sources.join("\n")];
+        table.push(&cells);
+    }
     table
 }
 
-/// All leaves that apply to any of the profiles.
+/// All leaves that apply to any of the profiles, each value with the mark of its confidence.
 pub fn side_by_side(profiles: &[&Profile]) -> Table {
     let mut table = Table::new(&["leaf"]);
     table.header.extend(profiles.iter().map(|profile| profile.name.clone()));
     for leaf in LEAVES {
-        let values: Vec<Option<&str>> =
-            profiles.iter().map(|profile| profile.leaf(leaf.path).map(|cited| cited.value.as_str())).collect();
-        if values.iter().any(Option::is_some) {
-            let shown = values.iter().map(|value| value.unwrap_or(ABSENT).to_owned());
+        if profiles.iter().any(|profile| profile.leaf(leaf.path).is_some()) {
+            let shown = profiles.iter().map(|profile| marked(profile, leaf.path));
             table.rows.push(core::iter::once(leaf.path.to_owned()).chain(shown).collect());
         }
     }
     table
+}
+
+/// What stands behind a value that is not documented.
+const fn mark(confidence: Confidence) -> &'static str {
+    match confidence {
+        Confidence::Documented => "",
+        Confidence::Measured => " !",
+        Confidence::Inferred => " ~",
+        Confidence::Assumed => " ?",
+    }
+}
+
+/// What stands behind a value of the root, in a profile of something else.
+const STANDS_IN: &str = " ·";
+
+fn marked(profile: &Profile, path: &str) -> String {
+    let Some(cited) = profile.leaf(path) else { return ABSENT.to_owned() };
+    let mark = if profile.stands_in(cited) { STANDS_IN } else { mark(cited.evidence.confidence) };
+    format!("{}{mark}", cited.value)
+}
+
+/// What the marks mean.
+pub fn legend() -> String {
+    let known = Confidence::ALL.iter().map(|confidence| match mark(*confidence).trim() {
+        "" => format!("{} without a mark", confidence.word()),
+        sign => format!("{} `{sign}`", confidence.word()),
+    });
+    let known: Vec<String> = known.collect();
+    let stands_in = STANDS_IN.trim();
+    format!(
+        "A value is {}; with `{stands_in}` it is the root's, because nobody has given one; `{ABSENT}` does not apply.",
+        known.join(", ")
+    )
 }
 
 /// A table in Markdown.
@@ -90,53 +144,18 @@ pub fn markdown(table: &Table) -> String {
     format!("{}{rule}{rows}", line(&table.header))
 }
 
-/// The page `docs/profiles.md`: every effective value of every profile, with where it is known from.
-pub fn page(profiles: &[Profile]) -> String {
-    let all: Vec<&Profile> = profiles.iter().collect();
-    let mut page = String::from(
-        "# Profiles\n\n\
-         <!-- Generated from crates/profiles/data. Do not edit: UPDATE_DOCS=1 cargo test -p longhaul-profiles -->\n\n\
-         Every value of every built-in profile. A value that a profile inherits from `rfc` says what the RFCs say, not what the\n\
-         described system was seen to do. Confidence is *documented*, *measured*, *inferred* or *assumed*.\n\n## Side by side\n\n",
-    );
-    page.push_str(&markdown(&side_by_side(&all)));
-    for profile in profiles {
-        page.push_str(&format!("\n## {}\n\n{}.\n\n", profile.name, profile.summary));
-        page.push_str(&markdown(&one(profile)));
-        if !profile.later().is_empty() {
-            page.push_str("\nThe described system also has, and this program cannot do yet:\n\n");
-            page.push_str(&markdown(&later(profile)));
-        }
-    }
-    page
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::{builtin, get};
-
-    #[test]
-    fn the_page_in_docs_is_up_to_date() {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/profiles.md");
-        let page = page(builtin());
-        if std::env::var_os("UPDATE_DOCS").is_some() {
-            std::fs::write(&path, &page).expect("docs can be written");
-        }
-        let found = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(
-            found == page,
-            "docs/profiles.md is out of date; UPDATE_DOCS=1 cargo test -p longhaul-profiles writes it"
-        );
-    }
+    use crate::profile::get;
 
     #[test]
     fn two_profiles_show_only_where_they_differ() {
         let table = differences(get("server-2016").unwrap(), get("server-2022").unwrap());
-        assert!(table.rows.iter().all(|row| row[1] != row[2]));
-        let beta: Vec<&[String]> =
-            table.rows.iter().map(|row| &row[1..]).filter(|row| row == &["0.5", "0.7"]).collect();
-        assert_eq!(beta.len(), 1);
+        assert!(table.rows.iter().all(|row| row[1] != row[3]));
+        let beta = table.rows.iter().find(|row| row[0] == "cc.avoidance.beta").expect("they differ in it");
+        assert_eq!(beta[1..5], ["0.5", "assumed", "0.7", "inferred"]);
+        assert!(beta[5].starts_with("server-2016: RFC 5681 §3.1") && beta[5].contains("\nserver-2022: RFC 9438"));
         assert!(differences(get("rfc").unwrap(), get("rfc").unwrap()).rows.is_empty());
     }
 
@@ -146,6 +165,21 @@ mod tests {
         assert!(table.rows.iter().any(|row| row[0] == "rto.min" && row[2] == "assumed"));
         assert!(table.rows.iter().all(|row| row[2] == "assumed"));
         assert!(one(get("longhaul").unwrap()).rows.len() > table.rows.len());
+    }
+
+    #[test]
+    fn side_by_side_every_value_shows_how_surely_it_is_known() {
+        let table = side_by_side(&[get("rfc").unwrap(), get("windows-2000").unwrap()]);
+        let row = |path: &str| table.rows.iter().find(|row| row[0] == path).expect("it applies").clone();
+        assert_eq!(row("cc.avoidance.c")[1..], ["0.4", "–"]);
+        assert_eq!(row("rto.min")[1..], ["1s", "300ms ?"]);
+        assert_eq!(row("recovery.limited_transmit")[1..], ["on", "off ~"]);
+        assert_eq!(row("send.nagle")[1..], ["rfc896", "rfc896 ·"]);
+        assert_eq!(
+            legend(),
+            "A value is documented without a mark, measured `!`, inferred `~`, assumed `?`; \
+             with `·` it is the root's, because nobody has given one; `–` does not apply."
+        );
     }
 
     #[test]

@@ -237,7 +237,8 @@ fn numbers_at_their_limits_neither_overflow_nor_divide_by_zero() {
             let entry = EpisodeEntry { ssthresh: Bytes::MAX - 1, flight_size: recover_fs, ..ENTRY };
             reduction.on_enter(&entry);
             for pipe in [0, Bytes::MAX] {
-                let ack = RecoveryAck { delivered: Bytes::MAX, pipe, cwnd: Bytes::MAX, acked: Bytes::MAX, newly_lost: 0 };
+                let ack =
+                    RecoveryAck { delivered: Bytes::MAX, pipe, cwnd: Bytes::MAX, acked: Bytes::MAX, newly_lost: 0 };
                 reduction.on_ack(&ack);
                 reduction.on_sent(Bytes::MAX);
                 reduction.on_ack(&ack);
