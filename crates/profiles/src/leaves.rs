@@ -8,6 +8,7 @@ use cc::{
     HystartPpConfig, PacingConfig, RenoConfig, SlowStartConfig, SsthreshBase,
 };
 use recovery::rtt::RttGains;
+use recovery::tlp::AfterAck;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{
     BlockCheck, BlockCheckVariant, DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit,
@@ -187,6 +188,8 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("recovery.probe.pto_min", Time, |c| {
         c.recovery.probe.as_mut().map(|tlp| Place::Time(&mut tlp.pto_min))
     }),
+    choice!("recovery.probe.after_ack", |c| c.recovery.probe.as_mut().map(|tlp| &mut tlp.after_ack),
+        "two_srtt" => AfterAck::TwoSrtt, "one_srtt" => AfterAck::OneSrtt),
     choice!("recovery.undo.dsack", |c| Some(&mut c.recovery.undo.dsack), "off" => DsackUndo::Off, "on" => DsackUndo::On),
     choice!("recovery.undo.eifel", |c| Some(&mut c.recovery.undo.eifel),
         "off" => Eifel::Off, "timestamps" => Eifel::Timestamps, "timestamps_or_rtt" => Eifel::TimestampsOrRtt),

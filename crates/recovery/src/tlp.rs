@@ -6,9 +6,9 @@
 //!
 //! Deviations: no timeout is scheduled while no probe could be sent (one is out, or no sample came since the last), where
 //! the RFC would let it expire only to restart the retransmission timer. [`TlpConfig::pto_min`] is a floor that the
-//! RFC does not have; its default is zero.
+//! RFC does not have; its default is zero. [`AfterAck::OneSrtt`] is for those who ask for it.
 
-use base::{Duration, SeqNum, SeqRange};
+use base::{Duration, Instant, SeqNum, SeqRange};
 
 /// Waiting time before the first RTT sample (RFC 8985 §7.2).
 const WITHOUT_SAMPLE: Duration = Duration::from_secs(1);
@@ -20,11 +20,24 @@ pub struct TlpConfig {
     pub max_ack_delay: Duration,
     /// Least waiting time.
     pub pto_min: Duration,
+    /// How long to wait after an acknowledgement.
+    pub after_ack: AfterAck,
+}
+
+/// How much silence after an acknowledgement calls for a probe; after a transmission it is two round trips.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum AfterAck {
+    /// As much (RFC 8985 §7.2).
+    #[default]
+    TwoSrtt,
+    /// One round trip: what was sent before the acknowledged segment left is due with it, and the answers to what
+    /// followed come within the time in which they were sent.
+    OneSrtt,
 }
 
 impl Default for TlpConfig {
     fn default() -> Self {
-        Self { max_ack_delay: Duration::from_millis(200), pto_min: Duration::ZERO }
+        Self { max_ack_delay: Duration::from_millis(200), pto_min: Duration::ZERO, after_ack: AfterAck::TwoSrtt }
     }
 }
 
@@ -53,6 +66,17 @@ impl TlpConfig {
             FlightOf::Several => Duration::ZERO,
         };
         (srtt * 2 + delay).max(self.pto_min)
+    }
+
+    /// When a probe is due after a last transmission and a last acknowledgement.
+    #[inline]
+    pub fn due(&self, sent: Instant, acked: Instant, srtt: Option<Duration>, flight: FlightOf) -> Instant {
+        let pto = self.pto(srtt, flight);
+        let after_ack = match (self.after_ack, srtt) {
+            (AfterAck::OneSrtt, Some(srtt)) => Duration::from_nanos(pto.as_nanos().saturating_sub(srtt.as_nanos())),
+            _ => pto,
+        };
+        (sent + pto).max(acked + after_ack)
     }
 }
 
@@ -197,7 +221,9 @@ mod tests {
     const fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
     }
-    const WITH_FLOOR: TlpConfig = TlpConfig { max_ack_delay: ms(200), pto_min: ms(10) };
+    const WITH_FLOOR: TlpConfig = TlpConfig { max_ack_delay: ms(200), pto_min: ms(10), after_ack: AfterAck::TwoSrtt };
+    const SOON: TlpConfig =
+        TlpConfig { max_ack_delay: Duration::ZERO, pto_min: Duration::ZERO, after_ack: AfterAck::OneSrtt };
 
     //= specs/rfc8985.md#scheduling-a-probe
     //= type=test
@@ -214,6 +240,15 @@ mod tests {
     #[test_case(WITH_FLOOR, Some(ms(1)), FlightOf::Several => ms(10); "the floor")]
     fn the_waiting_time_is(config: TlpConfig, srtt: Option<Duration>, flight: FlightOf) -> Duration {
         config.pto(srtt, flight)
+    }
+
+    #[test_case(TlpConfig::default(), 0, 100 => 300; "two round trips after the acknowledgement")]
+    #[test_case(SOON, 0, 100 => 200; "one after it, and two after the transmission")]
+    #[test_case(SOON, 0, 150 => 250; "a late acknowledgement moves it")]
+    #[test_case(SOON, 120, 100 => 320; "a later transmission, too")]
+    fn a_probe_is_due(config: TlpConfig, sent_ms: u64, acked_ms: u64) -> u64 {
+        let at = |ms: u64| Instant::ZERO + Duration::from_millis(ms);
+        config.due(at(sent_ms), at(acked_ms), Some(ms(100)), FlightOf::Several).since(Instant::ZERO).as_millis()
     }
 
     fn ack(ack: u32) -> ProbeAck {

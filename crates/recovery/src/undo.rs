@@ -13,6 +13,7 @@
 //! apart without timestamps, with a margin for paths that got faster.
 
 use crate::detect::DetectCx;
+use crate::detect::rack::rules::{echo_of, is_older};
 use crate::frto::Frto;
 use crate::scoreboard::SentSegment;
 use base::{SeqNum, SeqRange};
@@ -166,8 +167,9 @@ impl Undo {
             proof = self.clear(range).then_some(Proof::Dsack);
         }
         if config.eifel != Eifel::Off {
-            for segment in delivered.iter().filter(|segment| answers_original(config.eifel, segment, cx)) {
-                if self.clear(segment.range()) {
+            for (index, segment) in delivered.iter().enumerate() {
+                let echo = echo_of(index, segment, cx);
+                if answers_original(config.eifel, segment, echo, cx) && self.clear(segment.range()) {
                     proof = Some(Proof::Eifel);
                 }
             }
@@ -199,15 +201,18 @@ impl Undo {
 }
 
 /// Whether what delivered this segment, sent twice in all, was its original.
-fn answers_original(eifel: Eifel, segment: &SentSegment, cx: &DetectCx) -> bool {
+fn answers_original(eifel: Eifel, segment: &SentSegment, echo: Option<u32>, cx: &DetectCx) -> bool {
     if segment.retransmits != 1 {
         return false;
     }
-    let echo_is_older = cx.tsecr.is_some_and(|tsecr| (tsecr.wrapping_sub(segment.tsval) as i32) < 0);
-    let too_early = eifel == Eifel::TimestampsOrRtt
-        && cx.tsecr.is_none()
-        && cx.min_rtt.is_some_and(|min_rtt| cx.now.since(segment.xmit.at) < min_rtt / 2);
-    echo_is_older || too_early
+    match echo {
+        // An echo knows better than a clock.
+        Some(tsecr) => is_older(tsecr, segment.tsval),
+        None => {
+            eifel == Eifel::TimestampsOrRtt
+                && cx.min_rtt.is_some_and(|min_rtt| cx.now.since(segment.xmit.at) < min_rtt / 2)
+        }
+    }
 }
 
 #[cfg(test)]

@@ -125,7 +125,7 @@ fn every_field_of_the_configuration_has_been_thought_of() {
         limited_transmit: _,
         lost_retransmission: _,
     } = recovery;
-    let recovery::TlpConfig { max_ack_delay: _, pto_min: _ } = probe.unwrap_or_default();
+    let recovery::TlpConfig { max_ack_delay: _, pto_min: _, after_ack: _ } = probe.unwrap_or_default();
     let recovery::UndoConfig { dsack: _, eifel: _, frto: _ } = undo;
     let recovery::rto::RtoConfig { initial: _, min: _, max: _, granularity: _ } = rto;
     let recovery::rtt::RttConfig { min_rtt_window: _, gains: _ } = rtt;

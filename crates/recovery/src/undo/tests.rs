@@ -24,7 +24,7 @@ fn cx(now_ms: u64, tsecr: Option<u32>) -> DetectCx {
     DetectCx {
         now: at(now_ms),
         smss: 10,
-        snd_una: SeqNum(100),
+        snd_una: SeqNum(110),
         snd_nxt: SeqNum(300),
         srtt: Some(Duration::from_millis(50)),
         min_rtt: Some(Duration::from_millis(MIN_RTT_MS)),
@@ -101,6 +101,14 @@ fn an_answer_to_the_original_undoes(
 ) -> Option<Proof> {
     let mut undo = episode(&[range(100, 110)]);
     undo.on_ack(&config, None, &[segment(100, 110, retransmits)], &cx(now_ms, tsecr))
+}
+
+/// What arrives above a gap is answered with the timestamp of the last segment in order, which is older than any copy.
+#[test_case(range(120, 130), &[segment(120, 130, 1)]; "selectively acknowledged")]
+#[test_case(range(105, 110), &[segment(100, 105, 0), segment(105, 110, 1)]; "behind the segment that the echo speaks of")]
+fn an_old_echo_proves_nothing_about_a_segment_that_is_not_at_the_left_edge(copy: SeqRange, delivered: &[SentSegment]) {
+    let mut undo = episode(&[copy]);
+    assert_eq!(undo.on_ack(&BY_TIMESTAMPS, None, delivered, &cx(1_040, Some(COPY_TSVAL - 9))), None);
 }
 
 #[test]

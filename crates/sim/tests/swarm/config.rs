@@ -5,6 +5,7 @@ use base::{Duration, Ratio, Rng};
 use cc::{AvoidanceConfig, CubicConfig, PacingConfig};
 use recovery::config::{BlockCheck, BlockCheckVariant, PrrBound, PrrConfig, ReductionConfig};
 use recovery::config::{DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit, RackConfig};
+use recovery::tlp::AfterAck;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{LostRetransmission, RecoveryConfig, TlpConfig, UndoConfig};
 use tcp::config::{
@@ -79,6 +80,7 @@ fn repairing(rng: &mut Rng, recovery: &mut RecoveryConfig) {
     let probe = TlpConfig {
         max_ack_delay: Duration::from_millis(rng.pick(&[0, 40, 200])),
         pto_min: Duration::from_millis(rng.pick(&[0, 10])),
+        after_ack: rng.pick(&[AfterAck::TwoSrtt, AfterAck::OneSrtt]),
     };
     recovery.probe = (!rng.once_in(3)).then_some(probe);
     recovery.undo = UndoConfig {

@@ -15,6 +15,10 @@ use recovery::{Delivered, DetectCx, Episode};
 use trace::{Event, Observer};
 use wire::tcp::MAX_SACK_BLOCKS;
 
+/// Free octets of the send buffer for which a writer is woken. Waiting for half of a large buffer would let a flight that
+/// nearly fills it run dry.
+const WORTH_A_WRITE: Bytes = 128 << 10;
+
 /// What one ACK brought, gathered on the way through the steps.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
@@ -196,7 +200,7 @@ impl Endpoint {
             let octets = p.acked.min(self.snd_buf.len());
             self.snd_buf.ack(octets);
             self.counters.bytes_acked += u64::from(octets);
-            if self.write_blocked && self.snd_buf.free() >= self.cfg.send.buffer / 2 {
+            if self.write_blocked && self.snd_buf.free() >= WORTH_A_WRITE.min(self.cfg.send.buffer / 2) {
                 self.write_blocked = false;
                 self.pending.writable = true;
             }

@@ -81,8 +81,7 @@ impl Endpoint {
         let quiet = self.rec.episode == Episode::Open && board.sacked_bytes() == 0 && board.lost_bytes() == 0;
         let newest = board.newest_sent_at().filter(|_| quiet && self.rec.tail.is_possible())?;
         let flight = if self.flight_size() <= self.snd.smss { FlightOf::OneSegment } else { FlightOf::Several };
-        let pto = config.pto(self.rec.rtt.srtt(), flight);
-        Some((newest.max(self.rec.rto_base) + pto).min(self.rto_at()))
+        Some(config.due(newest, self.rec.rto_base, self.rec.rtt.srtt(), flight).min(self.rto_at()))
     }
 
     /// After a transmission the slot changes only if nothing ran, if the head itself went out again, or if the first

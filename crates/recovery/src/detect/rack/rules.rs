@@ -27,17 +27,34 @@ pub fn deadline(sent_at: Instant, rtt: Duration, reo_wnd: Duration) -> Instant {
 //# A delivered retransmission is passed over when it is younger than the minimum RTT.
 /// Whether the delivery of a retransmitted segment may be an answer to an earlier copy (step 2): the echoed timestamp is
 /// older than the copy, or the answer came faster than the path has been, by the measure of `early`.
+///
+/// Deviation: the echo is heard only about the segment at the left edge (`echo` is `None` for others). What arrives above a
+/// gap is answered with the timestamp of the last segment in order (RFC 7323 §4.3), which is older than any copy; by the
+/// letter of the rule no probe beyond a gap could ever be believed on a connection with timestamps.
 #[inline]
-pub fn is_ambiguous(segment: &SentSegment, rtt: Duration, early: EarlyAnswer, cx: &DetectCx) -> bool {
+pub fn is_ambiguous(segment: &SentSegment, echo: Option<u32>, early: EarlyAnswer, cx: &DetectCx) -> bool {
     if segment.retransmits == 0 {
         return false;
     }
-    let echo_is_older = cx.tsecr.is_some_and(|tsecr| (tsecr.wrapping_sub(segment.tsval) as i32) < 0);
+    let rtt = cx.now.since(segment.xmit.at);
     let too_early = |min_rtt| match early {
         EarlyAnswer::MinRtt => rtt < min_rtt,
         EarlyAnswer::HalfMinRtt => rtt < min_rtt / 2,
     };
-    echo_is_older || cx.min_rtt.is_some_and(too_early)
+    echo.is_some_and(|tsecr| is_older(tsecr, segment.tsval)) || cx.min_rtt.is_some_and(too_early)
+}
+
+/// The echoed timestamp, as far as it speaks of the segment at place `index` of a batch: of the first, when it moved the
+/// cumulative acknowledgement.
+#[inline]
+pub fn echo_of(index: usize, segment: &SentSegment, cx: &DetectCx) -> Option<u32> {
+    cx.tsecr.filter(|_| index == 0 && segment.xmit.end.at_or_before(cx.snd_una))
+}
+
+/// Whether a timestamp is older than another, serially (RFC 7323 §5.4).
+#[inline]
+pub fn is_older(tsecr: u32, tsval: u32) -> bool {
+    (tsecr.wrapping_sub(tsval) as i32) < 0
 }
 
 /// Of all delivered transmissions the newest, and the RTT of the latest delivery.
@@ -57,9 +74,9 @@ impl Newest {
     #[inline]
     pub fn advance(&mut self, batch: &[SentSegment], early: EarlyAnswer, cx: &DetectCx) {
         let mut newest: Option<Xmit> = None;
-        for segment in batch {
+        for (index, segment) in batch.iter().enumerate() {
             let later = newest.is_none_or(|newest| sent_after(segment.xmit, newest));
-            if later && !is_ambiguous(segment, cx.now.since(segment.xmit.at), early, cx) {
+            if later && !is_ambiguous(segment, echo_of(index, segment, cx), early, cx) {
                 newest = Some(segment.xmit);
             }
         }
