@@ -79,27 +79,11 @@ struct Epoch {
     alpha: u64,
 }
 
-/// [`CubicConfig`] in half the room: every connection carries it.
-#[derive(Clone, Copy, Debug)]
-struct Numbers {
-    beta: Fraction,
-    c: Fraction,
-    fast_convergence: FastConvergence,
-    ssthresh_base: SsthreshBase,
-}
-
-/// A [`Ratio`] whose parts need 32 bits; the configuration's bounds ask for less.
+/// A [`Ratio`] whose parts need 32 bits; the configuration's bounds ask for less. Every connection carries two of them.
 #[derive(Clone, Copy, Debug)]
 struct Fraction {
     num: u32,
     den: u32,
-}
-
-impl Numbers {
-    fn of(config: &CubicConfig) -> Self {
-        let CubicConfig { beta, c, fast_convergence, ssthresh_base } = *config;
-        Self { beta: Fraction::of(beta), c: Fraction::of(c), fast_convergence, ssthresh_base }
-    }
 }
 
 impl Fraction {
@@ -112,12 +96,14 @@ impl Fraction {
     }
 }
 
-/// The algorithm's state.
+/// The algorithm's state. Where congestion was last met (`w_max`) is the plateau of the epoch's curve: a signal sets it for
+/// the next epoch when the present one is over.
 #[derive(Clone, Debug)]
 pub struct Cubic {
-    numbers: Numbers,
-    /// Where the last congestion was met, lowered by fast convergence; the plateau of the curve. Octets.
-    w_max: Bytes,
+    beta: Fraction,
+    c: Fraction,
+    fast_convergence: FastConvergence,
+    ssthresh_base: SsthreshBase,
     /// `cwnd` before the last reduction. Octets.
     cwnd_prior: Bytes,
     origin: Origin,
@@ -132,14 +118,16 @@ impl Cubic {
     pub fn new(config: &CubicConfig) -> Self {
         let (start, curve) = (Instant::ZERO, Curve::default());
         let epoch = Epoch { start, last_ack: start, curve, w_est: 0, alpha: 0 };
-        Self { numbers: Numbers::of(config), w_max: 0, cwnd_prior: 0, origin: Origin::SlowStart, epoch }
+        let CubicConfig { beta, c, fast_convergence, ssthresh_base } = *config;
+        let (beta, c) = (Fraction::of(beta), Fraction::of(c));
+        Self { beta, c, fast_convergence, ssthresh_base, cwnd_prior: 0, origin: Origin::SlowStart, epoch }
     }
 
     //= specs/rfc9438.md#reno-friendly-region
     //# Each window's worth of acknowledged segments raises the estimate by α = 3 · (1 − β) / (1 + β) segments.
     /// α of §4.3 in octets a round trip, which makes Reno's average window with this β that of Reno with one half.
     fn alpha(&self, smss: Bytes) -> u64 {
-        let beta = self.numbers.beta.ratio();
+        let beta = self.beta.ratio();
         let (num, den) = (beta.num(), beta.den());
         fixed(smss, ratio(den - num, den + num)) * 3
     }
@@ -147,7 +135,7 @@ impl Cubic {
     /// The segment size changed in mid-epoch: the curve keeps its plateau and its place in time.
     #[cold]
     fn resize(&mut self, smss: Bytes) {
-        self.epoch.curve.resize(self.numbers.c.ratio(), smss);
+        self.epoch.curve.resize(self.c.ratio(), smss);
         self.epoch.alpha = self.alpha(smss);
     }
 
@@ -179,15 +167,18 @@ impl Avoidance for Cubic {
     //# Slow start that ends without a loss sets `cwnd_prior` and W_max to the window, and K to 0.
     fn on_enter(&mut self, window: &Window, now: Instant) {
         let (cwnd, smss) = (window.cwnd(), window.smss());
-        match self.origin {
-            Origin::Reduction => self.w_max = self.w_max.max(cwnd),
-            Origin::Timeout => self.w_max = cwnd,
-            Origin::SlowStart => (self.w_max, self.cwnd_prior) = (cwnd, cwnd),
-        }
+        let w_max = match self.origin {
+            Origin::Reduction => self.epoch.curve.w_max.max(cwnd),
+            Origin::Timeout => cwnd,
+            Origin::SlowStart => {
+                self.cwnd_prior = cwnd;
+                cwnd
+            }
+        };
         self.epoch = Epoch {
             start: now,
             last_ack: now,
-            curve: Curve::new(cwnd, self.w_max, self.numbers.c.ratio(), smss),
+            curve: Curve::new(cwnd, w_max, self.c.ratio(), smss),
             w_est: u64::from(cwnd) << FRACTION_BITS,
             alpha: self.alpha(smss),
         };
@@ -243,10 +234,11 @@ impl Avoidance for Cubic {
     //# Any other reduction sets W_max to the window before it.
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent, _now: Instant) -> Bytes {
         let cwnd = in_question(window, event);
-        let beta = self.numbers.beta.ratio();
-        self.w_max = match self.numbers.fast_convergence {
+        let beta = self.beta.ratio();
+        let w_max = &mut self.epoch.curve.w_max;
+        *w_max = match self.fast_convergence {
             // cwnd · (1 + β) / 2
-            FastConvergence::On if cwnd < self.w_max => scaled(cwnd, ratio(beta.den() + beta.num(), 2 * beta.den())),
+            FastConvergence::On if cwnd < *w_max => scaled(cwnd, ratio(beta.den() + beta.num(), 2 * beta.den())),
             FastConvergence::On | FastConvergence::Off => cwnd,
         };
         self.cwnd_prior = cwnd;
@@ -254,7 +246,7 @@ impl Avoidance for Cubic {
             CongestionEvent::Timeout { .. } => Origin::Timeout,
             CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => Origin::Reduction,
         };
-        scaled(self.numbers.ssthresh_base.octets(window, event), beta)
+        scaled(self.ssthresh_base.octets(window, event), beta)
     }
 
     //= specs/rfc9438.md#window-growth
@@ -265,7 +257,7 @@ impl Avoidance for Cubic {
     }
 
     fn values(&self) -> [(&'static str, u64); 2] {
-        [("w_max", u64::from(self.w_max)), ("k_ms", self.epoch.curve.k.as_millis())]
+        [("w_max", u64::from(self.epoch.curve.w_max)), ("k_ms", self.epoch.curve.k.as_millis())]
     }
 }
 

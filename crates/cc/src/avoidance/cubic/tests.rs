@@ -64,7 +64,7 @@ fn after_a_loss_at_100_the_next_plateau_is(fast_convergence: FastConvergence, se
     let mut cubic = Cubic::new(&CubicConfig { fast_convergence, ..CubicConfig::default() });
     cubic.on_congestion(&window(100), &loss_at(100), Instant::ZERO);
     cubic.on_congestion(&window(segments), &loss_at(segments), Instant::ZERO);
-    assert_eq!(cubic.w_max, expected * SEGMENT);
+    assert_eq!(cubic.epoch.curve.w_max, expected * SEGMENT);
     assert_eq!(cubic.cwnd_prior, segments * SEGMENT);
 }
 
