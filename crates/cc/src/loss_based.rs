@@ -82,10 +82,15 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
     /// An ACK that may grow the window.
     #[inline]
     fn on_ack(&mut self, ack: &AckSample) -> Option<CcNote> {
-        if self.slow_starting() {
+        if self.window.in_slow_start() {
             return self.on_ack_in_slow_start(ack);
         }
-        let growth = self.avoid(ack);
+        match self.avoiding {
+            Avoiding::Begun => {}
+            Avoiding::NotYet => self.become_avoiding(Avoiding::Begun, ack.now),
+            Avoiding::Contending => return self.on_ack_beside_slow_start(ack),
+        }
+        let growth = self.avoidance.on_ack(ack, &self.window);
         self.grow(ack, growth, Window::MAX);
         None
     }
@@ -96,8 +101,15 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         self.window.in_slow_start() || self.avoiding == Avoiding::Contending
     }
 
+    /// Apart, so that the usual way into slow start is the only one and goes straight on.
+    #[inline(never)]
+    fn on_ack_beside_slow_start(&mut self, ack: &AckSample) -> Option<CcNote> {
+        self.on_ack_in_slow_start(ack)
+    }
+
     //= specs/rfc9406.md#conservative-slow-start
     //# Congestion avoidance that follows CSS begins with an `ssthresh` of the present window.
+    #[inline]
     fn on_ack_in_slow_start(&mut self, ack: &AckSample) -> Option<CcNote> {
         let mut note = None;
         let mut cause = ExitCause::Threshold;
@@ -118,7 +130,7 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         if self.window.in_slow_start() {
             return note;
         }
-        self.begin_avoiding(ack.now);
+        self.become_avoiding(Avoiding::Begun, ack.now);
         Some(CcNote::SlowStartExited(cause))
     }
 
@@ -135,11 +147,12 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         Some(self.phase_note())
     }
 
-    fn note_of(&self, untold: Untold) -> CcNote {
-        match untold {
+    #[cold]
+    fn tell(&mut self) -> Option<CcNote> {
+        self.untold.take().map(|untold| match untold {
             Untold::Exited => CcNote::SlowStartExited(ExitCause::Congestion),
             Untold::Resumed => self.phase_note(),
-        }
+        })
     }
 
     /// Tells the phase that the slow-start policy is in now.
@@ -159,19 +172,7 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         }
     }
 
-    #[inline]
-    fn avoid(&mut self, ack: &AckSample) -> Bytes {
-        self.begin_avoiding(ack.now);
-        self.avoidance.on_ack(ack, &self.window)
-    }
-
-    #[inline]
-    fn begin_avoiding(&mut self, now: Instant) {
-        if self.avoiding != Avoiding::Begun {
-            self.become_avoiding(Avoiding::Begun, now);
-        }
-    }
-
+    #[cold]
     fn become_avoiding(&mut self, how: Avoiding, now: Instant) {
         if self.avoiding == Avoiding::NotYet {
             self.avoidance.on_enter(&self.window, now);
@@ -274,13 +275,12 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
     }
 
     fn on_ack(&mut self, ack: &AckSample) -> Option<CcNote> {
-        let untold = self.state.untold.take().map(|untold| self.state.note_of(untold));
         let note = match ack.episode {
             EpisodeKind::Open | EpisodeKind::Loss => self.state.on_ack(ack),
             EpisodeKind::Recovery => None,
         };
         self.repace(ack.srtt);
-        untold.or(note)
+        if self.state.untold.is_some() { self.state.tell() } else { note }
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent, now: Instant) {

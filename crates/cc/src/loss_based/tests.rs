@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::avoidance::{Cubic, CubicConfig, Reno, RenoConfig};
-use crate::slow_start::{Classic, ClassicConfig};
+use crate::slow_start::tail::{Css, Lss};
+use crate::slow_start::{Classic, ClassicConfig, Hystart, HystartPp};
 use crate::testing::{Happening, Rounds, ack, app_limited, story};
 use crate::window::InitialWindow;
 use base::Rate;
@@ -182,7 +183,8 @@ fn a_timeout_with_nothing_in_flight_restarts_but_keeps_the_threshold() {
     cc.on_congestion(&timeout(0, true), Instant::ZERO);
     assert_eq!((cc.window().cwnd(), cc.window().ssthresh()), (SEGMENT, Window::UNKNOWN));
     assert!(!cc.undo());
-    assert_eq!(cc.on_ack(&ack(1, SEGMENT)), None);
+    assert_eq!(cc.on_ack(&ack(1, 4 * SEGMENT)), None);
+    assert_eq!(cc.window().cwnd(), 3 * SEGMENT, "the first slow start still has its L of 2");
 }
 
 //= specs/rfc9438.md#spurious-congestion-events
@@ -231,6 +233,44 @@ fn undo_keeps_a_window_that_has_grown_beyond_the_saved_one_and_resumes_the_slow_
     assert_eq!((cc.window().cwnd(), cc.window().ssthresh()), (grown.cwnd(), Window::UNKNOWN));
     assert_eq!(cc.on_ack(&ack(20, SEGMENT)), Some(CcNote::ReturnedToSlowStart));
     assert_eq!(cc.window().cwnd(), grown.cwnd() + SEGMENT);
+}
+
+#[test]
+fn undo_gives_back_the_threshold_but_not_the_state_of_an_avoidance_that_has_been_outgrown() {
+    let mut cc = reno(10);
+    cc.on_congestion(&loss(20), Instant::ZERO);
+    cc.on_recovery_exit(Instant::ZERO);
+    assert_eq!(segments(&cc), (5, 5));
+    cc.on_congestion(&timeout(5, true), Instant::ZERO);
+    for ms in 0..20 {
+        cc.on_ack(&ack(ms, 2 * SEGMENT));
+    }
+    let grown = segments(&cc).0;
+    assert!(grown > 5);
+    assert_eq!(segments(&cc).1, 2);
+    let counted = cc.snapshot().values;
+    assert!(cc.undo());
+    assert_eq!((segments(&cc), cc.snapshot().values), ((grown, 5), counted));
+    assert_eq!((cc.snapshot().phase, cc.on_ack(&ack(20, 0))), ("reno", None));
+}
+
+#[test]
+fn undo_keeps_a_larger_window_within_the_slow_start_it_resumes() {
+    let mut cc = reno(40);
+    cc.on_congestion(&timeout(40, true), Instant::ZERO);
+    cc.on_recovery_exit(Instant::ZERO);
+    cc.on_ack(&ack(0, SEGMENT));
+    assert_eq!(segments(&cc), (2, 20));
+    cc.on_congestion(&timeout(2, true), Instant::ZERO);
+    for ms in 1..9 {
+        cc.on_ack(&ack(ms, SEGMENT));
+    }
+    let grown = segments(&cc).0;
+    assert!((3..20).contains(&grown), "{grown}");
+    assert!(cc.undo());
+    assert_eq!(segments(&cc), (grown, 20));
+    cc.on_ack(&ack(9, SEGMENT));
+    assert_eq!((segments(&cc), cc.snapshot().phase), ((grown + 1, 20), "slow_start"));
 }
 
 #[test_case(true; "after the episode of the loss")]
@@ -369,6 +409,26 @@ fn the_exit_window_becomes_the_threshold() {
 }
 
 #[test]
+fn an_exit_below_the_floor_of_the_threshold_opens_nothing() {
+    let mut cc =
+        LossBased::new(window(1), Scripted { probing: 0, contending: 0 }, Counting { entered: 0, step: 10 }, None);
+    assert_eq!(cc.on_ack(&ack(0, SEGMENT)), None);
+    assert_eq!((segments(&cc), entered(&cc)), ((1, 2), 0));
+}
+
+#[test]
+fn contention_goes_on_above_the_threshold_until_a_signal() {
+    let mut cc = scripted(0, 5, 10);
+    let notes: Vec<_> = (0..4).map(|ms| cc.on_ack(&ack(ms, SEGMENT))).collect();
+    assert_eq!(notes, [Some(CcNote::ReturnedToSlowStart), None, None, None]);
+    assert_eq!((cc.window().cwnd(), cc.window().ssthresh()), (11_000, 10_250));
+    assert_eq!((entered(&cc), cc.snapshot().phase), (1, "scripted"));
+    cc.on_congestion(&loss(11), Instant::ZERO);
+    assert_eq!(cc.on_ack(&ack(4, SEGMENT)), Some(CcNote::SlowStartExited(ExitCause::Congestion)));
+    assert_eq!((entered(&cc), cc.snapshot().phase), (2, "counting"));
+}
+
+#[test]
 fn avoidance_begins_anew_after_every_signal_with_the_first_ack_that_may_grow() {
     let mut cc = scripted(0, 0, 10);
     cc.on_ack(&ack(0, SEGMENT));
@@ -404,6 +464,14 @@ fn the_pace_follows_a_reduction_and_its_undo_at_once() {
     assert_eq!(cc.pacing(), paced(500_000));
     cc.undo();
     assert_eq!(cc.pacing(), paced(1_000_000));
+}
+
+#[test]
+fn a_search_costs_little_more_than_none() {
+    let classic = size_of::<LossBased<Classic, Cubic>>();
+    assert!(size_of::<LossBased<HystartPp<Css>, Cubic>>() <= classic + 40);
+    assert!(size_of::<LossBased<HystartPp<Lss>, Cubic>>() <= classic + 40);
+    assert!(size_of::<LossBased<Hystart, Cubic>>() <= classic + 48);
 }
 
 #[test]

@@ -90,14 +90,13 @@ impl Hystart {
 
     /// Measures, and says why slow start should end.
     fn detect(&mut self, ack: &AckSample, window: &Window) -> Option<ExitCause> {
-        let round = self.round.on_ack(ack);
+        if self.round.on_ack(ack) == Round::New
+            && let Some(train) = &mut self.train
+        {
+            train.begin(ack.now);
+        }
         let min_rtt = RttMicros::of(ack.min_rtt?);
-        let long = self.train.as_mut().is_some_and(|train| {
-            if round == Round::New {
-                train.begin(ack.now);
-            }
-            ack.acked > 0 && train.fires(ack.now, min_rtt)
-        });
+        let long = ack.acked > 0 && self.train.as_mut().is_some_and(|train| train.fires(ack.now, min_rtt));
         if window.cwnd() < self.low_window_segments.saturating_mul(window.smss()) {
             return None;
         }

@@ -371,6 +371,17 @@ fn lss_opens_the_window_by_almost_a_quarter_of_the_threshold_a_round() {
 //= type=test
 //# The slow start is HyStart++.
 #[test]
+fn a_faster_round_gives_slow_start_back_and_says_so() {
+    let mut growing = Growing::<Css>::new(CssConfig::default());
+    growing.round();
+    let faster = AckSample { rtt: Some(Duration::from_millis(59)), ..ack(0, 4 * SEGMENT) };
+    let before = growing.cc.window().cwnd();
+    assert_eq!(growing.ack(&faster), Some(CcNote::ReturnedToSlowStart));
+    assert_eq!(growing.cc.window().cwnd(), before + SEGMENT, "this ACK still counts a quarter");
+    assert_eq!((growing.cc.snapshot().phase, growing.cc.window().ssthresh()), ("slow_start", Window::UNKNOWN));
+}
+
+#[test]
 fn when_css_is_over_the_cubic_begins_at_its_plateau() {
     let mut growing = Growing::<Css>::new(CssConfig { growth_divisor: 4, rounds: 1 });
     growing.round();
@@ -417,6 +428,20 @@ fn lss_lasts_until_the_next_congestion_signal() {
     growing.cc.on_recovery_exit(Instant::ZERO);
     growing.ack(&ack(1, SEGMENT));
     assert_eq!(growing.cc.snapshot().phase, "cubic");
+}
+
+#[test]
+fn an_undone_loss_gives_slow_start_back_without_what_it_had_measured() {
+    let mut growing = Growing::<Css>::new(CssConfig::default());
+    growing.round();
+    growing.ack(&AckSample { rtt: Some(Duration::from_millis(50)), ..ack(0, SEGMENT) });
+    assert_eq!(growing.cc.snapshot().phase, "slow_start");
+    growing.cc.on_congestion(&CongestionEvent::Loss { flight_size: growing.cc.window().cwnd() }, Instant::ZERO);
+    growing.una = growing.nxt;
+    assert!(growing.cc.undo());
+    let slower = AckSample { rtt: Some(Duration::from_millis(60)), ..ack(0, SEGMENT) };
+    assert_eq!(growing.ack(&slower), None, "50 ms was before the episode");
+    assert_eq!(growing.cc.snapshot().phase, "slow_start");
 }
 
 #[test]
