@@ -2,7 +2,7 @@
 
 use crate::world::Draw;
 use base::{Duration, Ratio, Rng};
-use cc::{AvoidanceConfig, CubicConfig, PacingConfig};
+use cc::{AvoidanceConfig, CubicConfig, PacingConfig, SlowStartConfig};
 use recovery::config::{BlockCheck, BlockCheckVariant, PrrBound, PrrConfig, ReductionConfig};
 use recovery::config::{DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit, RackConfig};
 use recovery::tlp::AfterAck;
@@ -36,6 +36,12 @@ fn sending(rng: &mut Rng, config: &mut Config) {
     config.cc.avoidance = match rng.below(2) {
         0 => AvoidanceConfig::Reno(Default::default()),
         _ => AvoidanceConfig::Cubic(CubicConfig::default()),
+    };
+    config.cc.slow_start = match rng.below(4) {
+        0 => SlowStartConfig::Classic(Default::default()),
+        1 => SlowStartConfig::Hystart(Default::default()),
+        2 => SlowStartConfig::HystartPpCss(Default::default()),
+        _ => SlowStartConfig::HystartPpLss(Default::default()),
     };
     config.cc.initial_window.segments = rng.pick(&[1, 2, 10, 10, 64]);
     if rng.once_in(3) {
