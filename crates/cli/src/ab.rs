@@ -17,7 +17,7 @@ pub struct AbArgs {
     /// A built-in experiment (see `longhaul experiments`), or the path of a TOML file.
     #[arg(value_name = "EXPERIMENT")]
     experiment: String,
-    /// Profiles or arms of the experiment; the first is the reference, one named twice draws its own seeds.
+    /// Profiles, arms of the experiment, or paths of profiles in TOML files; the first is the reference, one named twice draws its own seeds.
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     arms: Vec<String>,
     /// Runs of each arm in each cell.
@@ -95,6 +95,7 @@ fn plan(args: &AbArgs) -> Result<Plan, Failure> {
     let overrides =
         Overrides { arms: args.arms.clone(), set: args.set.clone(), iterations: args.iterations, seed: args.seed };
     experiment.apply(&overrides).map_err(Failure::usage)?;
+    experiment.arms.iter().for_each(|arm| crate::profiles::warn(&arm.profile));
     let mut plan = Plan::new(experiment).map_err(Failure::usage)?;
     if let Some(name) = &args.run {
         plan.keep_only(name).map_err(Failure::usage)?;

@@ -4,13 +4,14 @@ use crate::failure::Failure;
 use crate::output;
 use crate::table::{annotated, paragraph};
 use ::profiles::table::{differences, later, one, unproven};
-use ::profiles::{Profile, builtin, get};
+use ::profiles::{FindError, Profile, builtin, find};
 use clap::Args;
+use std::sync::Arc;
 
 /// Arguments of `longhaul profiles`.
 #[derive(Args, Clone, Debug)]
 pub struct ProfilesArgs {
-    /// One profile to show in full, or two to compare.
+    /// One profile to show in full, or two to compare: names, or paths of TOML files.
     #[arg(value_name = "NAME", num_args = 0..=2)]
     names: Vec<String>,
     /// Only the values for which nobody can vouch.
@@ -23,11 +24,9 @@ pub struct ProfilesArgs {
 /// # Errors
 /// When there is no profile of a name.
 pub fn run(args: &ProfilesArgs) -> Result<(), Failure> {
-    let chosen: Vec<&Profile> =
-        args.names.iter().map(|name| get(name)).collect::<Result<_, _>>().map_err(Failure::usage)?;
-    for warning in chosen.iter().flat_map(|profile| profile.warnings()) {
-        anstream::eprintln!("warning: {warning}");
-    }
+    let found: Vec<Arc<Profile>> = args.names.iter().map(|name| find(name)).collect::<Result<_, _>>()?;
+    let chosen: Vec<&Profile> = found.iter().map(AsRef::as_ref).collect();
+    chosen.iter().for_each(|profile| warn(profile));
     let text = match chosen.as_slice() {
         _ if args.unproven => doubts(&chosen),
         [] => everything(),
@@ -35,6 +34,22 @@ pub fn run(args: &ProfilesArgs) -> Result<(), Failure> {
         others => compare(others[0], others[1]),
     };
     output::write(&text)
+}
+
+/// Says what a profile's file does that is probably not meant.
+pub fn warn(profile: &Profile) {
+    for warning in profile.warnings() {
+        anstream::eprintln!("warning: {warning}");
+    }
+}
+
+impl From<FindError> for Failure {
+    fn from(error: FindError) -> Self {
+        match error {
+            FindError::File(error) => Self::File(error),
+            other => Self::usage(other),
+        }
+    }
 }
 
 fn everything() -> String {

@@ -46,7 +46,7 @@ pub struct LinkArgs {
     /// same network (10.9.0.2/24: the kernel is 10.9.0.1).
     #[arg(long, value_name = "ADDRESS/PREFIX")]
     addr: Cidr,
-    /// Which TCP: a name from `longhaul profiles`.
+    /// Which TCP: a name from `longhaul profiles`, or the path of a TOML file.
     #[arg(long, value_name = "PROFILE", default_value = "longhaul")]
     profile: String,
     /// Super-segments and checksums left to the kernel, or every packet as on a wire.
@@ -136,7 +136,9 @@ impl LinkArgs {
 
     /// The chosen profile, ready to build endpoints from.
     pub fn config(&self) -> Result<ValidConfig, LinkError> {
-        Ok(profiles::get(&self.profile).map_err(LinkError::usage)?.config().clone())
+        let profile = profiles::find(&self.profile).map_err(LinkError::usage)?;
+        crate::profiles::warn(&profile);
+        Ok(profile.config().clone())
     }
 
     /// Whether a remote address can be reached from ours.

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     fn spec(name: &str) -> ArmSpec {
-        ArmSpec { name: name.into(), profile: "rfc".into(), set: Vec::new() }
+        ArmSpec { name: name.into(), ..ArmSpec::of_builtin("rfc").expect("built in") }
     }
 
     #[test]

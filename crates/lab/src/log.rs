@@ -128,7 +128,7 @@ impl RunLog {
             spec: run.digest.clone(),
             path: run.point.canonical(),
             arm: arm.label.clone(),
-            profile: arm.spec.profile.clone(),
+            profile: arm.spec.profile.name.clone(),
             iteration: run.iteration,
             seed: run.seed,
             config: difference_from_root(&run.config),

@@ -3,12 +3,12 @@
 use crate::setting::Key;
 use crate::spec::{ArmSpec, Axis, Experiment, Refusal, Target};
 use core::fmt;
-use profiles::units;
+use profiles::{FindError, units};
 
 /// Options of `longhaul ab` that change the experiment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// Names of arms or profiles; empty to leave the arms alone.
+    /// Names of arms or profiles, or paths of profiles; empty to leave the arms alone.
     pub arms: Vec<String>,
     /// `KEY=VALUE`; several values, separated by commas, make a sweep.
     pub set: Vec<String>,
@@ -64,11 +64,14 @@ impl Experiment {
         let mut chosen = Vec::with_capacity(names.len());
         for name in names {
             let own = self.arms.iter().find(|arm| arm.name == *name).cloned();
-            let arm = own.map_or_else(|| profiles::get(name).map(ArmSpec::of_profile), Ok);
-            chosen.push(arm.map_err(|error| UsageError {
-                place: format!("--arms {}", names.join(",")),
-                problem: format!("there is no arm or profile `{name}`"),
-                remedy: error.remedy,
+            let arm = own.map_or_else(|| profiles::find(name).map(ArmSpec::of_profile), Ok);
+            chosen.push(arm.map_err(|error| {
+                let (problem, remedy) = match error {
+                    FindError::Unknown(error) => (format!("there is no arm or profile `{name}`"), error.remedy),
+                    FindError::File(error) => (error.to_string(), "correct the file".to_owned()),
+                    FindError::Unreadable { .. } => (error.to_string(), "name a file that can be read".to_owned()),
+                };
+                UsageError { place: format!("--arms {}", names.join(",")), problem, remedy }
             })?);
         }
         self.arms = chosen;

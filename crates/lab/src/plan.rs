@@ -123,7 +123,7 @@ fn configure(arm: &Arm, cell: &Cell) -> Result<ValidConfig, UsageError> {
     arm.spec.config(&cell.leaves_of(&arm.spec.name)).map_err(|error| UsageError {
         place: format!("arm {}", arm.label),
         problem: error.to_string(),
-        remedy: format!("change one of them; `longhaul profiles {}` shows the others", arm.spec.profile),
+        remedy: format!("change one of them; `longhaul profiles {}` shows the others", arm.spec.profile.name),
     })
 }
 

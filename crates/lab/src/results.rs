@@ -200,7 +200,7 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
         dsacks_received: mean(|m| m.dsacks_received),
         reo_wnd_mult: stats::mean(&each(&|m| m.reo_wnd_mult.map(f64::from))).map(rounded),
         dropped: mean(|m| m.dropped),
-        profile: plan.arms[arm].spec.profile.clone(),
+        profile: plan.arms[arm].spec.profile.name.clone(),
         by_iteration,
     }
 }

@@ -7,7 +7,8 @@ mod read;
 
 use crate::expect::Expectation;
 use crate::setting::{KEYS, Key, Point};
-use profiles::{OverrideError, Profile};
+use profiles::{OverrideError, Profile, UnknownProfile};
+use std::sync::Arc;
 use tcp::{Config, ValidConfig};
 
 pub use read::read;
@@ -50,7 +51,7 @@ pub struct ArmSpec {
     /// What tables call it.
     pub name: String,
     /// The profile it starts from.
-    pub profile: String,
+    pub profile: Arc<Profile>,
     /// Leaves that differ from the profile, path and value.
     pub set: Vec<(String, String)>,
 }
@@ -88,22 +89,23 @@ pub(crate) struct Refusal {
 
 impl ArmSpec {
     /// An arm that is a profile and nothing else.
-    pub fn of_profile(profile: &Profile) -> Self {
-        Self { name: profile.name.clone(), profile: profile.name.clone(), set: Vec::new() }
+    pub fn of_profile(profile: Arc<Profile>) -> Self {
+        Self { name: profile.name.clone(), profile, set: Vec::new() }
+    }
+
+    /// An arm that is a built-in profile and nothing else.
+    pub(crate) fn of_builtin(name: &str) -> Result<Self, UnknownProfile> {
+        profiles::get(name).map(|profile| Self::of_profile(Arc::new(profile.clone())))
     }
 
     /// The configuration, with further leaves set.
     pub(crate) fn config(&self, more: &[(String, String)]) -> Result<ValidConfig, OverrideError> {
-        self.base().with(&[&self.set, more].concat())
+        self.profile.with(&[&self.set, more].concat())
     }
 
     /// The same with its bounds unchecked: several overrides may be right only together.
     pub(crate) fn draft(&self, more: &[(String, String)]) -> Result<Config, OverrideError> {
-        self.base().draft(&[&self.set, more].concat())
-    }
-
-    fn base(&self) -> &'static Profile {
-        profiles::get(&self.profile).expect("an arm's profile was checked when it was read")
+        self.profile.draft(&[&self.set, more].concat())
     }
 }
 
@@ -140,7 +142,7 @@ impl Experiment {
                 let spec = self.arms.iter().find(|spec| spec.name == arm).expect("a target's arm exists");
                 let config = spec.draft(&[(path.to_owned(), text.to_owned())]).map_err(|error| Refusal {
                     problem: error.to_string(),
-                    remedy: format!("`longhaul profiles {}` shows its values", spec.profile),
+                    remedy: format!("`longhaul profiles {}` shows its values", spec.profile.name),
                     in_value: true,
                 })?;
                 Ok(leaf.read(&config).unwrap_or_else(|| text.to_owned()))

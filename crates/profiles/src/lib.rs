@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 mod evidence;
+mod find;
 mod leaf;
 mod leaves;
 mod load;
@@ -20,6 +21,7 @@ pub mod toml_file;
 pub mod units;
 
 pub use evidence::{Confidence, Evidence};
+pub use find::{FindError, find};
 pub use leaf::{Leaf, LeafError, find as find_leaf, resolve as resolve_leaf};
 pub use leaves::LEAVES;
 pub use load::load;

@@ -1,6 +1,7 @@
 //! Reading a profile file: its shape, and that each leaf has a value and evidence. What it inherits is `merge.rs`'s.
 
 use crate::evidence::{Confidence, Evidence};
+use crate::find::names_of;
 use crate::leaf::{self, Leaf};
 use crate::leaves::LEAVES;
 use crate::merge;
@@ -60,9 +61,15 @@ pub(crate) struct RawLeaf {
 /// # Errors
 /// At the first thing that is wrong, with its place and what would be right.
 pub fn load(files: &[(&str, &str)]) -> Result<Vec<Profile>, FileError> {
-    let names: Vec<String> = files.iter().map(|(name, _)| format!("{name}.toml")).collect();
+    let names = names_of(files);
+    let named: Vec<_> = files.iter().zip(&names).map(|((name, text), file)| (*name, file.as_str(), *text)).collect();
+    load_files(&named)
+}
+
+/// The same, given as name, name of the file, and text.
+pub(crate) fn load_files(files: &[(&str, &str, &str)]) -> Result<Vec<Profile>, FileError> {
     let mut raw = Vec::with_capacity(files.len());
-    for ((name, text), file_name) in files.iter().zip(&names) {
+    for (name, file_name, text) in files {
         raw.push(read(TomlFile { name: file_name, text }, name)?);
     }
     merge::all(&raw)

@@ -25,6 +25,9 @@ fn build(raw: &Raw<'_>, files: &[Raw<'_>]) -> Result<Profile, FileError> {
     for ancestor in &line {
         given = given_by(ancestor, &mut settings)?;
         inherit(&mut leaves, ancestor, &given)?;
+        // Who chooses a kind of his own does not lack what another kind lacks.
+        let groups = || given.iter().filter(|own| own.leaf.is_kind()).map(|own| own.leaf.path.trim_end_matches("kind"));
+        later.retain(|path, _| !groups().any(|group| path.starts_with(group)));
         later.extend(ancestor.later.iter().map(|leaf| (leaf.path.clone(), leaf.clone())));
     }
     let own = Own { raw, leaves: given };
@@ -183,6 +186,14 @@ mod tests {
         );
         let profile = child(&format!("{reno}beta = {{ value = 0.5, $E }}\n")).unwrap();
         assert_eq!(profile.leaf("cc.avoidance.c"), None);
+    }
+
+    #[test]
+    fn what_a_kind_lacks_is_not_missed_by_an_heir_with_a_kind_of_its_own() {
+        let lacking =
+            |name: &str| crate::get(name).unwrap().later().iter().any(|later| later.path == "cc.avoidance.ctcp");
+        assert!(lacking("server-2016"));
+        assert!(!lacking("server-2016-cubic") && !lacking("windows-11-22h2"));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub fn is_reserved(name: &str) -> bool {
 }
 
 /// One TCP.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {
     /// What users call it.
     pub name: String,

@@ -107,10 +107,8 @@ impl Reader<'_> {
             let arm = own.iter().find(|arm: &&ArmSpec| arm.name == name).cloned();
             let arm = match arm {
                 Some(arm) => arm,
-                None => ArmSpec::of_profile(
-                    profiles::get(&name)
-                        .map_err(|error| self.file.error(span, format!("no arm `{name}`"), error.remedy))?,
-                ),
+                None => ArmSpec::of_builtin(&name)
+                    .map_err(|error| self.file.error(span, format!("no arm `{name}`"), error.remedy))?,
             };
             self.experiment.arms.push(arm);
         }
@@ -131,29 +129,24 @@ impl Reader<'_> {
             let remedy = "use letters, digits, `-` and `_`; path, flow, run and use are reserved";
             return Err(self.file.error(entry.key_span.clone(), problem, remedy));
         }
-        let mut arm = ArmSpec { name: entry.key.to_owned(), profile: String::new(), set: Vec::new() };
-        let mut set = None;
+        let (mut arm, mut set) = (None, None);
         for inner in self.file.table(entry)? {
             match inner.key {
                 "profile" => {
-                    arm.profile = self.file.string(&inner)?;
-                    let found = profiles::get(&arm.profile);
-                    found.map_err(|error| {
-                        self.file.error(
-                            inner.value.span(),
-                            format!("there is no profile `{}`", error.name),
-                            error.remedy,
-                        )
+                    let found = ArmSpec::of_builtin(&self.file.string(&inner)?).map_err(|error| {
+                        let problem = format!("there is no profile `{}`", error.name);
+                        self.file.error(inner.value.span(), problem, error.remedy)
                     })?;
+                    arm = Some(ArmSpec { name: entry.key.to_owned(), ..found });
                 }
                 "set" => set = Some(inner),
                 _ => return Err(self.file.unknown_key(&inner, ["profile", "set"])),
             }
         }
-        if arm.profile.is_empty() {
-            let problem = format!("arm `{}` has no `profile`", arm.name);
+        let Some(mut arm) = arm else {
+            let problem = format!("arm `{}` has no `profile`", entry.key);
             return Err(self.file.error(entry.key_span.clone(), problem, "name the profile it starts from"));
-        }
+        };
         if let Some(set) = set {
             self.own_leaves(&mut arm, &set)?;
         }
