@@ -9,8 +9,10 @@
 //! retransmission after a reaction leave under every reduction, because RFC 6675 §5 asks for it, too.
 //!
 //! Deviations:
-//! * The proportional part is rounded up to whole segments, as if it counted segments like the examples of both RFCs.
-//!   Counted in octets it would stay one segment behind, since segments leave whole.
+//! * Segments leave whole, so whatever is left of `sndcnt` lets one more leave; what it overdraws is missing from the next
+//!   counts, as in the examples of both RFCs, which count segments. Waiting for the octets of a whole one would keep the
+//!   proportional part a segment behind, and could leave a large segment, for which a small one was delivered, waiting for
+//!   an ACK that never comes. The window itself is never overdrawn.
 //! * What delivers nothing is ignored under every bound, as RFC 9937 asks. Under RFC 6937's slow-start bound every stray
 //!   duplicate would buy a segment.
 //! * Unless it proves a loss: then it counts as the delivery of one segment. A segment has left the path either way, and
@@ -84,6 +86,8 @@ pub struct Prr<B: Bound> {
     prr_delivered: Bytes,
     prr_out: Bytes,
     sndcnt: Bytes,
+    /// What may be added to the flight at most: the rest of the window, or no limit while the flight is above it.
+    room: Bytes,
     bound: PhantomData<B>,
 }
 
@@ -91,13 +95,12 @@ impl<B: Bound> Prr<B> {
     //= specs/rfc9937.md#each-ack
     //# While more than `ssthresh` is in flight, prr_delivered · ssthresh / RecoverFS, rounded up, less prr_out may be
     //# sent.
-    /// What may have been sent by now while the flight is above the window, less what was.
+    /// What may leave for this ACK while the flight is above the window.
     fn proportional(&self) -> Bytes {
         let product = u64::from(self.prr_delivered) * u64::from(self.ssthresh);
         // An empty flight cannot lose anything; a peer that pretends so must not divide by it.
-        let share = product.div_ceil(u64::from(self.recover_fs.max(1)));
-        let whole = share.next_multiple_of(u64::from(self.smss.max(1)));
-        Bytes::try_from(whole.saturating_sub(u64::from(self.prr_out))).unwrap_or(Bytes::MAX)
+        let target = product.div_ceil(u64::from(self.recover_fs.max(1)));
+        Bytes::try_from(target.saturating_sub(u64::from(self.prr_out))).unwrap_or(Bytes::MAX)
     }
 }
 
@@ -115,8 +118,6 @@ impl<B: Bound> Reduction for Prr<B> {
 
     //= specs/rfc9937.md#each-ack
     //# An ACK that delivers nothing and proves nothing lost changes nothing.
-    //= specs/rfc9937.md#each-ack
-    //# Sending never brings what is in flight from below `ssthresh` to above it.
     fn on_ack(&mut self, ack: &RecoveryAck) {
         let departed = if ack.delivered > 0 { ack.delivered } else { ack.newly_lost.min(self.smss) };
         if departed == 0 {
@@ -125,11 +126,12 @@ impl<B: Bound> Reduction for Prr<B> {
         // Lower than before when the controller answered a further signal.
         self.ssthresh = self.ssthresh.min(ack.cwnd);
         self.prr_delivered = self.prr_delivered.saturating_add(departed);
-        self.sndcnt = if ack.pipe > self.ssthresh {
-            self.proportional()
-        } else {
-            let banked = self.prr_delivered.saturating_sub(self.prr_out);
-            B::limit(banked, ack, self.smss).min(self.ssthresh - ack.pipe)
+        (self.sndcnt, self.room) = match self.ssthresh.checked_sub(ack.pipe) {
+            Some(room) => {
+                let banked = self.prr_delivered.saturating_sub(self.prr_out);
+                (B::limit(banked, ack, self.smss), room)
+            }
+            None => (self.proportional(), Bytes::MAX),
         };
     }
 
@@ -138,10 +140,13 @@ impl<B: Bound> Reduction for Prr<B> {
     fn on_sent(&mut self, bytes: Bytes) {
         self.prr_out = self.prr_out.saturating_add(bytes);
         self.sndcnt = self.sndcnt.saturating_sub(bytes);
+        self.room = self.room.saturating_sub(bytes);
     }
 
+    //= specs/rfc9937.md#each-ack
+    //# Sending never brings what is in flight from below `ssthresh` to above it.
     fn quota(&self) -> Bytes {
-        self.sndcnt
+        if self.sndcnt == 0 { 0 } else { self.sndcnt.max(self.smss).min(self.room) }
     }
 
     /// What is lost again leaves `pipe` like everything else, and is replaced no faster than octets are delivered.
