@@ -9,10 +9,10 @@
 //! retransmission after a reaction leave under every reduction, because RFC 6675 §5 asks for it, too.
 //!
 //! Deviations:
-//! * Segments leave whole, so whatever is left of `sndcnt` lets one more leave; what it overdraws is missing from the next
-//!   counts, as in the examples of both RFCs, which count segments. Waiting for the octets of a whole one would keep the
-//!   proportional part a segment behind, and could leave a large segment, for which a small one was delivered, waiting for
-//!   an ACK that never comes. The window itself is never overdrawn.
+//! * Segments leave whole, so the proportional part is rounded up to whole ones, like in the examples of both RFCs, which
+//!   count segments; in octets it would stay one behind. Under a bound, the first segment for an ACK needs no more than an
+//!   octet of `sndcnt`, or a large one for which a small one was delivered could wait for an ACK that never comes. What is
+//!   overdrawn is missing from the next counts, and the window itself is never overdrawn.
 //! * What delivers nothing is ignored under every bound, as RFC 9937 asks. Under RFC 6937's slow-start bound every stray
 //!   duplicate would buy a segment.
 //! * Unless it proves a loss: then it counts as the delivery of one segment. A segment has left the path either way, and
@@ -88,6 +88,8 @@ pub struct Prr<B: Bound> {
     sndcnt: Bytes,
     /// What may be added to the flight at most: the rest of the window, or no limit while the flight is above it.
     room: Bytes,
+    /// What the next segment may take if there is anything left of `sndcnt`.
+    least: Bytes,
     bound: PhantomData<B>,
 }
 
@@ -100,7 +102,8 @@ impl<B: Bound> Prr<B> {
         let product = u64::from(self.prr_delivered) * u64::from(self.ssthresh);
         // An empty flight cannot lose anything; a peer that pretends so must not divide by it.
         let target = product.div_ceil(u64::from(self.recover_fs.max(1)));
-        Bytes::try_from(target.saturating_sub(u64::from(self.prr_out))).unwrap_or(Bytes::MAX)
+        let missing = target.saturating_sub(u64::from(self.prr_out));
+        Bytes::try_from(missing.next_multiple_of(u64::from(self.smss.max(1)))).unwrap_or(Bytes::MAX)
     }
 }
 
@@ -133,6 +136,7 @@ impl<B: Bound> Reduction for Prr<B> {
             }
             None => (self.proportional(), Bytes::MAX),
         };
+        self.least = self.smss;
     }
 
     //= specs/rfc9937.md#each-transmission
@@ -141,12 +145,13 @@ impl<B: Bound> Reduction for Prr<B> {
         self.prr_out = self.prr_out.saturating_add(bytes);
         self.sndcnt = self.sndcnt.saturating_sub(bytes);
         self.room = self.room.saturating_sub(bytes);
+        self.least = 0;
     }
 
     //= specs/rfc9937.md#each-ack
     //# Sending never brings what is in flight from below `ssthresh` to above it.
     fn quota(&self) -> Bytes {
-        if self.sndcnt == 0 { 0 } else { self.sndcnt.max(self.smss).min(self.room) }
+        if self.sndcnt == 0 { 0 } else { self.sndcnt.max(self.least).min(self.room) }
     }
 
     /// What is lost again leaves `pipe` like everything else, and is replaced no faster than octets are delivered.

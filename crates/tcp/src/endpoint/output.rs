@@ -180,7 +180,8 @@ impl Endpoint {
         out: &mut TxBuf,
         segment: &SentSegment,
     ) -> Option<Transmit> {
-        let len = segment.xmit.end.distance_from(segment.start);
+        // A FIN behind a full segment occupies a number, but the window counts data.
+        let len = segment.xmit.end.distance_from(segment.start).min(self.snd.smss);
         if !self.rec.forced && len > self.allowance() {
             self.usage.on_blocked(self.snd.nxt);
             return None;

@@ -234,3 +234,27 @@ fn the_window_rules_again_when_the_episode_is_over() {
     assert_eq!(script.data().len() as u32, info.cwnd / MSS);
     assert!(size(&script) < during, "the reduction is given back");
 }
+
+#[test]
+fn the_number_of_a_fin_keeps_no_full_segment_from_leaving() {
+    let mut cfg = quick();
+    cfg.recovery.reduction = prr(PrrBound::SafeAck);
+    cfg.cc.initial_window = cc::InitialWindow::plain(11);
+    let mut script = Script::connecting(cfg);
+    script.pass(RTT);
+    script.finish_handshake(peer_options());
+    script.write(12 * u64::from(MSS));
+    script.shutdown();
+    script.pass(RTT);
+    // The eighth segment is lost, and the last, which the first SACK lets out, with the FIN.
+    for n in 9..12 {
+        script.sack(at(7), &[(at(8), at(n))]);
+        script.pass(Duration::from_millis(1));
+    }
+    assert_eq!(script.sent().last().map(|out| (out.data(), out.flags)), Some(((at(7), MSS), wire::Flags::NONE)));
+    script.pass(RTT);
+    script.ack(at(11));
+    let last = script.sent().last().map(|out| (out.data(), out.flags.contains(wire::Flags::FIN)));
+    assert_eq!(last, Some(((at(11), MSS), true)));
+    assert_eq!(script.info().counters.timeouts, 0);
+}
