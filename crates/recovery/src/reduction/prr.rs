@@ -72,8 +72,10 @@ impl Bound for Conservative {
 }
 
 impl Bound for SlowStart {
+    /// Counted in segments, as the RFC's examples do: a small one that was delivered makes room for a full one.
     fn limit(banked: Bytes, ack: &RecoveryAck, smss: Bytes) -> Bytes {
-        banked.max(ack.delivered).saturating_add(smss)
+        let delivered = u64::from(banked.max(ack.delivered)).next_multiple_of(u64::from(smss.max(1)));
+        Bytes::try_from(delivered + u64::from(smss)).unwrap_or(Bytes::MAX)
     }
 }
 
