@@ -29,10 +29,10 @@ pub struct Counters {
     pub timeouts: u32,
     /// Retransmissions that were given up for lost in their turn.
     pub lost_retransmissions: u32,
-    /// Tail loss probes sent.
-    pub probes: u32,
-    /// Episodes that were proven spurious and undone.
-    pub undone: u32,
+    /// Tail loss probes sent; saturates.
+    pub probes: u16,
+    /// Episodes that were proven spurious and undone; saturates.
+    pub undone: u16,
     /// Payload octets marked lost.
     pub bytes_lost: u64,
     /// Duplicate ranges the peer reported.

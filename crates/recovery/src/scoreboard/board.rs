@@ -16,8 +16,8 @@ pub struct Scoreboard {
     next: u64,
     /// ... and where it begins.
     nxt: SeqNum,
-    /// Records touched in earlier flights.
-    visited: u64,
+    /// Records touched in earlier flights; wraps.
+    visited: u32,
 }
 
 impl Scoreboard {
@@ -59,7 +59,7 @@ impl Scoreboard {
         flight.apply(ack, blocks, out);
         if flight.ring.is_empty() {
             (self.next, self.nxt) = (flight.base, flight.nxt);
-            self.visited += flight.visited.get();
+            self.visited = self.visited.wrapping_add(flight.visited.get() as u32);
             self.flight = None;
         }
     }
@@ -191,7 +191,7 @@ impl Scoreboard {
     }
     /// Records touched since the board was made: what the tests of cost per ACK count.
     pub fn visited(&self) -> u64 {
-        self.visited + self.flight().map_or(0, |flight| flight.visited.get())
+        u64::from(self.visited) + self.flight().map_or(0, |flight| flight.visited.get())
     }
     /// Octets behind this board on the heap; zero when nothing is in flight.
     pub fn heap_size(&self) -> usize {

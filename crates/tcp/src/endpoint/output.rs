@@ -234,7 +234,7 @@ impl Endpoint {
             }
             (None, None) => return None,
         };
-        self.counters.probes += 1;
+        self.counters.probes = self.counters.probes.saturating_add(1);
         self.rec.tail.on_sent(kind, self.snd.nxt);
         // RFC 8985 §7.3: the timeout, and no further probe, waits for the answer.
         self.rec.rto_base = cx.now;

@@ -4,14 +4,19 @@ use crate::Endpoint;
 use crate::config::{ReceiveWindowConfig, WindowScaleConfig};
 use crate::testing::{MSS, Script, peer_options, quick};
 use ::recovery::DetectorConfig;
+use cc::SlowStartConfig;
 use test_case::test_case;
 use wire::Options;
 
-#[test_case(DetectorConfig::DupThresh(Default::default()); "dup_thresh")]
-#[test_case(DetectorConfig::Rack(Default::default()); "rack")]
-fn an_idle_endpoint_with_its_boxes_fits_into_one_kibibyte(detector: DetectorConfig) {
+#[test_case(DetectorConfig::DupThresh(Default::default()), SlowStartConfig::default(); "dup_thresh")]
+#[test_case(DetectorConfig::Rack(Default::default()), SlowStartConfig::default(); "rack")]
+#[test_case(DetectorConfig::Rack(Default::default()), SlowStartConfig::HystartPpCss(Default::default()); "rack with hystart_pp")]
+#[test_case(DetectorConfig::Rack(Default::default()), SlowStartConfig::Hystart(Default::default()); "rack with hystart")]
+fn an_idle_endpoint_with_its_boxes_fits_into_one_kibibyte(detector: DetectorConfig, slow_start: SlowStartConfig) {
     let mut cfg = quick();
     cfg.recovery.detector = detector;
+    cfg.recovery.probe = Some(Default::default());
+    cfg.cc.slow_start = slow_start;
     let script = Script::established(cfg);
     let size = script.stack.endpoint(script.conn).map(Endpoint::state_size).expect("exists");
     println!("an idle endpoint: {} octets, with its boxes: {size}", size_of::<Endpoint>());

@@ -206,7 +206,7 @@ fn each_new_segment_moves_the_probe_away() {
     }
     assert_eq!(script.info().counters.probes, 0);
     script.pass(RTT * 2);
-    assert_eq!(script.info().counters.probes + script.info().counters.timeouts, 1);
+    assert_eq!(u32::from(script.info().counters.probes) + script.info().counters.timeouts, 1);
 }
 
 //= specs/rfc8985.md#scheduling-a-probe

@@ -104,7 +104,7 @@ fn echoing(script: &mut Script, ack: u32, tsecr: u32, blocks: &[(u32, u32)]) {
 
 #[test_case(0, 1; "the original's")]
 #[test_case(1, 0; "the copy's")]
-fn the_echoed_timestamp_tells_which_copy_was_answered(whose: usize, undone: u32) {
+fn the_echoed_timestamp_tells_which_copy_was_answered(whose: usize, undone: u16) {
     let mut cfg = undoing(BY_ECHO);
     cfg.options.timestamps = TimestampConfig::Offer;
     let options = Options { timestamps: Some(Timestamps { tsval: 1, tsecr: 0 }), ..peer_options() };
