@@ -108,7 +108,8 @@ mod tests {
     fn plan(set: &[&str]) -> Plan {
         let mut experiment = spec::builtin("reorder").unwrap();
         let set = set.iter().map(|text| (*text).to_owned()).collect();
-        experiment.apply(&Overrides { set, iterations: Some(2), ..Overrides::default() }).unwrap();
+        let arms = ["server-2016", "server-2022", "longhaul"].map(str::to_owned).to_vec();
+        experiment.apply(&Overrides { set, arms, iterations: Some(2), ..Overrides::default() }).unwrap();
         Plan::new(experiment).unwrap()
     }
 

@@ -22,7 +22,7 @@ fn the_built_in_experiments_are_what_was_promised() {
     assert_eq!(wan.iterations, 10);
     assert_eq!(
         wan.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(),
-        ["server-2016", "server-2022", "longhaul"]
+        ["server-2016", "server-2019", "server-2022", "linux", "longhaul"]
     );
     let mut reorder = builtin("reorder").unwrap();
     assert_eq!(reorder.point.reorder.probability, base::Ratio::new(1, 100).unwrap());
