@@ -76,7 +76,8 @@ impl Endpoint {
     /// When a tail loss probe is to leave (RFC 8985 §7.2): none inside an episode, nor while anything is selectively
     /// acknowledged, because then the detector has something to judge by.
     fn tail_probe_at(&self) -> Option<Instant> {
-        let config = self.cfg.recovery.probe.as_ref()?;
+        // Without SACK the answer to a probe would tell nothing about what came before it.
+        let config = self.cfg.recovery.probe.as_ref().filter(|_| self.neg.sack)?;
         let board = &self.rec.board;
         let quiet = self.rec.episode == Episode::Open && board.sacked_bytes() == 0 && board.lost_bytes() == 0;
         let newest = board.newest_sent_at().filter(|_| quiet && self.rec.tail.is_possible())?;

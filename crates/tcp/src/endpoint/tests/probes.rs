@@ -268,6 +268,16 @@ fn nothing_is_probed_while_the_detector_has_something_to_judge_by() {
 //= type=test
 //# A probe is recorded like any other transmission.
 #[test]
+fn a_peer_without_sack_is_not_probed() {
+    let mut script = Script::connecting(probing());
+    script.pass(RTT);
+    script.finish_handshake(wire::Options { mss: Some(MSS as u16), ..Default::default() });
+    script.write(u64::from(3 * MSS));
+    script.pass(RTT * 11);
+    assert_eq!((script.info().counters.probes, script.info().counters.timeouts), (0, 1));
+}
+
+#[test]
 fn a_second_probe_waits_for_a_sample_of_the_path() {
     let mut script = written(probing(), 2 * MSS);
     script.pass(RTT * 2);
