@@ -88,8 +88,7 @@ impl Endpoint {
         // 4
         self.sample_rtt(cx, seg, &delivered, &mut progress);
         // 5
-        let repeated = if duplicate { Repeated::Yes } else { Repeated::No };
-        let probe = self.answer_probe(cx, &ProbeAck { ack, dsack: blocks.dsack, repeated });
+        let probe = self.answer_probe(cx, &ProbeAck { ack, dsack: blocks.dsack, repeated: Repeated::No });
         // 6 and 7
         self.detect_on_ack(cx, seg, duplicate, probe, &delivered, &mut progress);
         self.rec.delivered = Some(delivered).filter(|_| !self.rec.board.is_empty());
