@@ -12,8 +12,9 @@
 //! that happened beside a delay keeps its consequence. The half-RTT rule is RFC 8985's (§6.2, step 2) for telling copies
 //! apart without timestamps, with a margin for paths that got faster.
 
+use crate::config::EarlyAnswer;
 use crate::detect::DetectCx;
-use crate::detect::rack::rules::{echo_of, is_older};
+use crate::detect::rack::rules::{echo_of, is_early, is_older};
 use crate::frto::Frto;
 use crate::scoreboard::SentSegment;
 use base::{SeqNum, SeqRange};
@@ -208,10 +209,7 @@ fn answers_original(eifel: Eifel, segment: &SentSegment, echo: Option<u32>, cx: 
     match echo {
         // An echo knows better than a clock.
         Some(tsecr) => is_older(tsecr, segment.tsval),
-        None => {
-            eifel == Eifel::TimestampsOrRtt
-                && cx.min_rtt.is_some_and(|min_rtt| cx.now.since(segment.xmit.at) < min_rtt / 2)
-        }
+        None => eifel == Eifel::TimestampsOrRtt && is_early(segment, EarlyAnswer::HalfMinRtt, cx),
     }
 }
 

@@ -77,5 +77,18 @@ pub enum ExitCause {
     CssRounds,
 }
 
+impl ExitCause {
+    /// Name for traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Threshold => "threshold",
+            Self::Congestion => "congestion",
+            Self::DelayIncrease => "delay_increase",
+            Self::AckTrain => "ack_train",
+            Self::CssRounds => "css_rounds",
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests;

@@ -252,18 +252,6 @@ impl Endpoint {
         p.rate = self.rec.sampler.on_ack(cx.now, d, self.rec.rtt.min_rtt());
     }
 
-    /// Step 5: what an acknowledgement says about the tail loss probe.
-    #[inline]
-    fn answer_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, news: &ProbeAck) -> ProbeOutcome {
-        let outcome = self.rec.tail.on_ack(news);
-        match outcome {
-            ProbeOutcome::Pending => {}
-            ProbeOutcome::Done => cx.emit(|| Event::ProbeAnswered { repaired: false }),
-            ProbeOutcome::Repaired => cx.emit(|| Event::ProbeAnswered { repaired: true }),
-        }
-        outcome
-    }
-
     /// What the detector may know now.
     pub(super) fn detect_cx(&self, now: Instant, tsecr: Option<u32>) -> DetectCx {
         DetectCx {
@@ -354,29 +342,11 @@ impl Endpoint {
         if let Some(note) = note {
             let cwnd = self.cc.window().cwnd();
             cx.emit(|| match note {
-                CcNote::SlowStartExited(cause) => Event::SlowStartExited { cause: exit_name(cause), cwnd },
+                CcNote::SlowStartExited(cause) => Event::SlowStartExited { cause: cause.name(), cwnd },
                 CcNote::ReturnedToSlowStart => Event::SlowStartPhase { phase: "slow_start", cwnd },
                 CcNote::PhaseChanged(phase) => Event::SlowStartPhase { phase, cwnd },
             });
         }
-    }
-
-    /// The peer's window grew while the persist timer stood in for news of it: the timer watches over the flight again,
-    /// and what a probe carried beyond a closed window is due at once, without blame. Returns whether that is so.
-    fn stop_probing_if_opened(&mut self, now: Instant, wnd_before: Bytes) -> bool {
-        if self.rec.probe == Probing::Idle || self.snd.wnd <= wnd_before {
-            return false;
-        }
-        self.rec.probe = Probing::Idle;
-        self.rec.rto_base = now;
-        if wnd_before == 0
-            && let Some(probe) = self.rec.board.oldest_sent()
-        {
-            self.rec.board.mark_lost(probe.id);
-            self.rec.board.clear_lost_log();
-            self.rec.forced = true;
-        }
-        true
     }
 
     /// States that wait for the acknowledgement of our FIN (RFC 9293 §3.10.7.4, fifth).
@@ -390,15 +360,5 @@ impl Endpoint {
             State::LastAck => self.finish(cx, crate::event::CloseReason::Normal),
             _ => {}
         }
-    }
-}
-
-fn exit_name(cause: cc::ExitCause) -> &'static str {
-    match cause {
-        cc::ExitCause::Threshold => "threshold",
-        cc::ExitCause::Congestion => "congestion",
-        cc::ExitCause::DelayIncrease => "delay_increase",
-        cc::ExitCause::AckTrain => "ack_train",
-        cc::ExitCause::CssRounds => "css_rounds",
     }
 }

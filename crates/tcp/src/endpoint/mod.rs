@@ -1,8 +1,9 @@
 //! One connection: RFC 9293's transmission control block with everything it owns.
 //!
 //! The file that may touch a quantity is named for it: `input` takes segments in the order of RFC 9293 §3.10.7.4, `ack`
-//! holds the ten steps of ACK processing, `episode` and `undo` begin and end recovery, `data` the receive side, `output` what leaves, `timeout` every deadline,
-//! `handshake` and `close` the two ends of life, `app` the application's calls.
+//! holds the ten steps of ACK processing, `episode` and `undo` begin and end recovery, `data` the receive side, `output`
+//! what leaves, `probe` what leaves to ask, `timeout` every deadline, `handshake` and `close` the two ends of life, `app` the
+//! application's calls.
 
 mod ack;
 mod app;
@@ -14,6 +15,7 @@ mod episode;
 mod handshake;
 mod input;
 mod output;
+mod probe;
 mod state;
 #[cfg(test)]
 mod tests;

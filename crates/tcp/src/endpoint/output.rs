@@ -8,8 +8,7 @@ use crate::send::SendSlice;
 use crate::send::nagle::{Outstanding, SmallSegment, Takes};
 use crate::timers::TimerKind;
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
-use recovery::tlp::ProbeKind;
-use recovery::{Episode, LimitedTransmit, Mark, SegmentId, SentSegment};
+use recovery::{Episode, LimitedTransmit, SentSegment};
 use trace::Observer;
 use wire::{Flags, MAX_HEADER};
 
@@ -137,7 +136,7 @@ impl Endpoint {
     //# Pacing spreads the burst that the end of an episode may allow.
     //= specs/rfc6675.md#next-segment
     //# When no lost hole is left, new data is sent, if the peer's window takes it.
-    fn send_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
+    pub(super) fn send_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         if self.rec.tail.is_due() {
             return self.send_tail_probe(cx, out);
         }
@@ -187,97 +186,28 @@ impl Endpoint {
             return None;
         }
         self.rec.forced = false;
-        let range = SeqRange::new(segment.start, segment.xmit.end);
-        Some(self.resend(cx, out, segment.id, Outgoing { range, retransmits: segment.retransmits.saturating_add(1) }))
+        Some(self.resend(cx, out, segment))
     }
 
     //= specs/rfc8985.md#sending-a-probe
     //# A probe is recorded like any other transmission.
-    fn resend<O: Observer>(
+    pub(super) fn resend<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
         out: &mut TxBuf,
-        id: SegmentId,
-        outgoing: Outgoing,
+        segment: &SentSegment,
     ) -> Transmit {
+        let outgoing = Outgoing { range: segment.range(), retransmits: segment.retransmits.saturating_add(1) };
         let stamp = self.rec.sampler.stamp(cx.now, self.rec.board.pipe());
         let tsval = self.ts.tsval(cx.now);
-        self.rec.board.on_retransmitted(id, tsval, stamp, cx.now);
+        self.rec.board.on_retransmitted(segment.id, tsval, stamp, cx.now);
         if let Some(undo) = self.rec.undo.as_mut().filter(|_| self.rec.episode != Episode::Open) {
             undo.on_retransmitted(outgoing.range);
         }
-        if let Some(segment) = self.rec.board.get(id) {
-            self.rec.detector.on_sent(&segment);
+        if let Some(sent) = self.rec.board.get(segment.id) {
+            self.rec.detector.on_sent(&sent);
         }
         self.emit_data(cx, out, outgoing)
-    }
-
-    //= specs/rfc8985.md#sending-a-probe
-    //# The probe is the next unsent segment, if there is one and the peer's window takes it.
-    //= specs/rfc8985.md#sending-a-probe
-    //# Without such a segment the probe is the segment with the highest sequence numbers, sent again.
-    //= specs/rfc8985.md#sending-a-probe
-    //# A probe may exceed the congestion window by one segment, and counts as in flight.
-    /// RFC 8985 §7.3: new data if there is any that the peer's window takes, else the highest segment once more; the
-    /// congestion window does not hold it back.
-    fn send_tail_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        self.rec.tail.reset();
-        let highest = self.rec.board.last().filter(|last| last.mark == Mark::Outstanding);
-        let (kind, transmit) = match (self.send_one_new(cx, out), highest) {
-            (Some(transmit), _) => (ProbeKind::New, transmit),
-            (None, Some(last)) => {
-                let retransmits = last.retransmits.saturating_add(1);
-                (
-                    ProbeKind::Retransmission,
-                    self.resend(cx, out, last.id, Outgoing { range: last.range(), retransmits }),
-                )
-            }
-            (None, None) => return None,
-        };
-        self.counters.probes = self.counters.probes.saturating_add(1);
-        self.rec.tail.on_sent(kind, self.snd.nxt);
-        // RFC 8985 §7.3: the timeout, and no further probe, waits for the answer.
-        self.rec.rto_base = cx.now;
-        self.arm_loss_timer(cx);
-        Some(transmit)
-    }
-
-    fn frto_segments(&self) -> Option<u8> {
-        self.rec.undo.as_ref()?.frto.new_segments()
-    }
-
-    //= specs/rfc5682.md#basic-algorithm
-    //# A first ACK that advances SND.UNA otherwise lets up to two new segments leave, and no retransmission.
-    //= specs/rfc5682.md#basic-algorithm
-    //# Without new data, or without room in the peer's window, the test ends and recovery is conventional.
-    /// RFC 5682 §2.1, step 2b: while a timeout is examined, new data leaves and nothing else; without any, recovery goes on
-    /// as usual with the next call.
-    fn send_in_place_of_retransmissions<O: Observer>(
-        &mut self,
-        cx: &mut Cx<'_, O>,
-        out: &mut TxBuf,
-        left: u8,
-    ) -> Option<Transmit> {
-        let transmit = if left > 0 { self.send_one_new(cx, out) } else { None };
-        let undo = self.rec.undo.as_mut()?;
-        if transmit.is_some() {
-            undo.frto.on_new_segment();
-        } else if undo.frto.nothing_was_sent() {
-            undo.frto.give_up();
-            return self.send_data(cx, out);
-        }
-        transmit
-    }
-
-    /// One segment of new data, if the peer's window takes it, whatever the congestion window and Nagle's rule say.
-    fn send_one_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        let unsent = self.data_end().distance_from(self.snd.nxt);
-        let len = unsent.min(self.segment_size());
-        let edge = self.snd.una + self.snd.wnd;
-        if self.snd.side == SendSide::FinSent || len == 0 || (self.snd.nxt + len).after(edge) {
-            return None;
-        }
-        Some(self.emit_new(cx, out, len, self.snd.side == SendSide::FinQueued && len == unsent))
     }
 
     //= specs/rfc7323.md#window-scale
@@ -348,7 +278,13 @@ impl Endpoint {
     //# A probe is recorded like any other transmission.
     //= specs/rfc6298.md#managing-the-timer
     //# A transmission of data starts the timer if it does not run.
-    fn emit_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, len: Bytes, fin: bool) -> Transmit {
+    pub(super) fn emit_new<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        out: &mut TxBuf,
+        len: Bytes,
+        fin: bool,
+    ) -> Transmit {
         let (start, size) = (self.snd.nxt, self.segment_size());
         let range = SeqRange::new(start, start + len + u32::from(fin));
         if self.rec.board.is_empty() {
@@ -396,24 +332,7 @@ impl Endpoint {
             return None;
         }
         let segment = self.rec.board.next_unmarked_hole().or_else(|| self.rec.board.take_rescue())?;
-        let range = SeqRange::new(segment.start, segment.xmit.end);
-        Some(self.resend(cx, out, segment.id, Outgoing { range, retransmits: segment.retransmits.saturating_add(1) }))
-    }
-
-    /// RFC 9293 §3.8.6.1: one octet beyond the closed window, or, when the silly-window rules held something back, as much
-    /// as the window takes.
-    fn send_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        let Probing::Due(sent) = self.rec.probe else { return None };
-        let unsent = self.data_end().distance_from(self.snd.nxt);
-        if unsent == 0 || self.snd.side == SendSide::FinSent {
-            self.rec.probe = Probing::Idle;
-            return None;
-        }
-        self.rec.probe = Probing::Waiting(sent.saturating_add(1));
-        let len = self.snd.wnd.min(unsent).clamp(1, self.segment_size());
-        let transmit = self.emit_new(cx, out, len, false);
-        self.arm_loss_timer(cx);
-        Some(transmit)
+        Some(self.resend(cx, out, &segment))
     }
 
     /// How long the persist timer waits after this many probes.

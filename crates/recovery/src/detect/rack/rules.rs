@@ -36,12 +36,17 @@ pub fn is_ambiguous(segment: &SentSegment, echo: Option<u32>, early: EarlyAnswer
     if segment.retransmits == 0 {
         return false;
     }
+    echo.is_some_and(|tsecr| is_older(tsecr, segment.tsval)) || is_early(segment, early, cx)
+}
+
+/// Whether a delivery came too soon after the segment's latest transmission to be its answer.
+#[inline]
+pub fn is_early(segment: &SentSegment, early: EarlyAnswer, cx: &DetectCx) -> bool {
     let rtt = cx.now.since(segment.xmit.at);
-    let too_early = |min_rtt| match early {
+    cx.min_rtt.is_some_and(|min_rtt| match early {
         EarlyAnswer::MinRtt => rtt < min_rtt,
         EarlyAnswer::HalfMinRtt => rtt < min_rtt / 2,
-    };
-    echo.is_some_and(|tsecr| is_older(tsecr, segment.tsval)) || cx.min_rtt.is_some_and(too_early)
+    })
 }
 
 /// The echoed timestamp, as far as it speaks of the segment at place `index` of a batch: of the first, when it moved the

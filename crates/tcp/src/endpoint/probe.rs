@@ -1,0 +1,120 @@
+//! Segments that ask and do not wait for their turn: tail loss probes (RFC 8985 §7), the new data with which F-RTO examines a
+//! timeout (RFC 5682 §2.1), and probes of a closed window (RFC 9293 §3.8.6.1); and what their answers mean.
+
+use super::output::{Transmit, TxBuf};
+use super::{Endpoint, Probing, SendSide};
+use crate::cx::Cx;
+use base::{Bytes, Instant};
+use recovery::Mark;
+use recovery::tlp::{ProbeAck, ProbeKind, ProbeOutcome};
+use trace::{Event, Observer};
+
+impl Endpoint {
+    //= specs/rfc8985.md#sending-a-probe
+    //# The probe is the next unsent segment, if there is one and the peer's window takes it.
+    //= specs/rfc8985.md#sending-a-probe
+    //# Without such a segment the probe is the segment with the highest sequence numbers, sent again.
+    //= specs/rfc8985.md#sending-a-probe
+    //# A probe may exceed the congestion window by one segment, and counts as in flight.
+    /// RFC 8985 §7.3: new data if there is any that the peer's window takes, else the highest segment once more; the
+    /// congestion window does not hold it back.
+    pub(super) fn send_tail_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
+        self.rec.tail.reset();
+        let highest = self.rec.board.last().filter(|last| last.mark == Mark::Outstanding);
+        let (kind, transmit) = match (self.send_one_new(cx, out), highest) {
+            (Some(transmit), _) => (ProbeKind::New, transmit),
+            (None, Some(last)) => (ProbeKind::Retransmission, self.resend(cx, out, &last)),
+            (None, None) => return None,
+        };
+        self.counters.probes = self.counters.probes.saturating_add(1);
+        self.rec.tail.on_sent(kind, self.snd.nxt);
+        // RFC 8985 §7.3: the timeout, and no further probe, waits for the answer.
+        self.rec.rto_base = cx.now;
+        self.arm_loss_timer(cx);
+        Some(transmit)
+    }
+
+    pub(super) fn frto_segments(&self) -> Option<u8> {
+        self.rec.undo.as_ref()?.frto.new_segments()
+    }
+
+    //= specs/rfc5682.md#basic-algorithm
+    //# A first ACK that advances SND.UNA otherwise lets up to two new segments leave, and no retransmission.
+    //= specs/rfc5682.md#basic-algorithm
+    //# Without new data, or without room in the peer's window, the test ends and recovery is conventional.
+    /// RFC 5682 §2.1, step 2b: while a timeout is examined, new data leaves and nothing else; without any, recovery goes on
+    /// as usual with the next call.
+    pub(super) fn send_in_place_of_retransmissions<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        out: &mut TxBuf,
+        left: u8,
+    ) -> Option<Transmit> {
+        let transmit = if left > 0 { self.send_one_new(cx, out) } else { None };
+        let undo = self.rec.undo.as_mut()?;
+        if transmit.is_some() {
+            undo.frto.on_new_segment();
+        } else if undo.frto.nothing_was_sent() {
+            undo.frto.give_up();
+            return self.send_data(cx, out);
+        }
+        transmit
+    }
+
+    /// One segment of new data, if the peer's window takes it, whatever the congestion window and Nagle's rule say.
+    fn send_one_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
+        let unsent = self.data_end().distance_from(self.snd.nxt);
+        let len = unsent.min(self.segment_size());
+        let edge = self.snd.una + self.snd.wnd;
+        if self.snd.side == SendSide::FinSent || len == 0 || (self.snd.nxt + len).after(edge) {
+            return None;
+        }
+        Some(self.emit_new(cx, out, len, self.snd.side == SendSide::FinQueued && len == unsent))
+    }
+
+    /// Step 5: what an acknowledgement says about the tail loss probe.
+    #[inline]
+    pub(super) fn answer_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, news: &ProbeAck) -> ProbeOutcome {
+        let outcome = self.rec.tail.on_ack(news);
+        match outcome {
+            ProbeOutcome::Pending => {}
+            ProbeOutcome::Done => cx.emit(|| Event::ProbeAnswered { repaired: false }),
+            ProbeOutcome::Repaired => cx.emit(|| Event::ProbeAnswered { repaired: true }),
+        }
+        outcome
+    }
+
+    /// RFC 9293 §3.8.6.1: one octet beyond the closed window, or, when the silly-window rules held something back, as much
+    /// as the window takes.
+    pub(super) fn send_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
+        let Probing::Due(sent) = self.rec.probe else { return None };
+        let unsent = self.data_end().distance_from(self.snd.nxt);
+        if unsent == 0 || self.snd.side == SendSide::FinSent {
+            self.rec.probe = Probing::Idle;
+            return None;
+        }
+        self.rec.probe = Probing::Waiting(sent.saturating_add(1));
+        let len = self.snd.wnd.min(unsent).clamp(1, self.segment_size());
+        let transmit = self.emit_new(cx, out, len, false);
+        self.arm_loss_timer(cx);
+        Some(transmit)
+    }
+
+    /// The peer's window grew while the persist timer stood in for news of it: the timer watches over the flight again,
+    /// and what a probe carried beyond a closed window is due at once, without blame. Returns whether that is so.
+    pub(super) fn stop_probing_if_opened(&mut self, now: Instant, wnd_before: Bytes) -> bool {
+        if self.rec.probe == Probing::Idle || self.snd.wnd <= wnd_before {
+            return false;
+        }
+        self.rec.probe = Probing::Idle;
+        self.rec.rto_base = now;
+        if wnd_before == 0
+            && let Some(probe) = self.rec.board.oldest_sent()
+        {
+            self.rec.board.mark_lost(probe.id);
+            self.rec.board.clear_lost_log();
+            self.rec.forced = true;
+        }
+        true
+    }
+}
