@@ -39,8 +39,8 @@ pub struct Counters {
     pub dsacks_received: u32,
     /// Duplicate ranges reported to the peer.
     pub dsacks_sent: u32,
-    /// Received segments that were dropped or challenged, by reason.
-    pub dropped: [u32; DropReason::COUNT],
+    /// Received segments that were dropped or challenged, by reason; saturates.
+    pub dropped: [u16; DropReason::COUNT],
 }
 
 /// A snapshot of a connection.

@@ -209,6 +209,11 @@ impl Script {
         result
     }
 
+    pub fn reconfigure(&mut self, cfg: Config) {
+        self.stack.reconfigure(&mut StackCx::new(self.now, &mut Off), self.conn, &valid(cfg));
+        self.run(None);
+    }
+
     pub fn shutdown(&mut self) {
         self.stack.shutdown(&mut StackCx::new(self.now, &mut Off), self.conn);
         self.run(None);

@@ -1,12 +1,22 @@
 //! The application's calls: write and read, octets or the position-coded pattern.
 
 use super::{Endpoint, SendSide, State};
+use crate::config::ValidConfig;
 use crate::cx::Cx;
 use crate::event::{CloseReason, Read, ReadError, WriteError};
 use crate::recv::Lent;
 use trace::Observer;
 
 impl Endpoint {
+    /// Goes on with other settings: a socket option that came after the connection was opened.
+    ///
+    /// What is looked up when it is needed (rules for small segments, time limits, retries, delays of acknowledgements)
+    /// changes at once. What machines were built from when the connection began (detector, controller, what the SYNs
+    /// negotiated, buffer sizes) stays as it was built.
+    pub(crate) fn reconfigure(&mut self, cfg: &ValidConfig) {
+        self.cfg = cfg.clone();
+    }
+
     /// Takes as much of `data` as the send buffer has room for. A short count means that `Writable` will follow.
     ///
     /// # Errors

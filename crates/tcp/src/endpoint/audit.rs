@@ -11,7 +11,8 @@ impl Endpoint {
         let boxes = self.cc.state_size() + self.rec.detector.state_size() + reduction;
         let delivered = self.rec.delivered.as_deref().map_or(0, |d| size_of_val(d) + d.heap_size());
         let undo = self.rec.undo.as_deref().map_or(0, |undo| size_of_val(undo) + undo.heap_size());
-        size_of::<Self>() + undo + boxes + self.rec.board.heap_size() + delivered
+        let extras = self.extras.as_deref().map_or(0, size_of_val);
+        size_of::<Self>() + extras + undo + boxes + self.rec.board.heap_size() + delivered
     }
     /// Scoreboard records touched since the connection began; tests bound its growth per ACK.
     pub fn records_visited(&self) -> u64 {

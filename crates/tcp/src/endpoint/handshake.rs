@@ -143,6 +143,7 @@ impl Endpoint {
             closed: None,
             last_snapshot: (0, 0, 0),
             counters: Counters::default(),
+            extras: None,
             cfg: cfg.clone(),
         }
     }

@@ -25,7 +25,8 @@ impl Endpoint {
             _ => self.in_synchronized(cx, seg),
         };
         if let Disposition::Challenge(reason) | Disposition::Dropped(reason) = disposition {
-            self.counters.dropped[reason as usize] += 1;
+            let count = &mut self.counters.dropped[reason as usize];
+            *count = count.saturating_add(1);
             cx.emit(|| Event::Dropped { reason: reason.name(), seq: seg.repr.seq, len: seg.payload.len() });
             if matches!(disposition, Disposition::Challenge(_)) {
                 self.rcv.ack_due = true;

@@ -12,6 +12,7 @@ mod build;
 mod close;
 mod data;
 mod episode;
+mod extras;
 mod handshake;
 mod input;
 mod output;
@@ -39,6 +40,7 @@ use crate::timestamps::TimestampState;
 use base::{Bytes, Instant, SeqNum, SeqRange};
 use cc::CongestionControl;
 use core::net::IpAddr;
+use extras::Extras;
 use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
@@ -215,6 +217,8 @@ pub struct Endpoint {
     closed: Option<CloseReason>,
     last_snapshot: (Bytes, Bytes, Bytes),
     counters: Counters,
+    /// What most connections never need.
+    extras: Option<Box<Extras>>,
 }
 
 impl Endpoint {

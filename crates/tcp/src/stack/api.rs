@@ -125,6 +125,11 @@ impl Stack {
         self.with(cx, conn, |endpoint, ecx| endpoint.read_pattern(ecx, max)).unwrap_or(Err(ReadError::NoConnection))
     }
 
+    /// Goes on with other settings on this connection, as [`Endpoint::reconfigure`] says which.
+    pub fn reconfigure<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, cfg: &ValidConfig) {
+        self.with(cx, conn, |endpoint, _| endpoint.reconfigure(cfg));
+    }
+
     /// The application will write no more; reading goes on.
     pub fn shutdown<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
         self.with(cx, conn, |endpoint, ecx| endpoint.shutdown(ecx));

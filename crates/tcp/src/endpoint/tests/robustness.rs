@@ -7,7 +7,7 @@ use base::{Duration, SeqRange};
 use proptest::prelude::*;
 use wire::{Flags, Options, Timestamps};
 
-fn dropped(script: &Script, reason: DropReason) -> u32 {
+fn dropped(script: &Script, reason: DropReason) -> u16 {
     script.info().counters.dropped[reason as usize]
 }
 

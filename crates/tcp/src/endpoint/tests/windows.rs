@@ -22,6 +22,19 @@ fn nagle_holds_a_small_segment_until_everything_is_acknowledged() {
 }
 
 #[test]
+fn a_setting_changed_on_an_open_connection_takes_effect_at_once() {
+    let mut cfg = quick();
+    cfg.send.nagle = NagleConfig::Rfc896;
+    let mut script = Script::established(cfg.clone());
+    script.write(10);
+    script.write(20);
+    assert_eq!(script.data(), [(1, 10)]);
+    cfg.send.nagle = NagleConfig::Off;
+    script.reconfigure(cfg);
+    assert_eq!(script.data(), [(11, 20)]);
+}
+
+#[test]
 fn minshall_holds_it_only_behind_another_small_one() {
     let mut cfg = quick();
     cfg.send.nagle = NagleConfig::Minshall;
