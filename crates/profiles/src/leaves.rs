@@ -3,11 +3,12 @@
 //! Kinds stand before what depends on them, groups in the order of the fields; tables show this order.
 
 use crate::leaf::{Access, Leaf, Place, Unit};
+use base::Duration;
 use cc::{
     AvoidanceConfig, CssConfig, CubicConfig, DelayIncreaseConfig, Detection, FastConvergence, HystartConfig,
     HystartPpConfig, PacingConfig, RenoConfig, SlowStartConfig, SsthreshBase,
 };
-use recovery::rtt::RttGains;
+use recovery::rtt::{RttGains, RttVariation};
 use recovery::tlp::AfterAck;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{
@@ -211,6 +212,14 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("rtt.min_rtt_window", Time, Time, |c| c.rtt.min_rtt_window),
     choice!("rtt.gains", |c| Some(&mut c.rtt.gains),
         "per_sample" => RttGains::PerSample, "per_round_trip" => RttGains::PerRoundTrip),
+    kind!("rtt.variation.kind", |c| c.rtt.variation,
+        "smoothed" => RttVariation::Smoothed => RttVariation::Smoothed,
+        "round_peak" => RttVariation::RoundPeak { .. } =>
+            RttVariation::RoundPeak { floor: Duration::from_millis(200) }),
+    quantity!("rtt.variation.floor", Time, |c| match &mut c.rtt.variation {
+        RttVariation::RoundPeak { floor } => Some(Place::Time(floor)),
+        RttVariation::Smoothed => None,
+    }),
     quantity!("retries.data", Count, U32, |c| c.retries.data),
     quantity!("retries.syn", Count, U32, |c| c.retries.syn),
     quantity!("ack.delay", Time, Time, |c| c.ack.delay),

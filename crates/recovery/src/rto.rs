@@ -85,7 +85,9 @@ impl RttEstimator {
     /// The smoothed RTT plus the larger of the granularity and four times the variation (RFC 6298 §2.3).
     pub fn rto(&self, config: &RtoConfig) -> Rto {
         match (self.srtt(), self.rttvar()) {
-            (Some(srtt), Some(rttvar)) => config.clamp(srtt + config.granularity.max(rttvar * K)),
+            (Some(srtt), Some(rttvar)) => {
+                config.clamp(srtt + config.granularity.max(self.peak().unwrap_or(rttvar * K)))
+            }
             _ => config.clamp(config.initial),
         }
     }
@@ -153,7 +155,15 @@ mod tests {
     }
     fn estimator(samples: &[u64]) -> RttEstimator {
         let mut rtt = RttEstimator::new();
-        samples.iter().for_each(|&sample| rtt.on_sample(&RttConfig::default(), Instant::ZERO, ms(sample)));
+        samples.iter().for_each(|&sample| {
+            rtt.on_sample(
+                &RttConfig::default(),
+                Instant::ZERO,
+                ms(sample),
+                1,
+                base::SeqRange::new(base::SeqNum(0), base::SeqNum(0)),
+            )
+        });
         rtt
     }
 

@@ -4,7 +4,10 @@
 //! [`Delivered::rtt_sample`](crate::Delivered::rtt_sample).
 //! Integer nanoseconds, rounded down. The configuration is lent with each sample, since estimators are many and share theirs.
 
-use base::{Duration, Instant};
+mod peak;
+
+use base::{Duration, Instant, SeqRange};
+use peak::Peak;
 
 /// The estimator's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +17,8 @@ pub struct RttConfig {
     pub min_rtt_window: Duration,
     /// How much one of many samples in a round trip weighs.
     pub gains: RttGains,
+    /// What the timeout adds to the smoothed RTT.
+    pub variation: RttVariation,
 }
 
 /// Gains of the smoothed estimate.
@@ -27,9 +32,26 @@ pub enum RttGains {
     PerRoundTrip,
 }
 
+/// The variation that the timeout is computed from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RttVariation {
+    /// The smoothed one (RFC 6298 §2.3).
+    #[default]
+    Smoothed,
+    /// The greatest smoothed one of a round trip, which then sinks slowly.
+    RoundPeak {
+        /// The least that is added to the smoothed RTT.
+        floor: Duration,
+    },
+}
+
 impl Default for RttConfig {
     fn default() -> Self {
-        Self { min_rtt_window: Duration::from_secs(300), gains: RttGains::PerRoundTrip }
+        Self {
+            min_rtt_window: Duration::from_secs(300),
+            gains: RttGains::PerRoundTrip,
+            variation: RttVariation::Smoothed,
+        }
     }
 }
 
@@ -55,18 +77,14 @@ struct Measured {
     srtt: Duration,
     rttvar: Duration,
     min: WindowedMin,
+    /// Only for [`RttVariation::RoundPeak`].
+    peak: Option<Box<Peak>>,
 }
 
 impl RttEstimator {
     /// Nothing measured yet.
     pub fn new() -> Self {
         Self::default()
-    }
-
-    /// Takes a sample that is free of retransmission ambiguity (RFC 6298 §2.2, §2.3).
-    #[inline]
-    pub fn on_sample(&mut self, config: &RttConfig, now: Instant, sample: Duration) {
-        self.on_sample_of(config, now, sample, 1);
     }
 
     //= specs/rfc8985.md#minimum-rtt
@@ -79,11 +97,24 @@ impl RttEstimator {
     //# SRTT moves by an eighth towards a sample.
     //= specs/rfc7323.md#round-trips
     //# With several samples in a round trip, each weighs so much less in SRTT and RTTVAR.
-    /// Takes one of about `per_round_trip` samples that a round trip brings.
+    /// Takes a sample that is free of retransmission ambiguity (RFC 6298 §2.2, §2.3): one of about `per_round_trip` that
+    /// a round trip brings. `flight` is what was sent and not acknowledged when it was taken.
     #[inline]
-    pub fn on_sample_of(&mut self, config: &RttConfig, now: Instant, sample: Duration, per_round_trip: u32) {
+    pub fn on_sample(
+        &mut self,
+        config: &RttConfig,
+        now: Instant,
+        sample: Duration,
+        per_round_trip: u32,
+        flight: SeqRange,
+    ) {
         let Some(known) = &mut self.measured else {
-            self.measured = Some(Measured { srtt: sample, rttvar: sample / 2, min: WindowedMin::new(now, sample) });
+            let rttvar = sample / 2;
+            let peak = match config.variation {
+                RttVariation::Smoothed => None,
+                RttVariation::RoundPeak { floor } => Some(Box::new(Peak::new(floor, rttvar, flight))),
+            };
+            self.measured = Some(Measured { srtt: sample, rttvar, min: WindowedMin::new(now, sample), peak });
             return;
         };
         known.min.update(config.min_rtt_window, now, sample);
@@ -92,7 +123,13 @@ impl RttEstimator {
             RttGains::PerRoundTrip => per_round_trip.max(1),
         };
         // The variation is taken against the old mean.
-        known.rttvar = towards(known.rttvar, known.srtt.abs_diff(sample), share.saturating_mul(4));
+        match (&mut known.peak, config.variation) {
+            (Some(peak), RttVariation::RoundPeak { floor }) => {
+                known.rttvar = peak::smoothed(known.rttvar, known.srtt, sample);
+                peak.on_variation(floor, known.rttvar, flight);
+            }
+            _ => known.rttvar = towards(known.rttvar, known.srtt.abs_diff(sample), share.saturating_mul(4)),
+        }
         known.srtt = towards(known.srtt, sample, share.saturating_mul(8));
     }
 
@@ -106,6 +143,17 @@ impl RttEstimator {
     #[inline]
     pub fn rttvar(&self) -> Option<Duration> {
         self.measured.as_ref().map(|known| known.rttvar)
+    }
+
+    /// What the timeout adds to the smoothed RTT, when that is not four times its mean deviation.
+    #[inline]
+    pub fn peak(&self) -> Option<Duration> {
+        self.measured.as_ref()?.peak.as_ref().map(|peak| peak.held)
+    }
+
+    /// Octets of what is boxed.
+    pub fn heap_size(&self) -> usize {
+        self.measured.as_ref().and_then(|known| known.peak.as_deref()).map_or(0, size_of_val)
     }
 
     /// The least RTT of the window.
@@ -177,7 +225,10 @@ impl WindowedMin {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::SeqNum;
     use proptest::prelude::*;
+
+    const NOTHING: SeqRange = SeqRange { start: SeqNum(0), end: SeqNum(0) };
 
     fn ms(ms: u64) -> Duration {
         Duration::from_millis(ms)
@@ -208,7 +259,7 @@ mod tests {
             (100, 123_789_062, 58_505_859),
         ];
         for (sample, srtt, rttvar) in expected {
-            rtt.on_sample(&config, Instant::ZERO, ms(sample));
+            rtt.on_sample(&config, Instant::ZERO, ms(sample), 1, NOTHING);
             assert_eq!(rtt.srtt().map(Duration::as_nanos), Some(srtt));
             assert_eq!(rtt.rttvar().map(Duration::as_nanos), Some(rttvar));
         }
@@ -220,14 +271,14 @@ mod tests {
     //# The minimum RTT is that of a recent window, so that it can rise when the path becomes longer.
     #[test]
     fn the_minimum_rises_after_a_change_of_path() {
-        let config = RttConfig { gains: RttGains::PerRoundTrip, min_rtt_window: Duration::from_secs(10) };
+        let config = RttConfig { min_rtt_window: Duration::from_secs(10), ..RttConfig::default() };
         let mut rtt = RttEstimator::new();
-        rtt.on_sample(&config, Instant::ZERO, ms(20));
+        rtt.on_sample(&config, Instant::ZERO, ms(20), 1, NOTHING);
         for second in 1..=10 {
-            rtt.on_sample(&config, Instant::ZERO + Duration::from_secs(second), ms(80));
+            rtt.on_sample(&config, Instant::ZERO + Duration::from_secs(second), ms(80), 1, NOTHING);
             assert_eq!(rtt.min_rtt(), Some(ms(20)));
         }
-        rtt.on_sample(&config, Instant::ZERO + Duration::from_secs(11), ms(90));
+        rtt.on_sample(&config, Instant::ZERO + Duration::from_secs(11), ms(90), 1, NOTHING);
         assert_eq!(rtt.min_rtt(), Some(ms(80)));
     }
 
@@ -238,7 +289,7 @@ mod tests {
         for (second, sample, least) in
             [(0, 20, 20), (3, 50, 20), (6, 80, 20), (8, 90, 20), (11, 100, 50), (14, 100, 80)]
         {
-            rtt.on_sample(&config, Instant::ZERO + Duration::from_secs(second), ms(sample));
+            rtt.on_sample(&config, Instant::ZERO + Duration::from_secs(second), ms(sample), 1, NOTHING);
             assert_eq!(rtt.min_rtt(), Some(ms(least)), "after {second} s");
         }
     }
@@ -247,7 +298,7 @@ mod tests {
     fn a_window_of_no_length_is_refused() {
         assert!(RttConfig::default().problems().is_empty());
         assert_eq!(
-            RttConfig { gains: RttGains::PerRoundTrip, min_rtt_window: Duration::ZERO }.problems()[0].0,
+            RttConfig { min_rtt_window: Duration::ZERO, ..RttConfig::default() }.problems()[0].0,
             "rtt.min_rtt_window"
         );
     }
@@ -284,9 +335,9 @@ mod tests {
         let (mut spread, mut each) = (RttEstimator::new(), RttEstimator::new());
         for (estimator, gains) in [(&mut spread, RttGains::PerRoundTrip), (&mut each, RttGains::PerSample)] {
             let config = RttConfig { gains, ..RttConfig::default() };
-            estimator.on_sample(&config, Instant::ZERO, fast);
+            estimator.on_sample(&config, Instant::ZERO, fast, 1, NOTHING);
             for _ in 0..1000 {
-                estimator.on_sample_of(&config, Instant::ZERO, slow, 1000);
+                estimator.on_sample(&config, Instant::ZERO, slow, 1000, NOTHING);
             }
         }
         let ms = |rtt: Option<Duration>| rtt.map(Duration::as_millis);

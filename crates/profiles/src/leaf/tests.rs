@@ -128,7 +128,7 @@ fn every_field_of_the_configuration_has_been_thought_of() {
     let recovery::TlpConfig { max_ack_delay: _, pto_min: _, after_ack: _ } = probe.unwrap_or_default();
     let recovery::UndoConfig { dsack: _, eifel: _, frto: _ } = undo;
     let recovery::rto::RtoConfig { initial: _, min: _, max: _, granularity: _ } = rto;
-    let recovery::rtt::RttConfig { min_rtt_window: _, gains: _ } = rtt;
+    let recovery::rtt::RttConfig { min_rtt_window: _, gains: _, variation: _ } = rtt;
     let RetryConfig { data: _, syn: _ } = retries;
     let tcp::config::AckConfig { delay: _, timer: _, every_segments: _, quick_segments: _, quick_again: _ } = ack;
     let ReceiveConfig { window: _, reassembly_max: _, rounding: _, spare_segments: _ } = receive;

@@ -236,7 +236,8 @@ impl Endpoint {
         if let Some(sample) = sample {
             // RFC 7323 appendix G: about one ACK for two segments of the flight.
             let per_round_trip = p.prior_pipe / (2 * self.snd.smss) + 1;
-            self.rec.rtt.on_sample_of(&self.cfg.rtt, cx.now, sample, per_round_trip);
+            let flight = SeqRange::new(self.snd.una, self.snd.nxt);
+            self.rec.rtt.on_sample(&self.cfg.rtt, cx.now, sample, per_round_trip, flight);
             self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
             self.rec.tail.on_rtt_sample();
             p.rtt = Some(sample);

@@ -11,7 +11,7 @@ use crate::recv::{AckPolicy, Assembler, AutoTune, ReceiveBuffer, ReceiveWindow};
 use crate::send::{CwndUsage, Pacer, SendBuffer};
 use crate::timers::{TimerKind, TimerTable};
 use crate::timestamps::TimestampState;
-use base::{Instant, SeqNum};
+use base::{Instant, SeqNum, SeqRange};
 use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
@@ -236,7 +236,8 @@ impl Endpoint {
         if self.rec.retries == 0 {
             // Karn: only a SYN that was sent once gives a sample.
             let rtt = cx.now.since(self.rec.rto_base);
-            self.rec.rtt.on_sample(&self.cfg.rtt, cx.now, rtt);
+            let flight = SeqRange::new(self.snd.una, self.snd.nxt);
+            self.rec.rtt.on_sample(&self.cfg.rtt, cx.now, rtt, 1, flight);
             self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
             self.rcv.autotune.on_handshake(&self.cfg.receive.window, cx.now, rtt);
         } else if self.rec.retries > 1 {
