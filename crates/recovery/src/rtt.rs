@@ -7,6 +7,7 @@
 mod peak;
 
 use base::{Duration, Instant, SeqRange};
+use core::num::NonZeroU64;
 use peak::Peak;
 
 /// The estimator's memory.
@@ -74,7 +75,8 @@ pub struct RttEstimator {
 
 #[derive(Clone, Debug)]
 struct Measured {
-    srtt: Duration,
+    /// One more than the nanoseconds of the smoothed RTT: with a number that is never zero, "nothing yet" takes no room.
+    srtt: NonZeroU64,
     rttvar: Duration,
     min: WindowedMin,
     /// Only for [`RttVariation::RoundPeak`].
@@ -114,7 +116,7 @@ impl RttEstimator {
                 RttVariation::Smoothed => None,
                 RttVariation::RoundPeak { floor } => Some(Box::new(Peak::new(floor, rttvar, flight))),
             };
-            self.measured = Some(Measured { srtt: sample, rttvar, min: WindowedMin::new(now, sample), peak });
+            self.measured = Some(Measured { srtt: stored(sample), rttvar, min: WindowedMin::new(now, sample), peak });
             return;
         };
         known.min.update(config.min_rtt_window, now, sample);
@@ -123,20 +125,21 @@ impl RttEstimator {
             RttGains::PerRoundTrip => per_round_trip.max(1),
         };
         // The variation is taken against the old mean.
+        let srtt = known.srtt();
         match (&mut known.peak, config.variation) {
             (Some(peak), RttVariation::RoundPeak { floor }) => {
-                known.rttvar = peak::smoothed(known.rttvar, known.srtt, sample);
+                known.rttvar = peak::smoothed(known.rttvar, srtt, sample);
                 peak.on_variation(floor, known.rttvar, flight);
             }
-            _ => known.rttvar = towards(known.rttvar, known.srtt.abs_diff(sample), share.saturating_mul(4)),
+            _ => known.rttvar = towards(known.rttvar, srtt.abs_diff(sample), share.saturating_mul(4)),
         }
-        known.srtt = towards(known.srtt, sample, share.saturating_mul(8));
+        known.srtt = stored(towards(srtt, sample, share.saturating_mul(8)));
     }
 
     /// Smoothed RTT.
     #[inline]
     pub fn srtt(&self) -> Option<Duration> {
-        self.measured.as_ref().map(|known| known.srtt)
+        self.measured.as_ref().map(Measured::srtt)
     }
 
     /// Its mean deviation.
@@ -161,6 +164,17 @@ impl RttEstimator {
     pub fn min_rtt(&self) -> Option<Duration> {
         self.measured.as_ref().map(|known| known.min.get())
     }
+}
+
+impl Measured {
+    fn srtt(&self) -> Duration {
+        Duration::from_nanos(self.srtt.get() - 1)
+    }
+}
+
+/// The form in which a smoothed RTT is kept.
+fn stored(srtt: Duration) -> NonZeroU64 {
+    NonZeroU64::MIN.saturating_add(srtt.as_nanos())
 }
 
 /// `mean` moved by one `divisor`-th of the way to `value`, as `((divisor - 1) * mean + value) / divisor`.
