@@ -1,8 +1,9 @@
 //! What an endpoint tells about itself.
 
-use crate::endpoint::State;
+use crate::endpoint::{Origin, State};
 use crate::event::{CloseReason, DropReason};
-use base::{Bytes, Duration};
+use base::{Bytes, Duration, Rate};
+use cc::Pacing;
 
 /// Totals since the connection began. Octets are payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,6 +20,16 @@ pub struct Counters {
     pub bytes_acked: u64,
     /// Payload octets received in order.
     pub bytes_received: u64,
+    /// Segments sent with payload, each transmission counted; wraps, as the next two do.
+    pub data_segments_sent: u32,
+    /// Segments received with payload.
+    pub data_segments_received: u32,
+    /// Segments delivered to the peer, as its acknowledgements say, each once.
+    pub segments_delivered: u32,
+    /// Data segments sent again.
+    pub segments_retransmitted: u32,
+    /// Segments received that left a gap before them.
+    pub segments_out_of_order: u32,
     /// Episodes: fast recoveries, and timeouts that began outside of one.
     pub episodes: u32,
     /// Episodes entered without a timeout.
@@ -84,4 +95,104 @@ pub struct TcpInfo {
     pub negotiated: (bool, bool, bool),
     /// Totals.
     pub counters: Counters,
+}
+
+/// Everything a connection tells when it is asked in earnest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Details {
+    /// What costs nothing to tell.
+    pub info: TcpInfo,
+    /// Which side opened the connection.
+    pub origin: Origin,
+    /// What the sender makes of the path.
+    pub congestion: CongestionState,
+    /// Timeouts of the same data, or SYN, since progress was made.
+    pub consecutive_timeouts: u32,
+    /// Probes of a closed window sent since it closed.
+    pub window_probes: u32,
+    /// How often the timeout in force was doubled (RFC 6298 §5.5).
+    pub back_off: u32,
+    /// Window shifts of the peer and ours, in this order, when scaling is in use (RFC 7323 §2).
+    pub shifts: Option<(u8, u8)>,
+    /// Longest time an acknowledgement is delayed at present.
+    pub ack_delay: Duration,
+    /// Largest segment seen from the peer.
+    pub rmss: Bytes,
+    /// The segment size our SYN announced.
+    pub advertised_mss: u16,
+    /// Largest packet that is sent, in octets.
+    pub path_mtu: u16,
+    /// The flight in segments.
+    pub flight: FlightSegments,
+    /// Octets written and not yet sent.
+    pub unsent: Bytes,
+    /// Since data was last sent, or the connection began; in milliseconds, as the next two are.
+    pub since_data_sent: Duration,
+    /// Since data last arrived.
+    pub since_data_received: Duration,
+    /// Since an acceptable acknowledgement last arrived.
+    pub since_ack_received: Duration,
+    /// The largest window offered at present.
+    pub receive_limit: Bytes,
+    /// The round trip as the receiver measures it.
+    pub receiver_rtt: Option<Duration>,
+    /// Most octets the application took within a round trip; zero before the first.
+    pub receiver_space: Bytes,
+    /// How far a segment was overtaken at most, in octets of sequence numbers.
+    pub reordering_extent: Bytes,
+    /// ACKs that showed reordering.
+    pub reorderings: u32,
+    /// When segments may leave, for controllers that pace.
+    pub pacing: Option<Pacing>,
+    /// The latest delivery rate that says something (draft-ietf-ccwg-bbr §4.1).
+    pub delivery_rate: Option<Rate>,
+    /// What it says something of.
+    pub rate_limit: RateLimit,
+    /// Time with something to send, ...
+    pub busy: Duration,
+    /// ... of it held back by the peer's window alone, ...
+    pub window_limited: Duration,
+    /// ... or by the size of the send buffer alone.
+    pub buffer_limited: Duration,
+    /// Timeouts, those of SYNs included; saturates, as the next does.
+    pub all_timeouts: u16,
+    /// Recoveries begun by a timeout.
+    pub timeout_recoveries: u16,
+    /// Time spent in them, the present one included.
+    pub timeout_time: Duration,
+}
+
+/// What the sender makes of the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CongestionState {
+    /// All is well.
+    Open,
+    /// Something arrived out of order, or not at all: not yet known which.
+    Disorder,
+    /// Fast recovery.
+    Recovery,
+    /// Recovery after a timeout.
+    Loss,
+}
+
+/// What a delivery rate measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RateLimit {
+    /// The path.
+    Path,
+    /// The application, which had no more to send; or nothing was measured yet.
+    Application,
+}
+
+/// A flight, in segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlightSegments {
+    /// Sent and not cumulatively acknowledged.
+    pub outstanding: u32,
+    /// Of these, selectively acknowledged, ...
+    pub sacked: u32,
+    /// ... given up for lost, whether sent again or not, ...
+    pub lost: u32,
+    /// ... and sent again, for this they wait to be acknowledged.
+    pub retransmitted: u32,
 }

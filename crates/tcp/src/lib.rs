@@ -28,9 +28,9 @@ mod turn;
 
 pub use config::{Config, ConfigError, ValidConfig};
 pub use cx::{Cx, StackCx};
-pub use endpoint::{Endpoint, FourTuple, Segment, State, Transmit, TxBuf};
+pub use endpoint::{Endpoint, FourTuple, Origin, Segment, State, Transmit, TxBuf};
 pub use event::{CloseReason, ConnEvent, Disposition, DropReason, Read, ReadError, WriteError};
-pub use info::{Counters, TcpInfo};
+pub use info::{CongestionState, Counters, Details, FlightSegments, RateLimit, TcpInfo};
 pub use pattern::{Payload, fill_pattern, pattern_byte};
 pub use stack::{
     Conn, ConnectError, DeviceCaps, ListenError, Segmentation, Stack, StackConfig, StackCounters, StackEvent,

@@ -61,11 +61,11 @@ impl Accounting {
         rotation.next += 1;
         let Some(endpoint) = endpoint(topology, node, end.app) else { return Ok(()) };
         let counters = endpoint.counters();
-        if edges(counters) == end.edges && segments(counters) < end.audit_at {
+        if edges(&counters) == end.edges && segments(&counters) < end.audit_at {
             return Ok(());
         }
-        end.edges = edges(counters);
-        end.audit_at = segments(counters) + window_in_segments(endpoint).max(MIN_SEGMENTS);
+        end.edges = edges(&counters);
+        end.audit_at = segments(&counters) + window_in_segments(endpoint).max(MIN_SEGMENTS);
         audit(topology, node, end)
     }
 }

@@ -72,8 +72,10 @@ impl Endpoint {
             if self.stop_probing_if_opened(cx.now, wnd_before) {
                 self.arm_loss_timer(cx);
             }
+            self.note_ack(cx.now, None, None);
             return Disposition::Accepted;
         }
+        let fack = self.rec.board.highest_sacked();
         let departed_before = self.rec.board.departed_bytes();
         let mut progress = Progress {
             prior_pipe: self.rec.board.pipe(),
@@ -87,6 +89,8 @@ impl Endpoint {
         self.advance(cx, ack, &blocks, &mut delivered, &mut progress);
         // 4
         self.sample_rtt(cx, seg, &delivered, &mut progress);
+        self.note_ack(cx.now, Some(&delivered), progress.rate.as_ref());
+        self.note_reordering(&delivered, fack);
         // 5
         let probe = self.answer_probe(cx, &ProbeAck { ack, dsack: blocks.dsack, repeated: Repeated::No });
         // 6 and 7
@@ -155,7 +159,7 @@ impl Endpoint {
                 }
                 BlockClass::Dsack => {
                     out.dsack = Some(block);
-                    self.counters.dsacks_received += 1;
+                    self.rare_mut().dsacks_received += 1;
                 }
                 BlockClass::Reject(_) => {}
             }
@@ -198,7 +202,6 @@ impl Endpoint {
             // The FIN occupies a sequence number but no place in the buffer.
             let octets = p.acked.min(self.snd_buf.len());
             self.snd_buf.ack(octets);
-            self.counters.bytes_acked += u64::from(octets);
             if self.write_blocked && self.snd_buf.free() >= WORTH_A_WRITE.min(self.cfg.send.buffer / 2) {
                 self.write_blocked = false;
                 self.pending.writable = true;
@@ -352,6 +355,9 @@ impl Endpoint {
 
     /// States that wait for the acknowledgement of our FIN (RFC 9293 §3.10.7.4, fifth).
     fn after_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if self.snd_buf.len() == 0 {
+            self.note_held(cx.now);
+        }
         if self.snd.side != SendSide::FinSent || self.snd.una != self.snd.nxt {
             return;
         }

@@ -59,10 +59,7 @@ impl Endpoint {
         if range.end.at_or_after(data_end) && payload > 0 {
             flags = flags.with(Flags::PSH);
         }
-        self.counters.bytes_sent += u64::from(payload);
-        if outgoing.retransmits > 0 {
-            self.counters.bytes_retransmitted += u64::from(payload);
-        }
+        self.note_departure(cx.now, payload, outgoing.retransmits);
         let pipe = self.rec.board.pipe();
         self.usage.on_sent(pipe);
         if let Some(reduction) = &mut self.rec.reduction {
@@ -106,7 +103,9 @@ impl Endpoint {
         let most = if len == 0 { to_report } else { to_report.min(room) };
         if most > 0 {
             let dsack = self.rcv.dsack.take();
-            self.counters.dsacks_sent += u32::from(dsack.is_some());
+            if dsack.is_some() {
+                self.rare_mut().dsacks_sent += 1;
+            }
             options.sack = sack_blocks(&self.rcv.assembler, dsack, most as usize);
         }
         let window = self.rcv.window.advertise(rcv_nxt, self.unread(), self.rcv.rmss);
@@ -139,7 +138,7 @@ impl Endpoint {
     ) -> Transmit {
         let ip = IpRepr { src: self.tuple.local, dst: self.tuple.remote, ttl: 64, dscp: 0, ecn: Ecn::NotEct };
         transmit.header_len = wire::emit(&ip, repr, transmit.len, &mut out.header);
-        self.counters.segments_sent += 1;
+        self.tally.segments_sent += 1;
         cx.emit(|| Event::SegmentSent {
             seq: repr.seq,
             len: transmit.len + u32::from(repr.flags.contains(Flags::FIN)),

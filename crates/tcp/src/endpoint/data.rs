@@ -51,6 +51,9 @@ impl Endpoint {
     /// The sequence numbers `taken` have arrived, `len` octets among them, which are in the buffer.
     fn take<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, taken: SeqRange, len: u32) {
         let insertion = self.rcv.assembler.insert(taken);
+        if insertion.kind == Arrival::OutOfOrder {
+            self.rare_mut().out_of_order_segments += 1;
+        }
         if let Some(duplicate) = insertion.duplicate.filter(|_| self.neg.sack) {
             self.rcv.dsack = Some(duplicate);
             // A later duplicate would take this one's place, and each is to be reported (RFC 2883 §4).
@@ -62,7 +65,7 @@ impl Endpoint {
             // Once the FIN is reached, nothing is taken any more: it is among what this segment brought.
             let octets = insertion.advanced - u32::from(fin_reached);
             self.rcv.buffer.commit(octets);
-            self.counters.bytes_received += u64::from(octets);
+            self.tally.bytes_received += u64::from(octets);
             self.pending.readable |= octets > 0;
         }
         self.tune(cx, seg, len);
@@ -84,7 +87,7 @@ impl Endpoint {
             return;
         }
         let ahead = (range.start + known).distance_from(rcv_nxt);
-        let read_and_readable = self.counters.bytes_received;
+        let read_and_readable = self.tally.bytes_received;
         self.rcv.buffer.place(ahead, read_and_readable + u64::from(ahead), payload);
     }
 

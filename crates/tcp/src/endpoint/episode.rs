@@ -25,8 +25,9 @@ impl Endpoint {
                 delivered_at_send: stamp.delivered,
             });
             self.rec.sampler.on_lost(bytes);
-            self.counters.bytes_lost += u64::from(bytes);
-            self.counters.lost_retransmissions += u32::from(segment.retransmits > 0);
+            let rare = &mut self.extras.get_or_insert_default().rare;
+            rare.bytes_lost += u64::from(bytes);
+            rare.lost_retransmissions += u32::from(segment.retransmits > 0);
             cx.emit(|| Event::SegmentLost {
                 range: SeqRange::new(segment.start, segment.xmit.end),
                 sent_at: segment.xmit.at,
@@ -88,8 +89,9 @@ impl Endpoint {
         if again {
             return;
         }
-        self.counters.episodes += 1;
-        self.counters.fast_retransmits += 1;
+        let rare = self.rare_mut();
+        rare.episodes += 1;
+        rare.fast_retransmits += 1;
         let mut reduction = build_reduction(&self.cfg.recovery.reduction);
         reduction.on_enter(&EpisodeEntry {
             ssthresh: self.cc.window().ssthresh(),
@@ -138,8 +140,9 @@ impl Endpoint {
     /// Step 7, exit: everything outstanding at entry has been acknowledged, or the episode is undone.
     pub(super) fn leave_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cause: &'static str) {
         if matches!(self.rec.episode, Episode::Recovery { .. }) {
-            self.counters.episodes_without_timeout += 1;
+            self.rare_mut().episodes_without_timeout += 1;
         }
+        self.rare_mut().on_timeout_over(cx.now);
         self.rec.detector.on_recovery_exit();
         self.cc.on_recovery_exit(cx.now);
         self.rec.forced = false;

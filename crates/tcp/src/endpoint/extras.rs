@@ -3,14 +3,18 @@
 //! Owns nothing by itself; each field names the file that does.
 
 use super::Endpoint;
+use super::tally::RareTally;
 
 /// What rare events leave behind; every field's default means that the event has not happened.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Extras {}
+pub(super) struct Extras {
+    /// `tally.rs`: what losses, resets and duplicates count.
+    pub rare: RareTally,
+}
 
 impl Endpoint {
     /// The box, made on first use.
-    #[expect(dead_code, reason = "its first field brings its first user")]
+    #[inline]
     pub(super) fn extras_mut(&mut self) -> &mut Extras {
         self.extras.get_or_insert_default()
     }

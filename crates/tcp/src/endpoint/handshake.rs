@@ -1,11 +1,10 @@
 //! Opening a connection (RFC 9293 §3.5): constructors, SYN-SENT and SYN-RECEIVED.
 
 use super::{Endpoint, FourTuple, Origin, PendingEvents, Probing, ReceiveSide, RecoverySide, Segment, SendSide};
-use super::{SendSpace, State};
+use super::{SendSpace, State, Tally};
 use crate::config::{SackConfig, ValidConfig, WindowRounding};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
-use crate::info::Counters;
 use crate::options::{self, Negotiated, TIMESTAMP_OCTETS};
 use crate::recv::{AckPolicy, Assembler, AutoTune, ReceiveBuffer, ReceiveWindow};
 use crate::send::{CwndUsage, Pacer, SendBuffer};
@@ -142,7 +141,7 @@ impl Endpoint {
             pending: PendingEvents::default(),
             closed: None,
             last_snapshot: (0, 0, 0),
-            counters: Counters::default(),
+            tally: Tally::new(cx.now),
             extras: None,
             cfg: cfg.clone(),
         }
@@ -246,6 +245,9 @@ impl Endpoint {
         }
         if self.rec.retries > 0 {
             self.rec.rto.on_syn_lost(&self.cfg.rto);
+        }
+        if self.rec.retries > 0 {
+            self.rare_mut().on_timeout_over(cx.now);
         }
         self.rec.retries = 0;
         if self.state == State::SynReceived || self.origin == Origin::Passive {

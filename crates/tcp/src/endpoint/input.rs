@@ -10,7 +10,7 @@ use wire::Flags;
 impl Endpoint {
     /// The world hands us a segment that arrived at `cx.now`.
     pub fn handle_segment<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
-        self.counters.segments_received += 1;
+        self.note_arrival(cx.now, seg);
         cx.emit(|| Event::SegmentReceived {
             seq: seg.repr.seq,
             len: seg.payload.len(),
@@ -25,7 +25,7 @@ impl Endpoint {
             _ => self.in_synchronized(cx, seg),
         };
         if let Disposition::Challenge(reason) | Disposition::Dropped(reason) = disposition {
-            let count = &mut self.counters.dropped[reason as usize];
+            let count = &mut self.rare_mut().dropped[reason as usize];
             *count = count.saturating_add(1);
             cx.emit(|| Event::Dropped { reason: reason.name(), seq: seg.repr.seq, len: seg.payload.len() });
             if matches!(disposition, Disposition::Challenge(_)) {

@@ -5,6 +5,7 @@
 //! what leaves, `probe` what leaves to ask, `timeout` every deadline, `handshake` and `close` the two ends of life, `app` the
 //! application's calls.
 
+mod account;
 mod ack;
 mod app;
 mod audit;
@@ -18,6 +19,7 @@ mod input;
 mod output;
 mod probe;
 mod state;
+mod tally;
 #[cfg(test)]
 mod tests;
 mod timeout;
@@ -30,7 +32,7 @@ pub use state::State;
 use crate::config::ValidConfig;
 use crate::cx::Cx;
 use crate::event::{CloseReason, ConnEvent};
-use crate::info::{Counters, TcpInfo};
+use crate::info::TcpInfo;
 use crate::options::Negotiated;
 use crate::pattern::Payload;
 use crate::recv::{AckPolicy, Assembler, AutoTune, ReceiveBuffer, ReceiveWindow};
@@ -45,6 +47,7 @@ use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
 use recovery::{Delivered, Episode, LossDetector, Probe, Reduction, Scoreboard, Undo};
+use tally::Tally;
 use trace::{Event, Observer};
 use wire::TcpRepr;
 
@@ -80,8 +83,10 @@ impl Segment<'_> {
 
 /// Which side opened the connection (RFC 9293 MUST-11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub enum Origin {
+    /// This one.
     Active,
+    /// The other one.
     Passive,
 }
 
@@ -216,7 +221,7 @@ pub struct Endpoint {
     pending: PendingEvents,
     closed: Option<CloseReason>,
     last_snapshot: (Bytes, Bytes, Bytes),
-    counters: Counters,
+    tally: Tally,
     /// What most connections never need.
     extras: Option<Box<Extras>>,
 }
@@ -268,10 +273,6 @@ impl Endpoint {
     fn flight_size(&self) -> Bytes {
         self.snd.nxt.distance_from(self.snd.una)
     }
-    /// Totals since the connection began.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
-    }
     /// A snapshot for people and checkers.
     pub fn info(&self) -> TcpInfo {
         let window = self.cc.window();
@@ -294,7 +295,7 @@ impl Endpoint {
             readable: self.rcv.buffer.readable(),
             mismatches: self.rcv.buffer.mismatches(),
             negotiated: (self.neg.sack, self.neg.timestamps, self.neg.scaling),
-            counters: self.counters,
+            counters: self.counters(),
         }
     }
     fn set_state<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: State) {

@@ -69,6 +69,7 @@ impl Endpoint {
                 return self.send_probe(cx, out);
             }
         }
+        self.note_held(cx.now);
         if self.rcv.ack_due && self.state != State::SynSent {
             let nxt = self.snd.nxt;
             return Some(self.send_segment(cx, out, SeqRange::new(nxt, nxt), Flags::NONE, 0));

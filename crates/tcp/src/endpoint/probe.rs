@@ -26,7 +26,8 @@ impl Endpoint {
             (None, Some(last)) => (ProbeKind::Retransmission, self.resend(cx, out, &last)),
             (None, None) => return None,
         };
-        self.counters.probes = self.counters.probes.saturating_add(1);
+        let rare = self.rare_mut();
+        rare.probes = rare.probes.saturating_add(1);
         self.rec.tail.on_sent(kind, self.snd.nxt);
         // RFC 8985 §7.3: the timeout, and no further probe, waits for the answer.
         self.rec.rto_base = cx.now;

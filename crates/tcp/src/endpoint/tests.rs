@@ -1,5 +1,6 @@
 //! Scripted conversations with an endpoint, by topic.
 
+mod account;
 mod ack_clock;
 mod clauses;
 mod closing;

@@ -122,6 +122,8 @@ impl Endpoint {
             self.finish(cx, CloseReason::TimedOut);
             return;
         }
+        let further = self.rec.retries;
+        self.rare_mut().on_timeout(cx.now, further);
         self.rec.rto.back_off(&self.cfg.rto);
         self.syn_due = true;
     }
@@ -147,10 +149,11 @@ impl Endpoint {
             self.finish(cx, CloseReason::TimedOut);
             return;
         }
-        self.counters.timeouts += 1;
-        if self.rec.episode == Episode::Open {
-            self.counters.episodes += 1;
-        }
+        let (opens, further) = (self.rec.episode == Episode::Open, self.rec.retries);
+        let rare = self.rare_mut();
+        rare.timeouts += 1;
+        rare.episodes += u32::from(opens);
+        rare.on_timeout(cx.now, further);
         self.forget_reneged();
         let event = CongestionEvent::Timeout { flight_size: self.flight_size(), first: self.rec.retries == 1 };
         let dcx = self.detect_cx(cx.now, None);

@@ -81,7 +81,8 @@ impl Endpoint {
         if !self.cc.undo() {
             return;
         }
-        self.counters.undone = self.counters.undone.saturating_add(1);
+        let rare = self.rare_mut();
+        rare.undone = rare.undone.saturating_add(1);
         self.rec.board.unmark_lost();
         self.rec.detector.on_spurious();
         if self.rec.episode != Episode::Open {

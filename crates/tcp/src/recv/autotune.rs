@@ -123,6 +123,16 @@ impl AutoTune {
         Self { rtt: ReceiverRtt::new(), since: Instant::ZERO, copied: 0, space: 0, buffer }
     }
 
+    /// The round trip as the receiver knows it.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.rtt.is_known().then(|| self.rtt.estimate())
+    }
+
+    /// Most octets the application took in a round trip.
+    pub fn space(&self) -> Bytes {
+        self.space
+    }
+
     /// The handshake took `rtt`. Only [`stepped`] begins with it; the others wait for data to measure by.
     pub fn on_handshake(&mut self, config: &ReceiveWindowConfig, now: Instant, rtt: Duration) {
         if matches!(config, ReceiveWindowConfig::Stepped(_)) {

@@ -6,7 +6,7 @@ use crate::config::ValidConfig;
 use crate::cx::{Cx, StackCx};
 use crate::endpoint::{Endpoint, FourTuple};
 use crate::event::{Read, ReadError, WriteError};
-use crate::info::TcpInfo;
+use crate::info::{Details, TcpInfo};
 use base::Instant;
 use core::net::{IpAddr, SocketAddr};
 use trace::{ConnId, Observer};
@@ -210,6 +210,11 @@ impl Stack {
     /// A snapshot of a connection.
     pub fn info(&self, conn: Conn) -> Option<TcpInfo> {
         self.slots.get(conn).map(|slot| slot.endpoint.info())
+    }
+
+    /// Everything a connection has to tell at `now`.
+    pub fn details(&self, conn: Conn, now: Instant) -> Option<Details> {
+        self.slots.get(conn).map(|slot| slot.endpoint.details(now))
     }
 
     /// A connection's endpoint, for checkers.

@@ -1,0 +1,129 @@
+//! The account an endpoint gives of itself: counters, and the snapshot a monitoring program asks for.
+
+use super::tally::{RareTally, RateOf, TimeAccounts};
+use super::{Endpoint, Probing};
+use crate::info::{CongestionState, Counters, Details, FlightSegments, RateLimit};
+use crate::options;
+use base::{Bytes, Instant, Rate};
+use recovery::{Episode, Mark};
+
+impl Endpoint {
+    /// Totals since the connection began.
+    #[inline]
+    pub fn counters(&self) -> Counters {
+        let none = RareTally::default();
+        let rare = self.extras.as_deref().map_or(&none, |extras| &extras.rare);
+        Counters {
+            segments_sent: self.tally.segments_sent,
+            segments_received: self.tally.segments_received,
+            bytes_sent: self.snd_buf.start_offset() + u64::from(self.sent_in_buffer()) + rare.bytes_retransmitted,
+            bytes_retransmitted: rare.bytes_retransmitted,
+            bytes_acked: self.snd_buf.start_offset(),
+            bytes_received: self.tally.bytes_received,
+            data_segments_sent: self.tally.data_segments_sent,
+            data_segments_received: self.tally.data_segments_received,
+            segments_retransmitted: rare.segments_retransmitted,
+            segments_delivered: self.tally.delivered_segments,
+            segments_out_of_order: rare.out_of_order_segments,
+            episodes: rare.episodes,
+            fast_retransmits: rare.fast_retransmits,
+            episodes_without_timeout: rare.episodes_without_timeout,
+            timeouts: rare.timeouts,
+            lost_retransmissions: rare.lost_retransmissions,
+            probes: rare.probes,
+            undone: rare.undone,
+            bytes_lost: rare.bytes_lost,
+            dsacks_received: rare.dsacks_received,
+            dsacks_sent: rare.dsacks_sent,
+            dropped: rare.dropped,
+        }
+    }
+
+    /// Payload octets of the send buffer that have been sent: SYN and FIN have numbers, but no place in it.
+    fn sent_in_buffer(&self) -> Bytes {
+        let syn = u32::from(self.snd.una == self.snd.iss);
+        self.flight_size().saturating_sub(syn).min(self.snd_buf.len())
+    }
+
+    /// Everything there is to tell. Walks the flight: for people and programs that ask now and then, not for each ACK.
+    pub fn details(&self, now: Instant) -> Details {
+        let none = RareTally::default();
+        let rare = self.extras.as_deref().map_or(&none, |extras| &extras.rare);
+        let TimeAccounts { busy, window, buffer } = self.time_accounts(now);
+        let (rate_bytes, rate_time) = self.tally.rate();
+        Details {
+            info: self.info(),
+            origin: self.origin,
+            congestion: self.congestion_state(),
+            consecutive_timeouts: self.rec.retries,
+            window_probes: match self.rec.probe {
+                Probing::Idle => 0,
+                Probing::Waiting(probes) | Probing::Due(probes) => probes,
+            },
+            back_off: self.back_off(),
+            shifts: self.neg.scaling.then_some((self.neg.snd_shift, self.neg.rcv_shift)),
+            ack_delay: self.cfg.ack.delay,
+            rmss: self.rcv.rmss,
+            advertised_mss: options::own_mss(&self.cfg, self.mtu, self.tuple.local),
+            path_mtu: self.mtu,
+            flight: self.flight_segments(),
+            unsent: self.snd_buf.len() - self.sent_in_buffer(),
+            since_data_sent: self.tally.since_data_sent(now),
+            since_data_received: self.tally.since_data_received(now),
+            since_ack_received: self.tally.since_ack_received(now),
+            receive_limit: self.rcv.window.limit(),
+            receiver_rtt: self.rcv.autotune.rtt(),
+            receiver_space: self.rcv.autotune.space(),
+            reordering_extent: rare.reordering_extent,
+            reorderings: rare.reorderings,
+            pacing: self.cc.pacing(),
+            delivery_rate: Rate::from_delivery(rate_bytes, rate_time),
+            rate_limit: match self.tally.rate_of {
+                RateOf::Path => RateLimit::Path,
+                RateOf::Application => RateLimit::Application,
+            },
+            busy,
+            window_limited: window,
+            buffer_limited: buffer,
+            all_timeouts: rare.all_timeouts,
+            timeout_recoveries: rare.timeout_recoveries,
+            timeout_time: rare.timeout_time(now),
+        }
+    }
+
+    fn congestion_state(&self) -> CongestionState {
+        let board = &self.rec.board;
+        match self.rec.episode {
+            Episode::Recovery { .. } => CongestionState::Recovery,
+            Episode::Loss { .. } => CongestionState::Loss,
+            Episode::Open if board.sacked_bytes() + board.departed_bytes() > 0 => CongestionState::Disorder,
+            Episode::Open => CongestionState::Open,
+        }
+    }
+
+    /// How often the timeout in force was doubled.
+    fn back_off(&self) -> u32 {
+        let (base, now) = (self.rec.rtt.rto(&self.cfg.rto).duration(), self.rec.rto.current().duration());
+        (0..32).find(|&n| base.scale(1 << n, 1) >= now).unwrap_or(32)
+    }
+
+    fn flight_segments(&self) -> FlightSegments {
+        let board = &self.rec.board;
+        let mut out = FlightSegments { outstanding: board.len() as u32, ..FlightSegments::default() };
+        let Some(first) = board.first() else { return out };
+        for number in 0..board.len() as u64 {
+            let Some(segment) = board.get(recovery::SegmentId(first.id.0 + number)) else { break };
+            match segment.mark {
+                Mark::Sacked => out.sacked += 1,
+                Mark::Lost => out.lost += 1,
+                Mark::Outstanding if segment.retransmits > 0 => out.retransmitted += 1,
+                Mark::Outstanding => {}
+            }
+        }
+        if self.rec.episode != Episode::Open {
+            // A segment that was lost and sent again is both, until it is acknowledged. Outside of an episode it was a probe.
+            out.lost += out.retransmitted;
+        }
+        out
+    }
+}
