@@ -8,7 +8,7 @@
 //!   to avoidance would have to split a sample into two.
 //! * Avoidance begins with the first ACK that may grow a window not below `ssthresh`, which after an episode is the ACK
 //!   that ended it, so that its clock does not run during recovery.
-//! * A congestion mark may leave one segment, a loss leaves at least two (RFC 9438 §4.6), a timeout leaves one.
+//! * A congestion mark may leave one segment if the sender asks for it, a loss leaves at least two (RFC 9438 §4.6), a timeout leaves one.
 //! * A slow-start policy that contends with avoidance does so above `ssthresh`, until the next congestion signal.
 //! * A timeout with nothing in flight (a lost SYN) restarts the window but says nothing about the path: nothing else
 //!   changes, and the first slow start is still the first.
@@ -202,9 +202,9 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
                 self.lower_ssthresh(event, now);
                 self.window.set_cwnd(self.window.ssthresh());
             }
-            CongestionEvent::Ecn { .. } => {
+            CongestionEvent::Ecn { least_segments, .. } => {
                 let reduced = self.lower_ssthresh(event, now);
-                self.window.set_cwnd(reduced);
+                self.window.set_cwnd(reduced.max(self.window.smss().saturating_mul(least_segments)));
             }
             CongestionEvent::Timeout { flight_size, .. } => {
                 if speaks_of_capacity(event) {

@@ -1,6 +1,6 @@
 //! What a controller is told: one struct per event, named fields, no positional flags.
 
-use base::{Bytes, Duration, Instant, RateSample, SeqNum};
+use base::{Bytes, Duration, Instant, RateSample, Ratio, SeqNum};
 
 /// Where the connection stands in loss recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +77,16 @@ pub struct LossSample {
     pub delivered_at_send: u64,
 }
 
+impl CongestionEvent {
+    /// What a signal multiplies the window by, for an algorithm that multiplies by `usual`.
+    pub(crate) fn factor(&self, usual: Ratio) -> Ratio {
+        match self {
+            Self::Ecn { beta: Some(beta), .. } => *beta,
+            _ => usual,
+        }
+    }
+}
+
 /// A congestion signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CongestionEvent {
@@ -89,6 +99,10 @@ pub enum CongestionEvent {
     Ecn {
         /// Octets outstanding.
         flight_size: Bytes,
+        /// What the window is multiplied by (RFC 8511 §3); `None` for the same as after a loss.
+        beta: Option<Ratio>,
+        /// Segments the window is left at least: one or two.
+        least_segments: u32,
     },
     /// The retransmission timer expired.
     Timeout {

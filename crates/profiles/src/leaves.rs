@@ -16,8 +16,8 @@ use recovery::{
     LostRetransmission, PrrBound, PrrConfig, RackConfig, ReductionConfig, TlpConfig,
 };
 use tcp::config::{
-    AckTimer, Config, DrsConfig, NagleConfig, QuickAgain, ReceiveWindowConfig, SackConfig, SteppedConfig,
-    TimestampConfig, WindowLevel, WindowRounding, WindowScaleConfig,
+    AckTimer, Config, DrsConfig, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta, NagleConfig, QuickAgain,
+    ReceiveWindowConfig, SackConfig, SteppedConfig, TimestampConfig, WindowLevel, WindowRounding, WindowScaleConfig,
 };
 
 /// A quantity that always applies, or (`?`) one that depends on the kind of its group.
@@ -276,6 +276,18 @@ pub const LEAVES: &[Leaf] = &[
         _ => None,
     }),
     quantity!("options.mss_max", Bytes, MaybeU16, |c| c.options.mss_max),
+    choice!("ecn.negotiation", |c| Some(&mut c.ecn.negotiation),
+        "off" => EcnNegotiation::Off, "answer" => EcnNegotiation::Answer, "offer" => EcnNegotiation::Offer),
+    choice!("ecn.syn_again", |c| Some(&mut c.ecn.syn_again),
+        "plain" => EcnSynAgain::Plain, "same_again" => EcnSynAgain::SameAgain),
+    choice!("ecn.response", |c| Some(&mut c.ecn.response),
+        "at_once" => EcnResponse::AtOnce, "by_reduction" => EcnResponse::ByReduction),
+    kind!("ecn.mark_beta.kind", |c| c.ecn.mark_beta,
+        "as_loss" => MarkBeta::AsLoss => MarkBeta::AsLoss, "own" => MarkBeta::Own { .. } => MarkBeta::own()),
+    quantity!("ecn.mark_beta.share", Share, |c| match &mut c.ecn.mark_beta {
+        MarkBeta::Own { beta } => Some(Place::Share(beta)),
+        MarkBeta::AsLoss => None,
+    }),
     quantity!("timers.granularity", Time, Time, |c| c.timers.granularity),
     quantity!("timers.time_wait", Time, Time, |c| c.timers.time_wait),
     quantity!("timers.fin_wait_2", Time, Time, |c| c.timers.fin_wait_2),

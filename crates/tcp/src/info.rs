@@ -85,7 +85,7 @@ pub struct TcpInfo {
     pub reo_wnd_mult: Option<u32>,
     /// Present retransmission timeout, back-off included.
     pub rto: Duration,
-    /// `open`, `recovery` or `loss`.
+    /// `open`, `cwr`, `recovery` or `loss`.
     pub episode: &'static str,
     /// Octets received in order and not yet read.
     pub readable: u64,
@@ -93,6 +93,8 @@ pub struct TcpInfo {
     pub mismatches: u64,
     /// Whether SACK, timestamps and window scaling are in use, in this order.
     pub negotiated: (bool, bool, bool),
+    /// Explicit congestion notification.
+    pub ecn: EcnInfo,
     /// Totals.
     pub counters: Counters,
 }
@@ -169,6 +171,8 @@ pub enum CongestionState {
     Open,
     /// Something arrived out of order, or not at all: not yet known which.
     Disorder,
+    /// The window shrinks in answer to a congestion mark.
+    Cwr,
     /// Fast recovery.
     Recovery,
     /// Recovery after a timeout.
@@ -195,4 +199,17 @@ pub struct FlightSegments {
     pub lost: u32,
     /// ... and sent again, for this they wait to be acknowledged.
     pub retransmitted: u32,
+}
+
+/// Explicit congestion notification on a connection (RFC 3168).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EcnInfo {
+    /// Whether both sides agreed on it.
+    pub negotiated: bool,
+    /// Segments delivered by acknowledgements that echoed a mark.
+    pub delivered_ce: u32,
+    /// Segments received with a mark.
+    pub received_ce: u32,
+    /// Echoes that were answered with a smaller window.
+    pub reductions: u32,
 }

@@ -30,7 +30,7 @@ pub use config::{Config, ConfigError, ValidConfig};
 pub use cx::{Cx, StackCx};
 pub use endpoint::{Endpoint, FourTuple, Origin, Segment, State, Transmit, TxBuf};
 pub use event::{CloseReason, ConnEvent, Disposition, DropReason, Read, ReadError, WriteError};
-pub use info::{CongestionState, Counters, Details, FlightSegments, RateLimit, TcpInfo};
+pub use info::{CongestionState, Counters, Details, EcnInfo, FlightSegments, RateLimit, TcpInfo};
 pub use pattern::{Payload, fill_pattern, pattern_byte};
 pub use stack::{
     Conn, ConnectError, DeviceCaps, ListenError, Segmentation, Stack, StackConfig, StackCounters, StackEvent,

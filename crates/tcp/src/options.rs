@@ -14,6 +14,8 @@ pub(crate) struct Negotiated {
     pub sack: bool,
     pub timestamps: bool,
     pub scaling: bool,
+    /// Explicit congestion notification; flags say so, not an option.
+    pub ecn: bool,
     /// Shift of the windows the peer sends.
     pub snd_shift: u8,
     /// Shift of the windows we send.
@@ -78,6 +80,7 @@ pub(crate) fn agree(cfg: &Config, peer: &Options, origin: Origin, timestamps_pos
         // RFC 7323 §2.3: a larger shift is taken as 14.
         snd_shift: shifts.map_or(0, |(_, theirs)| theirs.min(14)),
         rcv_shift: shifts.map_or(0, |(ours, _)| ours),
+        ecn: false,
     }
 }
 

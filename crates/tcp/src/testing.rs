@@ -27,6 +27,8 @@ pub(crate) struct Out {
     pub flags: Flags,
     pub window: u16,
     pub options: Options,
+    /// The mark of the packet.
+    pub ecn: Ecn,
 }
 
 impl Out {
@@ -46,6 +48,8 @@ pub(crate) struct Script {
     pub out: Vec<Out>,
     /// What the peer says in every segment.
     pub peer_window: u16,
+    /// The mark of every packet from the peer.
+    pub peer_ecn: Ecn,
     audit: bool,
     /// The peer's next sequence number.
     pub peer_seq: u32,
@@ -84,6 +88,7 @@ impl Script {
             events: Vec::new(),
             out: Vec::new(),
             peer_window: 65_535,
+            peer_ecn: Ecn::NotEct,
             audit: true,
             peer_seq: 1,
         };
@@ -118,12 +123,12 @@ impl Script {
         script
     }
 
-    /// A passive open that completes after the peer has sent its SYN `syns` times.
-    pub fn accepted_after(cfg: Config, syns: u32) -> Self {
+    /// A listener, to which the peer has yet to say anything.
+    pub fn listening(cfg: Config) -> Self {
         let mut stack = stack(plain_device());
         stack.listen(PEER_PORT, &valid(cfg)).expect("listens");
         let now = Instant::from_nanos(1_000_000_000);
-        let mut script = Self {
+        Self {
             stack,
             now,
             conn: Conn::for_tests(0),
@@ -132,9 +137,15 @@ impl Script {
             events: Vec::new(),
             out: Vec::new(),
             peer_window: 65_535,
+            peer_ecn: Ecn::NotEct,
             audit: true,
             peer_seq: 1,
-        };
+        }
+    }
+
+    /// A passive open that completes after the peer has sent its SYN `syns` times.
+    pub fn accepted_after(cfg: Config, syns: u32) -> Self {
+        let mut script = Self::listening(cfg);
         let mut syn = script.segment(Flags::SYN, 0, None);
         syn.options = peer_options();
         for _ in 0..syns {
@@ -244,7 +255,7 @@ impl Script {
     fn run(&mut self, segment: Option<(TcpRepr, Payload<'_>)>) {
         let mut header = [0; MAX_HEADER];
         let frame = segment.map(|(repr, payload)| {
-            let ip = IpRepr { src: PEER, dst: US, ttl: 64, dscp: 0, ecn: Ecn::NotEct };
+            let ip = IpRepr { src: PEER, dst: US, ttl: 64, dscp: 0, ecn: self.peer_ecn };
             let len = wire::emit(&ip, &repr, payload.len(), &mut header);
             (len, payload)
         });
@@ -257,16 +268,16 @@ impl Script {
         });
         let (mut out, mut iss) = (Vec::new(), self.iss);
         let mut tx = |frame: crate::turn::TxFrame<'_>| {
-            let (_, repr) = wire::parse(frame.header, frame.payload.len()).expect("what leaves can be parsed");
+            let (ip, repr) = wire::parse(frame.header, frame.payload.len()).expect("what leaves can be parsed");
             if repr.flags.contains(Flags::SYN) {
                 iss = repr.seq;
             }
-            out.push((repr, frame.payload.len()));
+            out.push((repr, ip.ecn, frame.payload.len()));
             Sent::Accepted
         };
         turn(&mut self.stack, &mut StackCx::new(self.now, &mut Off), frame, &mut tx, Budget::UNLIMITED);
         self.iss = iss;
-        for (repr, len) in out {
+        for (repr, ecn, len) in out {
             self.out.push(Out {
                 seq: repr.seq.distance_from(iss),
                 len,
@@ -274,6 +285,7 @@ impl Script {
                 flags: repr.flags,
                 window: repr.window,
                 options: repr.options,
+                ecn,
             });
         }
         while let Some(event) = self.stack.poll_event() {

@@ -238,7 +238,7 @@ fn any_octets() -> impl Strategy<Value = Bytes> {
 fn any_signal() -> impl Strategy<Value = CongestionEvent> {
     (any_octets(), 0..4).prop_map(|(flight_size, kind)| match kind {
         0 => CongestionEvent::Loss { flight_size },
-        1 => CongestionEvent::Ecn { flight_size },
+        1 => CongestionEvent::Ecn { flight_size, beta: None, least_segments: 1 },
         kind => CongestionEvent::Timeout { flight_size, first: kind == 2 },
     })
 }

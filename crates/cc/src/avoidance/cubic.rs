@@ -246,7 +246,7 @@ impl Avoidance for Cubic {
             CongestionEvent::Timeout { .. } => Origin::Timeout,
             CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => Origin::Reduction,
         };
-        scaled(self.ssthresh_base.octets(window, event), beta)
+        scaled(self.ssthresh_base.octets(window, event), event.factor(beta))
     }
 
     //= specs/rfc9438.md#window-growth

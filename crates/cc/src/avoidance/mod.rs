@@ -52,7 +52,7 @@ impl SsthreshBase {
             (
                 Self::FlightSize,
                 CongestionEvent::Loss { flight_size }
-                | CongestionEvent::Ecn { flight_size }
+                | CongestionEvent::Ecn { flight_size, .. }
                 | CongestionEvent::Timeout { flight_size, .. },
             ) => flight_size.min(in_question),
         }
@@ -94,7 +94,7 @@ mod tests {
     #[test_case(SsthreshBase::FlightSize, CongestionEvent::Timeout { flight_size: 20_000, first: true }, 20_000)]
     #[test_case(SsthreshBase::Cwnd, CongestionEvent::Timeout { flight_size: 20_000, first: true }, 50_000)]
     #[test_case(SsthreshBase::Cwnd, CongestionEvent::Loss { flight_size: 20_000 }, 1_000; "a loss is about cwnd")]
-    #[test_case(SsthreshBase::FlightSize, CongestionEvent::Ecn { flight_size: 20_000 }, 1_000; "so is a mark")]
+    #[test_case(SsthreshBase::FlightSize, CongestionEvent::Ecn { flight_size: 20_000, beta: None, least_segments: 1 }, 1_000; "so is a mark")]
     fn on_the_way_back_from_a_timeout(base: SsthreshBase, event: CongestionEvent, expected: Bytes) {
         let mut window = Window::new(&InitialWindow::plain(1), RESTARTED.0);
         window.set_ssthresh(RESTARTED.1);

@@ -70,7 +70,7 @@ impl Avoidance for Reno {
     //= specs/rfc6675.md#recovery
     //# When recovery begins, the window and `ssthresh` become half the FlightSize.
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent, _now: Instant) -> Bytes {
-        scaled(self.config.ssthresh_base.octets(window, event), self.config.beta)
+        scaled(self.config.ssthresh_base.octets(window, event), event.factor(self.config.beta))
     }
 
     fn values(&self) -> [(&'static str, u64); 2] {

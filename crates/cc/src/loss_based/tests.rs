@@ -130,7 +130,8 @@ fn nothing_grows_in_recovery_or_in_an_unused_window() {
 //= type=test
 //# After a timeout the window is one segment.
 #[test_case(loss(3), 2, 2; "a loss leaves two segments")]
-#[test_case(CongestionEvent::Ecn { flight_size: 3 * SEGMENT }, 1, 2; "a mark leaves one")]
+#[test_case(CongestionEvent::Ecn { flight_size: 3 * SEGMENT, beta: None, least_segments: 1 }, 1, 2; "a mark leaves one")]
+#[test_case(CongestionEvent::Ecn { flight_size: 3 * SEGMENT, beta: None, least_segments: 2 }, 2, 2; "or two")]
 #[test_case(timeout(3, true), 1, 2; "a timeout leaves one")]
 fn floors_of_a_small_window(event: CongestionEvent, cwnd: Bytes, ssthresh: Bytes) {
     let mut cc = reno(3);
@@ -281,7 +282,7 @@ fn a_mark_is_not_undone(episode_over: bool) {
     if episode_over {
         cc.on_recovery_exit(Instant::ZERO);
     }
-    cc.on_congestion(&CongestionEvent::Ecn { flight_size: 50 * SEGMENT }, Instant::ZERO);
+    cc.on_congestion(&CongestionEvent::Ecn { flight_size: 50 * SEGMENT, beta: None, least_segments: 1 }, Instant::ZERO);
     assert!(!cc.undo());
     assert_eq!(segments(&cc).0, 25);
 }

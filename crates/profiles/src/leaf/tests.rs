@@ -113,7 +113,7 @@ fn what_is_wrong_is_said(path: &str, text: &str, message: &str) {
 /// A field added to the configuration makes this stop compiling: give it a leaf in `leaves.rs`, and then a name here.
 #[test]
 fn every_field_of_the_configuration_has_been_thought_of() {
-    let Config { cc, recovery, rto, rtt, retries, ack, receive, send, options, timers } = Config::default();
+    let Config { cc, recovery, rto, rtt, retries, ack, receive, send, options, ecn, timers } = Config::default();
     let cc::CcConfig { initial_window, slow_start: _, avoidance: _, pacing: _ } = cc;
     let cc::InitialWindow { segments: _, bytes_max: _ } = initial_window;
     let recovery::RecoveryConfig {
@@ -134,6 +134,7 @@ fn every_field_of_the_configuration_has_been_thought_of() {
     let ReceiveConfig { window: _, reassembly_max: _, rounding: _, spare_segments: _ } = receive;
     let SendConfig { buffer: _, nagle: _, sws_override: _, persist_max: _ } = send;
     let OptionsConfig { sack: _, timestamps: _, window_scale: _, mss_max: _ } = options;
+    let tcp::config::EcnConfig { negotiation: _, syn_again: _, response: _, mark_beta: _ } = ecn;
     let TimersConfig { granularity: _, time_wait: _, fin_wait_2: _ } = timers;
     assert!(LEAVES.len() >= 29, "a leaf for each of these fields, and the kinds' own");
 }
@@ -169,6 +170,7 @@ fn every_bound_that_the_core_checks_has_a_leaf_of_that_path() {
     config.send.sws_override = Duration::ZERO;
     config.send.persist_max = Duration::ZERO;
     config.options.mss_max = Some(1);
+    config.ecn.mark_beta = tcp::config::MarkBeta::Own { beta: base::Ratio::ZERO };
     find("receive.window.max").unwrap().write(&mut config, "0").unwrap();
     find("options.window_scale.kind").unwrap().write(&mut config, "shift").unwrap();
     find("options.window_scale.shift").unwrap().write(&mut config, "15").unwrap();

@@ -3,9 +3,11 @@
 //! Enums say *which*, numbers carry their unit in the type, and nothing here behaves. [`Config::validate`] is the only way
 //! to a [`ValidConfig`], which is what machines are built from; after that the machine *is* its configuration.
 
+mod ecn;
 mod validate;
 
 pub use crate::recv::{AckConfig, AckTimer, DrsConfig, QuickAgain, ReceiveWindowConfig, SteppedConfig, WindowLevel};
+pub use ecn::{EcnConfig, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta};
 pub use validate::ConfigError;
 
 use base::{Bytes, Duration};
@@ -37,6 +39,8 @@ pub struct Config {
     pub send: SendConfig,
     /// Which TCP options are offered.
     pub options: OptionsConfig,
+    /// Explicit congestion notification.
+    pub ecn: EcnConfig,
     /// Clock granularity and the lengths of the closing states.
     pub timers: TimersConfig,
 }

@@ -1,6 +1,6 @@
 //! The only door from [`Config`] to [`ValidConfig`].
 
-use super::{Config, ValidConfig, WindowScaleConfig};
+use super::{Config, MarkBeta, ValidConfig, WindowScaleConfig};
 use crate::recv::{AckTimer, ReceiveWindowConfig};
 use base::Duration;
 use core::fmt;
@@ -70,6 +70,9 @@ impl Config {
                 "options.window_scale.shift",
                 "must leave the receive window at least two units of 2^shift bytes",
             );
+        }
+        if let MarkBeta::Own { beta } = self.ecn.mark_beta {
+            need(!beta.is_zero(), "ecn.mark_beta.share", "must be greater than zero");
         }
         need(self.options.mss_max.is_none_or(|mss| mss >= 48), "options.mss_max", "must be at least 48");
         if errors.is_empty() { Ok(ValidConfig::new(self)) } else { Err(errors) }

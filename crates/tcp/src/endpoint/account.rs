@@ -94,6 +94,7 @@ impl Endpoint {
     fn congestion_state(&self) -> CongestionState {
         let board = &self.rec.board;
         match self.rec.episode {
+            Episode::Cwr { .. } => CongestionState::Cwr,
             Episode::Recovery { .. } => CongestionState::Recovery,
             Episode::Loss { .. } => CongestionState::Loss,
             Episode::Open if board.sacked_bytes() + board.departed_bytes() > 0 => CongestionState::Disorder,

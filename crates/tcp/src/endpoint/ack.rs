@@ -34,6 +34,8 @@ struct Progress {
     rtt: Option<Duration>,
     rate: Option<RateSample>,
     cwnd_limited: bool,
+    /// The ACK echoes a congestion mark.
+    echo: bool,
 }
 
 /// An ACK's SACK blocks, told apart.
@@ -63,7 +65,7 @@ impl Endpoint {
         // 2
         let blocks = self.classify(seg, ack);
         let duplicate = self.is_duplicate_ack(seg, ack, wnd_before);
-        if ack == self.snd.una && blocks.count == 0 && blocks.dsack.is_none() && !duplicate {
+        if ack == self.snd.una && blocks.count == 0 && blocks.dsack.is_none() && !duplicate && !self.echoes_mark(seg) {
             // Neither progress nor news about the flight: a window update, data the other way, or the answer to a probe
             // that was not needed, from a peer that does not report duplicates.
             if seg.seq_len() == 0 && self.snd.wnd == wnd_before && seg.repr.options.sack.as_slice().is_empty() {
@@ -266,14 +268,12 @@ impl Endpoint {
             srtt: self.rec.rtt.srtt(),
             min_rtt: self.rec.rtt.min_rtt(),
             tsecr,
-            episode: self.rec.episode,
+            episode: self.rec.episode.of_losses(),
         }
     }
 
     //= specs/rfc9937.md#each-ack
     //# What an ACK delivered is the advance of SND.UNA plus the change of what is SACKed.
-    //= specs/rfc6675.md#recovery
-    //# Recovery lasts until everything outstanding at its beginning is cumulatively acknowledged.
     /// Steps 6 and 7: losses are marked, episodes end and begin.
     fn detect_on_ack<O: Observer>(
         &mut self,
@@ -299,7 +299,7 @@ impl Endpoint {
         // A duplicate that a probe made says nothing about an episode's retransmissions.
         let dsack = p.dsack.filter(|_| probe == ProbeOutcome::Pending);
         self.undo_if_spurious(cx, dsack, p.acked, d, &dcx);
-        if self.rec.episode.point().is_some_and(|point| self.snd.una.at_or_after(point)) {
+        if self.rec.episode.is_over(self.snd.una) {
             self.leave_episode(cx, "acknowledged");
         }
         let dcx = self.detect_cx(cx.now, tsecr);
@@ -312,16 +312,24 @@ impl Endpoint {
         if probe == ProbeOutcome::Repaired && self.rec.episode == Episode::Open {
             self.answer_repaired_tail(cx, p.acked);
         }
+        p.echo = self.echoes_mark(seg);
+        if p.echo {
+            self.answer_mark(cx, d.batch.len(), p.sacked_before, p.acked);
+        }
         // RFC 6937 §2: without SACK a duplicate ACK delivers a segment, which a later ACK does not deliver again.
         let delivered = (p.delivered + self.rec.board.departed_bytes()).saturating_sub(p.departed_before);
         self.inform_reduction(delivered, p.acked, p.newly_lost);
     }
 
+    //= specs/rfc3168.md#sender
+    //# An ACK that echoes a mark does not open the window.
     /// Step 8.
     #[inline]
     fn inform_controller<O: Observer>(&mut self, cx: &mut Cx<'_, O>, p: &Progress) {
         let episode = match self.rec.episode {
-            Episode::Open => EpisodeKind::Open,
+            // RFC 3168 §6.1.2: an echo does not open the window.
+            Episode::Cwr { .. } if p.echo || self.rec.reduction.is_some() => EpisodeKind::Recovery,
+            Episode::Open | Episode::Cwr { .. } => EpisodeKind::Open,
             Episode::Recovery { .. } => EpisodeKind::Recovery,
             Episode::Loss { .. } => EpisodeKind::Loss,
         };

@@ -29,7 +29,12 @@ impl Endpoint {
         let (flight, buffered) = (self.flight_size(), self.snd_buf.len());
         let synchronized = self.state.is_synchronized();
         let watched = self.state == State::Closed || self.rec.board.is_empty() || !self.state.may_send();
-        let recovering = matches!(self.rec.episode, Episode::Recovery { .. });
+        let recovering = match self.rec.episode {
+            Episode::Recovery { .. } => true,
+            // The configuration says whether a reduction follows a mark.
+            Episode::Cwr { .. } => self.rec.reduction.is_some(),
+            Episode::Open | Episode::Loss { .. } => false,
+        };
         let timer_runs = self.timers.next().is_some();
         // Numbers are put into words only when an invariant is broken.
         let problem = if pipe != recount {

@@ -108,13 +108,14 @@ impl Endpoint {
             }
             options.sack = sack_blocks(&self.rcv.assembler, dsack, most as usize);
         }
+        let (ecn_flags, ecn) = self.ecn_of(len, retransmit);
         let window = self.rcv.window.advertise(rcv_nxt, self.unread(), self.rcv.rmss);
         let repr = TcpRepr {
             src_port: self.tuple.local_port,
             dst_port: self.tuple.remote_port,
             seq: range.start,
             ack: Some(rcv_nxt),
-            flags,
+            flags: flags.with(ecn_flags),
             window,
             urgent: 0,
             options,
@@ -125,7 +126,7 @@ impl Endpoint {
         self.timers.stop(TimerKind::DelayedAck);
         self.ts.on_ack_sent(rcv_nxt);
         let offset = range.start.distance_from(self.snd.una);
-        self.put(cx, out, &repr, Transmit { header_len: 0, offset, len, gso_size }, retransmit)
+        self.put(cx, out, &repr, ecn, Transmit { header_len: 0, offset, len, gso_size }, retransmit)
     }
 
     fn put<O: Observer>(
@@ -133,10 +134,11 @@ impl Endpoint {
         cx: &mut Cx<'_, O>,
         out: &mut TxBuf,
         repr: &TcpRepr,
+        ecn: Ecn,
         mut transmit: Transmit,
         retransmit: u8,
     ) -> Transmit {
-        let ip = IpRepr { src: self.tuple.local, dst: self.tuple.remote, ttl: 64, dscp: 0, ecn: Ecn::NotEct };
+        let ip = IpRepr { src: self.tuple.local, dst: self.tuple.remote, ttl: 64, dscp: 0, ecn };
         transmit.header_len = wire::emit(&ip, repr, transmit.len, &mut out.header);
         self.tally.segments_sent += 1;
         cx.emit(|| Event::SegmentSent {
@@ -159,7 +161,7 @@ impl Endpoint {
         let repr = self.syn_repr(cx.now);
         self.arm(cx, TimerKind::Retransmit, cx.now + self.rec.rto.current().duration());
         let bare = Transmit { header_len: 0, offset: 0, len: 0, gso_size: None };
-        self.put(cx, out, &repr, bare, self.rec.retries.min(255) as u8)
+        self.put(cx, out, &repr, Ecn::NotEct, bare, self.rec.retries.min(255) as u8)
     }
 
     pub(super) fn send_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
@@ -173,6 +175,6 @@ impl Endpoint {
             urgent: 0,
             options: Options::default(),
         };
-        self.put(cx, out, &repr, Transmit { header_len: 0, offset: 0, len: 0, gso_size: None }, 0)
+        self.put(cx, out, &repr, Ecn::NotEct, Transmit { header_len: 0, offset: 0, len: 0, gso_size: None }, 0)
     }
 }

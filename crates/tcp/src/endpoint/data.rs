@@ -44,6 +44,7 @@ impl Endpoint {
             self.rcv.fin = Some(data_end);
         }
         self.store(seg, range);
+        self.take_mark(seg);
         self.take(cx, seg, taken, range.len());
         Disposition::Accepted
     }

@@ -78,6 +78,9 @@ impl Endpoint {
                 true
             }
             Episode::Open => false,
+            Episode::Cwr { .. } if unanswered > 0 => false,
+            // RFC 3168 §6.1.2: the mark of the same window of data was answered.
+            Episode::Cwr { .. } => return self.repair_after_mark(cx),
         };
         let prior_cwnd = self.cc.window().cwnd();
         let flight_size = self.flight_size();
@@ -86,27 +89,52 @@ impl Endpoint {
         // RFC 6675 §5 (4.3): the first retransmission after a reaction leaves whatever `pipe` says; RFC 9937 §6.2: whatever
         // was delivered, which is nothing when a timer found the loss.
         self.rec.forced = true;
+        self.owe_cwr();
         if again {
             return;
         }
+        let (ssthresh, smss) = (self.cc.window().ssthresh(), self.snd.smss);
+        self.begin_reduction(&EpisodeEntry { ssthresh, prior_cwnd, flight_size, sacked_before, newly_acked, smss });
+        self.rec.undo = self.new_undo(Frto::Idle);
+        self.begin_recovery(cx);
+    }
+
+    /// Sending follows the reduction from here on.
+    pub(super) fn begin_reduction(&mut self, entry: &EpisodeEntry) {
+        let mut reduction = build_reduction(&self.cfg.recovery.reduction);
+        reduction.on_enter(entry);
+        self.rec.reduction = Some(reduction);
+    }
+
+    fn begin_recovery<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let rare = self.rare_mut();
         rare.episodes += 1;
         rare.fast_retransmits += 1;
-        let mut reduction = build_reduction(&self.cfg.recovery.reduction);
-        reduction.on_enter(&EpisodeEntry {
-            ssthresh: self.cc.window().ssthresh(),
-            prior_cwnd,
-            flight_size,
-            sacked_before,
-            newly_acked,
-            smss: self.snd.smss,
-        });
-        self.rec.reduction = Some(reduction);
         self.rec.board.begin_episode();
         self.rec.tail.reset();
-        self.rec.undo = self.new_undo(Frto::Idle);
         let by = self.rec.detector.name();
         self.set_episode(cx, Episode::Recovery { point: self.snd.nxt }, by);
+    }
+
+    //= specs/rfc3168.md#sender
+    //# A loss and a mark in one window of data reduce the window once.
+    /// Losses among what was sent before a mark was answered: they are repaired with the window that the answer left, and by
+    /// the reduction that is under way, if one is.
+    fn repair_after_mark<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if self.rec.reduction.is_none() {
+            let (window, flight_size, smss) = (self.cc.window(), self.flight_size(), self.snd.smss);
+            let (ssthresh, prior_cwnd) = (window.ssthresh(), window.cwnd());
+            self.begin_reduction(&EpisodeEntry {
+                ssthresh,
+                prior_cwnd,
+                flight_size,
+                sacked_before: 0,
+                newly_acked: 0,
+                smss,
+            });
+        }
+        self.rec.forced = true;
+        self.begin_recovery(cx);
     }
 
     /// Whether these lost retransmissions are for the controller to answer, and not for the reduction alone.
@@ -143,7 +171,9 @@ impl Endpoint {
             self.rare_mut().episodes_without_timeout += 1;
         }
         self.rare_mut().on_timeout_over(cx.now);
-        self.rec.detector.on_recovery_exit();
+        if self.rec.episode.repairs() {
+            self.rec.detector.on_recovery_exit();
+        }
         self.cc.on_recovery_exit(cx.now);
         self.rec.forced = false;
         if let Some(undo) = &mut self.rec.undo {

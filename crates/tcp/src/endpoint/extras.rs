@@ -3,6 +3,7 @@
 //! Owns nothing by itself; each field names the file that does.
 
 use super::Endpoint;
+use super::ecn::Marks;
 use super::tally::RareTally;
 
 /// What rare events leave behind; every field's default means that the event has not happened.
@@ -10,6 +11,8 @@ use super::tally::RareTally;
 pub(super) struct Extras {
     /// `tally.rs`: what losses, resets and duplicates count.
     pub rare: RareTally,
+    /// What congestion marks left behind: `ecn`.
+    pub marks: Marks,
 }
 
 impl Endpoint {

@@ -1,7 +1,8 @@
 //! Opening a connection (RFC 9293 §3.5): constructors, SYN-SENT and SYN-RECEIVED.
 
+use super::Tally;
+use super::{EcnState, SendSpace, State};
 use super::{Endpoint, FourTuple, Origin, PendingEvents, Probing, ReceiveSide, RecoverySide, Segment, SendSide};
-use super::{SendSpace, State, Tally};
 use crate::config::{SackConfig, ValidConfig, WindowRounding};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
@@ -16,7 +17,7 @@ use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
 use recovery::{Episode, Probe, Scoreboard, build_detector};
 use trace::Observer;
-use wire::{Flags, TcpRepr};
+use wire::{Ecn, Flags, TcpRepr};
 
 /// What a stack knows about an arriving SYN when it makes an endpoint for it.
 #[derive(Clone, Copy, Debug)]
@@ -25,6 +26,8 @@ pub(crate) struct SynInfo {
     pub iss: SeqNum,
     pub mtu: u16,
     pub repr: TcpRepr,
+    /// The mark of the packet it came in.
+    pub ecn: Ecn,
 }
 
 impl SendSpace {
@@ -105,6 +108,7 @@ impl Endpoint {
         let mut endpoint = Self::new(cfg, syn.tuple, syn.iss, syn.mtu, Origin::Passive, cx);
         endpoint.state = State::SynReceived;
         endpoint.take_peer_syn(&syn.repr, cx.now);
+        endpoint.agree_on_ecn(&syn.repr, syn.ecn);
         endpoint.syn_due = true;
         endpoint
     }
@@ -134,6 +138,7 @@ impl Endpoint {
             usage: CwndUsage::new(first),
             pacer: Pacer::default(),
             rcv: ReceiveSide::new(cfg),
+            ecn: EcnState::default(),
             syn_due: false,
             rst_due: false,
             write_blocked: false,
@@ -211,6 +216,7 @@ impl Endpoint {
             return Disposition::Dropped(DropReason::NoAck);
         }
         self.take_peer_syn(repr, cx.now);
+        self.agree_on_ecn(repr, seg.ecn);
         if acks_our_syn.is_none() {
             // Both sides opened at once (§3.5, figure 7).
             self.set_state(cx, State::SynReceived);
@@ -293,7 +299,7 @@ impl Endpoint {
             dst_port: self.tuple.remote_port,
             seq: self.snd.iss,
             ack: answering.then(|| self.rcv.assembler.rcv_nxt()),
-            flags: Flags::SYN,
+            flags: Flags::SYN.with(self.ecn_of_syn(answering)),
             window: self.rcv.window.syn_window(self.rcv.assembler.rcv_nxt()),
             urgent: 0,
             options: opts,

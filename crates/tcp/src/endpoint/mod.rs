@@ -12,6 +12,7 @@ mod audit;
 mod build;
 mod close;
 mod data;
+mod ecn;
 mod episode;
 mod extras;
 mod handshake;
@@ -42,6 +43,7 @@ use crate::timestamps::TimestampState;
 use base::{Bytes, Instant, SeqNum, SeqRange};
 use cc::CongestionControl;
 use core::net::IpAddr;
+use ecn::EcnState;
 use extras::Extras;
 use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
@@ -49,7 +51,7 @@ use recovery::rtt::RttEstimator;
 use recovery::{Delivered, Episode, LossDetector, Probe, Reduction, Scoreboard, Undo};
 use tally::Tally;
 use trace::{Event, Observer};
-use wire::TcpRepr;
+use wire::{Ecn, TcpRepr};
 
 /// A connection's addresses and ports. Ports come first: they differ most, so lookups decide early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,6 +73,8 @@ pub struct Segment<'a> {
     pub repr: TcpRepr,
     /// Its octets, or their description.
     pub payload: Payload<'a>,
+    /// The mark of the packet it came in.
+    pub ecn: Ecn,
 }
 
 impl Segment<'_> {
@@ -211,6 +215,7 @@ pub struct Endpoint {
     usage: CwndUsage,
     pacer: Pacer,
     rcv: ReceiveSide,
+    ecn: EcnState,
     /// A SYN or SYN-ACK is due.
     syn_due: bool,
     /// A reset with this sequence number is due.
@@ -295,6 +300,7 @@ impl Endpoint {
             readable: self.rcv.buffer.readable(),
             mismatches: self.rcv.buffer.mismatches(),
             negotiated: (self.neg.sack, self.neg.timestamps, self.neg.scaling),
+            ecn: self.ecn_info(),
             counters: self.counters(),
         }
     }
@@ -308,7 +314,7 @@ impl Endpoint {
     fn set_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: Episode, cause: &'static str) {
         let from = self.rec.episode;
         self.rec.episode = to;
-        if !matches!(to, Episode::Recovery { .. }) {
+        if !matches!(to, Episode::Recovery { .. } | Episode::Cwr { .. }) {
             self.rec.reduction = None;
         }
         cx.emit(|| Event::EpisodeChanged { from: from.name(), to: to.name(), cause, point: to.point() });

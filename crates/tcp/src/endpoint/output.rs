@@ -125,9 +125,7 @@ impl Endpoint {
         let (window, pipe) = (self.cc.window().cwnd(), self.rec.board.pipe());
         let room = match (&self.rec.reduction, self.cfg.recovery.limited_transmit) {
             (Some(reduction), _) => reduction.quota(),
-            (None, LimitedTransmit::Off) if self.rec.episode == Episode::Open => {
-                window.saturating_sub(self.flight_size())
-            }
+            (None, LimitedTransmit::Off) if !self.rec.episode.repairs() => window.saturating_sub(self.flight_size()),
             (None, _) => window.saturating_sub(pipe),
         };
         if pipe == 0 { room.max(self.snd.smss + 1) } else { room }
@@ -202,7 +200,7 @@ impl Endpoint {
         let stamp = self.rec.sampler.stamp(cx.now, self.rec.board.pipe());
         let tsval = self.ts.tsval(cx.now);
         self.rec.board.on_retransmitted(segment.id, tsval, stamp, cx.now);
-        if let Some(undo) = self.rec.undo.as_mut().filter(|_| self.rec.episode != Episode::Open) {
+        if let Some(undo) = self.rec.undo.as_mut().filter(|_| self.rec.episode.repairs()) {
             undo.on_retransmitted(outgoing.range);
         }
         if let Some(sent) = self.rec.board.get(segment.id) {
@@ -215,7 +213,7 @@ impl Endpoint {
     //# No new data, other than a probe of a closed window, is sent beyond the window last received.
     /// New data, or the FIN behind it.
     fn send_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        if self.snd.side == SendSide::FinSent {
+        if self.snd.side == SendSide::FinSent || self.held_by_marks(cx) {
             return None;
         }
         let size = self.segment_size();
@@ -248,7 +246,7 @@ impl Endpoint {
 
     /// Most octets of one frame.
     fn burst(&self, out: &TxBuf) -> Bytes {
-        out.tso_max_bytes.max(self.segment_size())
+        if self.owes_cwr() { self.segment_size() } else { out.tso_max_bytes.max(self.segment_size()) }
     }
 
     fn small_may_leave(&self, len: Bytes, unsent: Bytes, fin_waits: bool) -> bool {

@@ -5,6 +5,7 @@ mod ack_clock;
 mod clauses;
 mod closing;
 mod cost;
+mod ecn;
 mod opening;
 mod probes;
 mod reassembly;

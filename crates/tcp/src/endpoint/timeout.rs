@@ -79,7 +79,7 @@ impl Endpoint {
         // Without SACK the answer to a probe would tell nothing about what came before it.
         let config = self.cfg.recovery.probe.as_ref().filter(|_| self.neg.sack)?;
         let board = &self.rec.board;
-        let quiet = self.rec.episode == Episode::Open && board.sacked_bytes() == 0 && board.lost_bytes() == 0;
+        let quiet = !self.rec.episode.repairs() && board.sacked_bytes() == 0 && board.lost_bytes() == 0;
         let newest = board.newest_sent_at().filter(|_| quiet && self.rec.tail.is_possible())?;
         let flight = if self.flight_size() <= self.snd.smss { FlightOf::OneSegment } else { FlightOf::Several };
         Some(config.due(newest, self.rec.rto_base, self.rec.rtt.srtt(), flight).min(self.rto_at()))
@@ -96,7 +96,7 @@ impl Endpoint {
             || self.timers.deadline(TimerKind::Reorder).is_some()
             || self.timers.deadline(TimerKind::Persist).is_some();
         let second = probing && self.flight_size() <= 2 * self.snd.smss;
-        if !runs_for_flight || second || self.rec.episode != Episode::Open {
+        if !runs_for_flight || second || self.rec.episode.repairs() {
             self.arm_loss_timer(cx);
         }
     }
@@ -149,7 +149,7 @@ impl Endpoint {
             self.finish(cx, CloseReason::TimedOut);
             return;
         }
-        let (opens, further) = (self.rec.episode == Episode::Open, self.rec.retries);
+        let (opens, further) = (!self.rec.episode.repairs(), self.rec.retries);
         let rare = self.rare_mut();
         rare.timeouts += 1;
         rare.episodes += u32::from(opens);
@@ -161,6 +161,7 @@ impl Endpoint {
         self.take_verdict(cx, verdict);
         self.rec.board.clear_lost_log();
         self.cc.on_congestion(&event, cx.now);
+        self.owe_cwr();
         self.rec.answered_at = cx.now;
         self.rec.tail.reset();
         self.open_undo_of_timeout();

@@ -23,7 +23,7 @@ impl Endpoint {
     /// (RFC 5682 §2.1 step 1); inside an episode, what was saved belongs to another signal and is not to be restored.
     pub(super) fn open_undo_of_timeout(&mut self) {
         self.rec.undo = match self.rec.episode {
-            Episode::Open => self.new_undo(match self.cfg.recovery.undo.frto {
+            Episode::Open | Episode::Cwr { .. } => self.new_undo(match self.cfg.recovery.undo.frto {
                 FrtoDetection::On => Frto::on_timeout(),
                 FrtoDetection::Off => Frto::Idle,
             }),
@@ -81,11 +81,12 @@ impl Endpoint {
         if !self.cc.undo() {
             return;
         }
+        self.withdraw_cwr();
         let rare = self.rare_mut();
         rare.undone = rare.undone.saturating_add(1);
         self.rec.board.unmark_lost();
         self.rec.detector.on_spurious();
-        if self.rec.episode != Episode::Open {
+        if self.rec.episode.repairs() {
             self.leave_episode(cx, proof.name());
         }
         let (cwnd, ssthresh) = (self.cc.window().cwnd(), self.cc.window().ssthresh());

@@ -33,7 +33,7 @@ impl Stack {
             return;
         }
         let tuple = FourTuple { remote_port: tcp.src_port, local_port: tcp.dst_port, remote: ip.src, local: ip.dst };
-        let segment = Segment { repr: tcp, payload: frame.payload };
+        let segment = Segment { repr: tcp, payload: frame.payload, ecn: ip.ecn };
         match self.slots.find(&tuple) {
             Some(index) => self.handle_segment(index, frame.at, &ip, &segment, obs),
             None => self.handle_stranger(tuple, frame.at, &ip, &segment, obs),
@@ -94,7 +94,7 @@ impl Stack {
         let cfg = listener.cfg.clone();
         let iss = self.isn.isn(&tuple, at);
         let (id, mut rng) = self.next_stream();
-        let syn = SynInfo { tuple, iss, mtu: self.device.mtu, repr: *repr };
+        let syn = SynInfo { tuple, iss, mtu: self.device.mtu, repr: *repr, ecn: segment.ecn };
         let endpoint = Endpoint::accept(&cfg, &syn, &mut Cx::new(at, &mut rng, id, obs));
         let conn = self.slots.insert(endpoint, rng, id, Some(tuple.local_port));
         self.mark_ready(conn.slot);

@@ -397,7 +397,7 @@ fn when_css_is_over_the_cubic_begins_at_its_plateau() {
 //= type=test
 //# Loss or a congestion mark in slow start or in CSS ends both.
 #[test_case(CongestionEvent::Loss { flight_size: 100 * SEGMENT }; "a loss")]
-#[test_case(CongestionEvent::Ecn { flight_size: 100 * SEGMENT }; "a mark")]
+#[test_case(CongestionEvent::Ecn { flight_size: 100 * SEGMENT, beta: None, least_segments: 1 }; "a mark")]
 fn a_congestion_signal_ends_css(signal: CongestionEvent) {
     let mut growing = Growing::<Css>::new(CssConfig::default());
     assert_eq!(growing.cc.snapshot().phase, "css");

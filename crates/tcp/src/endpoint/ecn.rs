@@ -1,0 +1,254 @@
+//! Explicit congestion notification (RFC 3168 §6.1): what SYNs ask for, which segments may be marked, how a mark is echoed to
+//! its sender, and how an echo is answered.
+//!
+//! Owns the two flags that a mark sets: ours to echo until the peer has reduced (ECE), and ours to say that we have (CWR).
+//!
+//! Deviations:
+//! * A SYN that is itself ECN-capable asks for another protocol than this one and gets no ECN.
+//! * A profile may take the window down over a round trip, by the reduction of fast recovery, instead of at once.
+//! * CWR leaves in a frame of one segment: a device that cuts a frame into segments would put the flag on each.
+//! * A mark is never undone, nor is a loss after which a mark was echoed: the echo may speak of the same queue.
+
+use super::{Endpoint, Origin, Probing, Segment};
+use crate::config::{EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta};
+use crate::cx::Cx;
+use crate::info::EcnInfo;
+use crate::timers::TimerKind;
+use base::{Bytes, Instant};
+use cc::CongestionEvent;
+use recovery::{Episode, EpisodeEntry};
+use trace::Observer;
+use wire::{Ecn, Flags, TcpRepr};
+
+/// What ECN has to say with the next segments.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct EcnState {
+    echo: Echo,
+    reduced: Reduced,
+}
+
+/// What the peer has yet to hear of its segments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Echo {
+    #[default]
+    Nothing,
+    /// One was marked: every acknowledgement says so until the peer says that it has reduced.
+    UntilAnswered,
+}
+
+/// What the peer has yet to hear of our window.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Reduced {
+    #[default]
+    Told,
+    /// The next new data says that it was reduced.
+    Untold,
+}
+
+/// What marks leave behind on the connections that meet any.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Marks {
+    /// Segments delivered by acknowledgements that echo a mark.
+    delivered_ce: u32,
+    /// Segments that arrived with a mark.
+    received_ce: u32,
+    /// Echoes that were answered with a smaller window.
+    reductions: u32,
+    /// The window is one segment and was in question again: no new data before this moment.
+    held_until: Option<Instant>,
+}
+
+impl Endpoint {
+    //= specs/rfc3168.md#negotiation
+    //# A SYN asks for ECN with both ECE and CWR, and a SYN-ACK grants it with ECE alone.
+    //= specs/rfc3168.md#negotiation
+    //# A SYN that is sent again after a timeout may leave without asking.
+    /// The ECN flags of our SYN, or of our SYN-ACK when we are `answering`.
+    pub(super) fn ecn_of_syn(&self, answering: bool) -> Flags {
+        let repeated = self.rec.retries > 0 && self.cfg.ecn.syn_again == EcnSynAgain::Plain;
+        match (answering, self.cfg.ecn.negotiation) {
+            (true, _) if self.neg.ecn => Flags::ECE,
+            (false, EcnNegotiation::Offer) if !repeated => Flags::ECE.with(Flags::CWR),
+            _ => Flags::NONE,
+        }
+    }
+
+    //= specs/rfc3168.md#negotiation
+    //# Nothing is marked as ECN-capable unless both SYNs agreed on it.
+    //= specs/rfc3168.md#negotiation
+    //# A SYN-ACK with both flags reflects ours and grants nothing.
+    /// Whether ECN is in use, now that the peer's SYN or SYN-ACK came in a packet marked `ip`.
+    pub(super) fn agree_on_ecn(&mut self, syn: &TcpRepr, ip: Ecn) {
+        let (ece, cwr) = (syn.flags.contains(Flags::ECE), syn.flags.contains(Flags::CWR));
+        let offered = self.cfg.ecn.negotiation == EcnNegotiation::Offer;
+        self.neg.ecn = match (self.origin, syn.ack) {
+            (Origin::Active, Some(_)) => offered && ece && !cwr,
+            (Origin::Active, None) => offered && ece && cwr,
+            (Origin::Passive, _) => self.cfg.ecn.negotiation != EcnNegotiation::Off && ece && cwr && ip == Ecn::NotEct,
+        };
+    }
+
+    //= specs/rfc3168.md#marking
+    //# New data leaves with ECT(0).
+    //= specs/rfc3168.md#marking
+    //# Retransmissions, bare acknowledgements, SYNs and probes of a closed window are not ECN-capable.
+    //= specs/rfc3168.md#sender
+    //# The first new data segment after a reduction carries CWR.
+    //= specs/rfc3168.md#receiver
+    //# After a mark every acknowledgement carries ECE until a segment with CWR arrives.
+    /// The flags and the mark of a segment with `len` octets of data, sent `retransmit` times before.
+    #[inline]
+    pub(super) fn ecn_of(&mut self, len: Bytes, retransmit: u8) -> (Flags, Ecn) {
+        if !self.neg.ecn {
+            return (Flags::NONE, Ecn::NotEct);
+        }
+        let mut flags = if self.ecn.echo == Echo::UntilAnswered { Flags::ECE } else { Flags::NONE };
+        if len == 0 || retransmit > 0 || self.rec.probe != Probing::Idle {
+            return (flags, Ecn::NotEct);
+        }
+        if core::mem::take(&mut self.ecn.reduced) == Reduced::Untold {
+            flags = flags.with(Flags::CWR);
+        }
+        (flags, Ecn::Ect0)
+    }
+
+    /// Whether the next new data carries a flag that only one segment may have.
+    #[inline]
+    pub(super) fn owes_cwr(&self) -> bool {
+        self.ecn.reduced == Reduced::Untold
+    }
+
+    /// The window was reduced, for whatever reason: the peer is to stop echoing.
+    pub(super) fn owe_cwr(&mut self) {
+        if self.neg.ecn {
+            self.ecn.reduced = Reduced::Untold;
+        }
+    }
+
+    /// The reduction was undone before the peer was told.
+    pub(super) fn withdraw_cwr(&mut self) {
+        self.ecn.reduced = Reduced::Told;
+    }
+
+    //= specs/rfc3168.md#receiver
+    //# A mark is echoed at once.
+    //= specs/rfc3168.md#receiver
+    //# Marks on segments outside the window are ignored.
+    //= specs/rfc3168.md#receiver
+    //# A mark that arrives together with CWR, or after it, is echoed anew.
+    /// A segment with data was accepted. What changes the echo is acknowledged at once, since a sender that has reduced may
+    /// have little else to go by.
+    #[inline]
+    pub(super) fn take_mark(&mut self, seg: &Segment<'_>) {
+        if !self.neg.ecn || seg.payload.is_empty() {
+            return;
+        }
+        if seg.repr.flags.contains(Flags::CWR) {
+            self.ecn.echo = Echo::Nothing;
+            self.rcv.ack_due = true;
+        }
+        if seg.ecn == Ecn::Ce {
+            self.rcv.ack_due |= self.ecn.echo == Echo::Nothing;
+            self.ecn.echo = Echo::UntilAnswered;
+            self.extras_mut().marks.received_ce += 1;
+        }
+    }
+
+    /// Whether the segment's acknowledgement echoes a mark. What a SYN carries in its place is another question.
+    #[inline]
+    pub(super) fn echoes_mark(&self, seg: &Segment<'_>) -> bool {
+        self.neg.ecn && seg.repr.flags.contains(Flags::ECE) && !seg.repr.flags.contains(Flags::SYN)
+    }
+
+    //= specs/rfc3168.md#sender
+    //# An echo reduces the window as the loss of a segment would.
+    //= specs/rfc3168.md#sender
+    //# The window is reduced no more than once for the marks of one window of data.
+    //= specs/rfc3168.md#sender
+    //# A loss and a mark in one window of data reduce the window once.
+    /// Step 7, after the losses: an acknowledgement that echoes a mark and delivered `segments`. Inside recovery the window
+    /// has been reduced for the same window of data.
+    pub(super) fn answer_mark<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        segments: usize,
+        sacked_before: Bytes,
+        newly_acked: Bytes,
+    ) {
+        let marks = &mut self.extras_mut().marks;
+        marks.delivered_ce = marks.delivered_ce.saturating_add(segments as u32);
+        // What was saved belongs to before the mark.
+        self.rec.undo = None;
+        if self.rec.episode != Episode::Open {
+            return;
+        }
+        self.extras_mut().marks.reductions += 1;
+        let flight_size = self.flight_size();
+        let prior_cwnd = self.cc.window().cwnd();
+        let beta = match self.cfg.ecn.mark_beta {
+            // RFC 8511 leaves slow start as it is.
+            MarkBeta::Own { beta } if !self.cc.window().in_slow_start() => Some(beta),
+            MarkBeta::Own { .. } | MarkBeta::AsLoss => None,
+        };
+        let least_segments = match self.cfg.ecn.response {
+            EcnResponse::AtOnce => 1,
+            EcnResponse::ByReduction => 2,
+        };
+        let outstanding = flight_size + newly_acked;
+        self.cc.on_congestion(&CongestionEvent::Ecn { flight_size: outstanding, beta, least_segments }, cx.now);
+        (self.rec.answered_at, self.rec.lost_again) = (cx.now, 0);
+        self.rec.tail.reset();
+        self.owe_cwr();
+        match self.cfg.ecn.response {
+            EcnResponse::AtOnce => self.hold_if_at_the_floor(cx.now, prior_cwnd),
+            EcnResponse::ByReduction => {
+                let ssthresh = self.cc.window().ssthresh();
+                let smss = self.snd.smss;
+                self.begin_reduction(&EpisodeEntry {
+                    ssthresh,
+                    prior_cwnd,
+                    flight_size,
+                    sacked_before,
+                    newly_acked,
+                    smss,
+                });
+            }
+        }
+        self.set_episode(cx, Episode::Cwr { point: self.snd.nxt }, "ecn");
+    }
+
+    //= specs/rfc3168.md#sender
+    //# An echo at a window of one segment holds new data back until the retransmission timer would expire.
+    //= specs/rfc9438.md#multiplicative-decrease
+    //# With a window of one segment, further ECN echoes slow the sender down by other means.
+    fn hold_if_at_the_floor(&mut self, now: Instant, prior_cwnd: Bytes) {
+        if prior_cwnd <= self.snd.smss {
+            let until = now + self.rec.rto.current().duration();
+            self.extras_mut().marks.held_until = Some(until);
+        }
+    }
+
+    /// Whether new data has to wait because marks came at a window of one segment; if so, a timer looks again.
+    #[inline]
+    pub(super) fn held_by_marks<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> bool {
+        if !self.neg.ecn {
+            return false;
+        }
+        let Some(until) = self.extras.as_ref().and_then(|extras| extras.marks.held_until) else { return false };
+        if cx.now < until && self.timers.deadline(TimerKind::Pace).is_none() {
+            self.arm(cx, TimerKind::Pace, until);
+        }
+        cx.now < until
+    }
+
+    /// What ECN has to tell of itself.
+    pub(super) fn ecn_info(&self) -> EcnInfo {
+        let marks = self.extras.as_ref().map(|extras| extras.marks).unwrap_or_default();
+        EcnInfo {
+            negotiated: self.neg.ecn,
+            delivered_ce: marks.delivered_ce,
+            received_ce: marks.received_ce,
+            reductions: marks.reductions,
+        }
+    }
+}
