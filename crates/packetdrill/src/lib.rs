@@ -9,4 +9,7 @@ pub mod abi;
 #[allow(unsafe_code, reason = "the C interface: pointers come in, slices go on")]
 mod ffi;
 
+#[cfg_attr(not(test), expect(dead_code, reason = "getsockopt calls it"))]
+mod info;
+
 pub use ffi::packetdrill_interface_init;

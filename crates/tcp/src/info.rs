@@ -118,7 +118,7 @@ pub struct Details {
     pub shifts: Option<(u8, u8)>,
     /// Longest time an acknowledgement is delayed at present.
     pub ack_delay: Duration,
-    /// Largest segment seen from the peer.
+    /// Largest segment seen from the peer; zero before the first.
     pub rmss: Bytes,
     /// The segment size our SYN announced.
     pub advertised_mss: u16,

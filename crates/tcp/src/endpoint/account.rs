@@ -63,7 +63,7 @@ impl Endpoint {
             back_off: self.back_off(),
             shifts: self.neg.scaling.then_some((self.neg.snd_shift, self.neg.rcv_shift)),
             ack_delay: self.cfg.ack.delay,
-            rmss: self.rcv.rmss,
+            rmss: self.rcv.policy.largest(),
             advertised_mss: options::own_mss(&self.cfg, self.mtu, self.tuple.local),
             path_mtu: self.mtu,
             flight: self.flight_segments(),
