@@ -79,7 +79,7 @@ impl Game {
             local_port = stack.endpoint(opened).expect("just opened").tuple().local_port;
             conn = Some(opened);
         } else {
-            stack.listen(PORT, &cfg).expect("a free port");
+            stack.listen(PORT, 8, &cfg).expect("a free port");
         }
         let mut game = Self { stack, conn, now, iss: SeqNum(0), local_port, timestamps: choice & 8 != 0 };
         game.turn(None);
@@ -200,6 +200,7 @@ impl Game {
         self.iss = iss;
         while let Some(event) = self.stack.poll_event() {
             if let StackEvent::Accepted { conn, .. } = event {
+                self.stack.accept(conn);
                 self.conn = Some(conn);
             }
         }

@@ -100,7 +100,10 @@ impl Node {
 
     fn on_event<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, event: StackEvent) {
         match event {
-            StackEvent::Accepted { conn, port } => self.on_accepted(cx, conn, port),
+            StackEvent::Accepted { conn, port } => {
+                self.stack.accept(conn);
+                self.on_accepted(cx, conn, port);
+            }
             StackEvent::Conn { conn, event } => {
                 if let Some(app) = self.apps.iter_mut().find(|app| app.end().conn() == Some(conn)) {
                     app.on_event(&mut self.stack, cx, event);

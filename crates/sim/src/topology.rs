@@ -21,6 +21,8 @@ pub(crate) const SERVERS: usize = 1;
 const FIRST_PORT: u16 = 5_001;
 /// Most flows of a scenario; their ports must stay clear of the ephemeral ones.
 const MAX_FLOWS: usize = 10_000;
+/// Old duplicates of SYNs may open connections beside the one that is meant.
+const BACKLOG: u32 = 1024;
 
 /// A path and the nodes it joins.
 #[derive(Debug)]
@@ -70,7 +72,7 @@ impl Topology {
         let mut flows = Vec::with_capacity(scenario.flows.len());
         for (index, flow) in scenario.flows.iter().enumerate() {
             let port = FIRST_PORT + index as u16;
-            nodes[SERVERS].stack.listen(port, &flow.server).expect("each flow has a port of its own");
+            nodes[SERVERS].stack.listen(port, BACKLOG, &flow.server).expect("each flow has a port of its own");
             nodes[SERVERS].apps.push(App::Receiver(Receiver::new(flow, port)));
             let remote = SocketAddr::new(addresses[SERVERS], port);
             nodes[CLIENTS].apps.push(App::Sender(Sender::new(flow, remote)));

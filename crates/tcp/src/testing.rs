@@ -126,7 +126,7 @@ impl Script {
     /// A listener, to which the peer has yet to say anything.
     pub fn listening(cfg: Config) -> Self {
         let mut stack = stack(plain_device());
-        stack.listen(PEER_PORT, &valid(cfg)).expect("listens");
+        stack.listen(PEER_PORT, 8, &valid(cfg)).expect("listens");
         let now = Instant::from_nanos(1_000_000_000);
         Self {
             stack,
@@ -291,6 +291,7 @@ impl Script {
         while let Some(event) = self.stack.poll_event() {
             if let StackEvent::Accepted { conn, .. } = event {
                 self.conn = conn;
+                self.stack.accept(conn);
             }
             self.events.push(event);
         }

@@ -2,8 +2,8 @@
 //!
 //! It reads only when everything read before has been written: a peer that does not read is not read from either.
 
-use super::App;
 use super::session::{CHUNK, Hook, Session, Transfer};
+use super::{App, BACKLOG};
 use crate::driver::StartError;
 use std::collections::BTreeMap;
 use tcp::{Conn, ConnEvent, Read, Stack, StackCx, StackEvent, ValidConfig};
@@ -66,12 +66,13 @@ impl Reflector {
 
 impl App for Echo {
     fn start<O: Observer>(&mut self, stack: &mut Stack, _cx: &mut StackCx<'_, O>) -> Result<(), StartError> {
-        Ok(stack.listen(self.port, &self.cfg)?)
+        Ok(stack.listen(self.port, BACKLOG, &self.cfg)?)
     }
 
     fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: StackEvent) {
         let (conn, event) = match event {
             StackEvent::Accepted { conn, .. } => {
+                stack.accept(conn);
                 let session = Session::new(conn, Some(cx.now));
                 self.sessions.insert(conn, Reflector { session, chunk: Vec::new(), used: 0 });
                 return;

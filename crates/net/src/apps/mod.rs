@@ -17,6 +17,9 @@ use crate::driver::StartError;
 use tcp::{Stack, StackCx, StackEvent};
 use trace::Observer;
 
+/// Connections that may wait for an application here; each is taken as soon as it is reported.
+const BACKLOG: u32 = 1024;
+
 /// A program on a stack.
 pub trait App {
     /// Listens or connects.

@@ -1,8 +1,8 @@
 //! Those that only read: a client that opens a connection and takes what comes, and a server that discards (RFC 863).
 
-use super::App;
 use super::client::Client;
 use super::session::{CHUNK, Drained, Hook, Session, Transfer};
+use super::{App, BACKLOG};
 use crate::driver::StartError;
 use std::collections::BTreeMap;
 use std::io;
@@ -97,12 +97,13 @@ impl Discard {
 
 impl App for Discard {
     fn start<O: Observer>(&mut self, stack: &mut Stack, _cx: &mut StackCx<'_, O>) -> Result<(), StartError> {
-        Ok(stack.listen(self.port, &self.cfg)?)
+        Ok(stack.listen(self.port, BACKLOG, &self.cfg)?)
     }
 
     fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: StackEvent) {
         let (conn, event) = match event {
             StackEvent::Accepted { conn, .. } => {
+                stack.accept(conn);
                 self.sessions.insert(conn, Session::new(conn, Some(cx.now)));
                 return;
             }

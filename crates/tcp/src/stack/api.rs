@@ -1,7 +1,7 @@
 //! The application's side of a stack.
 
-use super::{Conn, ConnectError, EPHEMERAL_COUNT, EPHEMERAL_FIRST, ListenError, Listener, Stack, StackCounters};
-use super::{StackEvent, slots::Slot};
+use super::{Conn, ConnectError, LocalEnd, Stack, StackCounters};
+use super::{StackEvent, slots::Admission, slots::Slot};
 use crate::config::ValidConfig;
 use crate::cx::{Cx, StackCx};
 use crate::endpoint::{Endpoint, FourTuple};
@@ -9,25 +9,12 @@ use crate::event::{Read, ReadError, WriteError};
 use crate::info::{Details, TcpInfo};
 use base::Instant;
 use core::net::{IpAddr, SocketAddr};
+use core::ops::RangeInclusive;
 use trace::{ConnId, Observer};
 
 impl Stack {
-    /// Accepts connections on `port`, at every address, configured by `cfg`.
-    ///
-    /// # Errors
-    /// Port zero, or a port that is listened on already.
-    pub fn listen(&mut self, port: u16, cfg: &ValidConfig) -> Result<(), ListenError> {
-        if port == 0 {
-            return Err(ListenError::ZeroPort);
-        }
-        if self.listeners.contains_key(&port) {
-            return Err(ListenError::InUse);
-        }
-        self.listeners.insert(port, Listener { cfg: cfg.clone(), embryonic: 0 });
-        Ok(())
-    }
-
-    /// Opens a connection; its SYN leaves with the next turn, and `Connected` or `Closed` follows.
+    /// Opens a connection from any local address and port; its SYN leaves with the next turn, and `Connected` or `Closed`
+    /// follows.
     ///
     /// # Errors
     /// No usable local address or port, or a remote that cannot be connected to.
@@ -37,20 +24,34 @@ impl Stack {
         cfg: &ValidConfig,
         remote: SocketAddr,
     ) -> Result<Conn, ConnectError> {
+        self.connect_from(cx, cfg, &LocalEnd::default(), remote)
+    }
+
+    /// Like [`Self::connect`], from a local end of the application's choice (RFC 9293 MUST-43).
+    ///
+    /// # Errors
+    /// As for `connect`; an address that is not the stack's is not usable.
+    pub fn connect_from<O: Observer>(
+        &mut self,
+        cx: &mut StackCx<'_, O>,
+        cfg: &ValidConfig,
+        from: &LocalEnd,
+        remote: SocketAddr,
+    ) -> Result<Conn, ConnectError> {
         let ip = remote.ip();
         if remote.port() == 0 || !is_unicast(ip) {
             return Err(ConnectError::InvalidRemote);
         }
-        let local = self.addresses.iter().copied().find(|own| own.is_ipv4() == ip.is_ipv4());
-        let local = local.ok_or(ConnectError::NoLocalAddress)?;
-        let tuple = self.free_tuple(local, remote)?;
+        let usable = |own: &IpAddr| own.is_ipv4() == ip.is_ipv4() && from.address.is_none_or(|wanted| wanted == *own);
+        let local = self.addresses.iter().copied().find(usable).ok_or(ConnectError::NoLocalAddress)?;
+        let tuple = self.free_tuple(local, &from.ports, remote)?;
         let iss = self.isn.isn(&tuple, cx.now);
         let (id, mut rng) = self.next_stream();
         let endpoint = {
             let mut ecx = Cx::new(cx.now, &mut rng, id, cx.obs);
             Endpoint::connect(cfg, tuple, iss, self.device.mtu, &mut ecx)
         };
-        let conn = self.slots.insert(endpoint, rng, id, None);
+        let conn = self.slots.insert(endpoint, rng, id);
         self.mark_ready(conn.slot);
         Ok(conn)
     }
@@ -60,13 +61,22 @@ impl Stack {
         (id, self.rng.fork(&format!("connection/{}", id.0)))
     }
 
-    fn free_tuple(&mut self, local: IpAddr, remote: SocketAddr) -> Result<FourTuple, ConnectError> {
-        for _ in 0..EPHEMERAL_COUNT {
-            let local_port = self.next_port;
-            let step = (local_port - EPHEMERAL_FIRST + 1) % EPHEMERAL_COUNT;
-            self.next_port = EPHEMERAL_FIRST + step;
-            let tuple = FourTuple { remote_port: remote.port(), local_port, remote: remote.ip(), local };
-            if !self.slots.contains(&tuple) && !self.listeners.contains_key(&local_port) {
+    fn free_tuple(
+        &mut self,
+        local: IpAddr,
+        ports: &RangeInclusive<u16>,
+        remote: SocketAddr,
+    ) -> Result<FourTuple, ConnectError> {
+        let (first, count) = (*ports.start(), ports.len() as u32);
+        let mut tuple = FourTuple { remote_port: remote.port(), local_port: 0, remote: remote.ip(), local };
+        for _ in 0..count {
+            let step = self.next_port % count;
+            self.next_port = self.next_port.wrapping_add(1);
+            // Below the range's length, which fits.
+            tuple.local_port = first + step as u16;
+            // A port that the application named is its own affair; others keep off those of listeners.
+            let listened = count > 1 && self.listeners.keys().any(|on| on.port == tuple.local_port);
+            if tuple.local_port != 0 && !listened && !self.slots.contains(&tuple) {
                 return Ok(tuple);
             }
         }
@@ -143,6 +153,7 @@ impl Stack {
     /// The application lets go of the connection: it is closed if it still is open, reports nothing more, and is freed
     /// once it is over.
     pub fn release<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
+        self.accept(conn);
         self.with(cx, conn, |endpoint, ecx| endpoint.release(ecx));
         if let Some(slot) = self.slots.get_mut(conn) {
             slot.released = true;
@@ -180,11 +191,8 @@ impl Stack {
             if slot.released {
                 while slot.endpoint.poll_event().is_some() {}
             } else if let Some(event) = slot.endpoint.poll_event() {
-                if let (crate::ConnEvent::Connected, Some(port)) = (event, slot.accepted_on.take()) {
-                    if let Some(listener) = self.listeners.get_mut(&port) {
-                        listener.embryonic = listener.embryonic.saturating_sub(1);
-                    }
-                    return Some(StackEvent::Accepted { conn, port });
+                if let (crate::ConnEvent::Connected, Admission::Waiting(on)) = (event, slot.admission) {
+                    return Some(StackEvent::Accepted { conn, port: on.port });
                 }
                 return Some(StackEvent::Conn { conn, event });
             }

@@ -1,7 +1,9 @@
 //! The driver's side of a stack: frames in, timers, frames out. Only [`crate::turn`] calls it.
 
 use super::api::is_unicast;
-use super::{BACKLOG, Held, HeldPayload, Stack, TxChecksum, reset};
+use super::listener::Listener;
+use super::slots::Admission;
+use super::{Held, HeldPayload, Stack, TxChecksum, reset};
 use crate::cx::{Cx, StackCx};
 use crate::endpoint::{Endpoint, FourTuple, Segment, State, SynInfo};
 use crate::event::{Disposition, DropReason};
@@ -50,6 +52,13 @@ impl Stack {
         obs: &mut O,
     ) {
         let Some(slot) = self.slots.at(index) else { return };
+        if let Admission::Embryonic(on) = slot.admission
+            && self.listeners.get(&on).is_some_and(Listener::accept_queue_full)
+            && ends_handshake(&segment.repr)
+        {
+            self.counters.backlog_full += 1;
+            return;
+        }
         let mut cx = Cx::new(at, &mut slot.rng, slot.conn.id, obs);
         let embryonic = matches!(slot.endpoint.state(), State::SynSent | State::SynReceived);
         let disposition = slot.endpoint.handle_segment(&mut cx, segment);
@@ -82,21 +91,30 @@ impl Stack {
     ) {
         let repr = &segment.repr;
         let is_syn = repr.flags.contains(Flags::SYN) && !repr.flags.contains(Flags::RST) && repr.ack.is_none();
-        let Some(listener) = self.listeners.get_mut(&tuple.local_port).filter(|_| is_syn) else {
+        let on = self.listener_for(&tuple);
+        let Some((on, listener)) = on.and_then(|on| Some((on, self.listeners.get(&on)?))) else {
             self.counters.no_connection += 1;
             return self.refuse(ip, repr, segment.payload.len());
         };
-        if listener.embryonic >= BACKLOG {
+        if !is_syn {
+            // RFC 9293 §3.10.7.2: in LISTEN an ACK is answered with a reset, whatever else has no SYN is dropped.
+            self.counters.no_connection += 1;
+            if repr.ack.is_some() {
+                self.refuse(ip, repr, segment.payload.len());
+            }
+            return;
+        }
+        if listener.accept_queue_full() || listener.syn_queue_full() {
             self.counters.backlog_full += 1;
             return;
         }
-        listener.embryonic += 1;
         let cfg = listener.cfg.clone();
         let iss = self.isn.isn(&tuple, at);
         let (id, mut rng) = self.next_stream();
         let syn = SynInfo { tuple, iss, mtu: self.device.mtu, repr: *repr, ecn: segment.ecn };
         let endpoint = Endpoint::accept(&cfg, &syn, &mut Cx::new(at, &mut rng, id, obs));
-        let conn = self.slots.insert(endpoint, rng, id, Some(tuple.local_port));
+        let conn = self.slots.insert(endpoint, rng, id);
+        self.set_admission(conn.slot, Admission::Embryonic(on));
         self.mark_ready(conn.slot);
     }
 
@@ -260,7 +278,13 @@ impl Stack {
             slot.scheduled = at;
             self.deadlines.push(at, index);
         }
-        if slot.endpoint.state() == State::Closed {
+        let state = slot.endpoint.state();
+        if let Admission::Embryonic(on) = slot.admission
+            && state.is_synchronized()
+        {
+            self.set_admission(index, Admission::Waiting(on));
+        }
+        if state == State::Closed {
             self.free_if_over(index);
         }
     }
@@ -270,20 +294,21 @@ impl Stack {
         let Some(slot) = self.slots.at(index) else { return };
         let silent = slot.endpoint.state() == State::Closed && !slot.ready && !slot.endpoint.wants_to_send();
         // A passive connection that never came to be has no application to let it go.
-        let unwanted = slot.released || slot.accepted_on.is_some();
+        let unwanted = slot.released || matches!(slot.admission, Admission::Embryonic(_));
         if silent && unwanted {
             self.drop_slot(index);
         }
     }
 
     fn drop_slot(&mut self, index: u32) {
-        if let Some(port) = self.slots.at(index).and_then(|slot| slot.accepted_on)
-            && let Some(listener) = self.listeners.get_mut(&port)
-        {
-            listener.embryonic = listener.embryonic.saturating_sub(1);
-        }
+        self.set_admission(index, Admission::Owned);
         self.slots.remove(index);
     }
+}
+
+/// Whether a segment would establish an embryonic connection.
+fn ends_handshake(repr: &TcpRepr) -> bool {
+    repr.ack.is_some() && !repr.flags.contains(Flags::RST) && !repr.flags.contains(Flags::SYN)
 }
 
 /// Frames one endpoint may send before the next one's turn.

@@ -5,21 +5,24 @@
 mod api;
 mod drive;
 mod isn;
+mod listener;
 mod reset;
 mod slots;
 #[cfg(test)]
 mod tests;
 mod timers;
 
+pub use listener::ListenOn;
 pub use slots::Conn;
 
-use crate::config::ValidConfig;
 use crate::endpoint::TxBuf;
 use crate::event::ConnEvent;
 use base::Rng;
 use core::fmt;
 use core::net::IpAddr;
+use core::ops::RangeInclusive;
 use isn::IsnGenerator;
+use listener::Listener;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
 use timers::DeadlineHeap;
@@ -73,7 +76,8 @@ pub enum Segmentation {
 /// Something the application may want to act on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StackEvent {
-    /// A listener has a new, established connection; its own events follow.
+    /// A listener has a new, established connection; its own events follow. It waits in the accept queue until
+    /// [`Stack::accept`] takes it.
     Accepted {
         /// The connection.
         conn: Conn,
@@ -94,7 +98,7 @@ pub enum StackEvent {
 pub enum ListenError {
     /// Port zero.
     ZeroPort,
-    /// Already listened on.
+    /// The same address and port are listened on already.
     InUse,
 }
 
@@ -115,7 +119,7 @@ pub enum ConnectError {
     NoLocalAddress,
     /// The remote port is zero, or the address is multicast, broadcast or unspecified (RFC 9293 MUST-46).
     InvalidRemote,
-    /// Every local port towards this destination is taken.
+    /// Every local port that may be used towards this destination is taken.
     PortsExhausted,
 }
 
@@ -147,7 +151,7 @@ pub struct StackCounters {
     pub not_ours: u64,
     /// Segments for ports without a connection or listener; answered with a reset unless they are one.
     pub no_connection: u64,
-    /// SYNs refused because a listener's backlog was full.
+    /// SYNs, and ACKs that would have ended a handshake, ignored because a listener's queue was full.
     pub backlog_full: u64,
 }
 
@@ -166,15 +170,7 @@ enum HeldPayload {
     Pattern { offset: u64, len: u32 },
 }
 
-#[derive(Debug)]
-struct Listener {
-    cfg: ValidConfig,
-    /// Connections whose handshake is under way or which the application has not been told of.
-    embryonic: u32,
-}
-
-/// Connections that may be under way on one listener; beyond it SYNs are dropped, and the peer tries again.
-const BACKLOG: u32 = 1024;
+type Listeners = BTreeMap<ListenOn, Listener>;
 
 /// A host's TCP: a shard that one driver owns.
 #[derive(Debug)]
@@ -184,7 +180,7 @@ pub struct Stack {
     isn: IsnGenerator,
     rng: Rng,
     slots: Slots,
-    listeners: BTreeMap<u16, Listener>,
+    listeners: Listeners,
     deadlines: DeadlineHeap,
     /// Endpoints that may have something to transmit, in order of arrival.
     ready: VecDeque<u32>,
@@ -195,7 +191,8 @@ pub struct Stack {
     held: Option<Held>,
     tx: TxBuf,
     scratch: Vec<u8>,
-    next_port: u16,
+    /// Counts the ports that were tried.
+    next_port: u32,
     counters: StackCounters,
 }
 
@@ -211,7 +208,7 @@ impl Stack {
             addresses: cfg.addresses,
             device: cfg.device,
             isn: IsnGenerator::new(cfg.isn_secret),
-            next_port: EPHEMERAL_FIRST + port_rng.below(u64::from(EPHEMERAL_COUNT)) as u16,
+            next_port: port_rng.below(1 << 14) as u32,
             rng,
             slots: Slots::default(),
             listeners: BTreeMap::new(),
@@ -227,6 +224,18 @@ impl Stack {
     }
 }
 
-/// The dynamic port range (RFC 6335 §6).
-const EPHEMERAL_FIRST: u16 = 49_152;
-const EPHEMERAL_COUNT: u16 = 16_384;
+/// Which of its addresses and ports a stack opens a connection from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalEnd {
+    /// The address; `None` for the first of the remote address's version.
+    pub address: Option<IpAddr>,
+    /// The ports to choose from; one of which the application has decided on is a range by itself.
+    pub ports: RangeInclusive<u16>,
+}
+
+impl Default for LocalEnd {
+    /// Any address, and the dynamic ports (RFC 6335 §6).
+    fn default() -> Self {
+        Self { address: None, ports: 49_152..=u16::MAX }
+    }
+}

@@ -1,5 +1,6 @@
 //! Where endpoints live: a slab addressed by index, and a lookup by addresses and ports.
 
+use super::ListenOn;
 use crate::endpoint::{Endpoint, FourTuple};
 use base::{Instant, Rng};
 use std::collections::BTreeMap;
@@ -23,14 +24,25 @@ impl Conn {
     }
 }
 
+/// Whose a connection is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Admission {
+    /// The application's: it was opened here, or taken from a listener.
+    Owned,
+    /// The listener's: the handshake is under way.
+    Embryonic(ListenOn),
+    /// The listener's: established, and not taken yet.
+    Waiting(ListenOn),
+}
+
 /// An endpoint with what the stack keeps for it.
 #[derive(Debug)]
 pub(super) struct Slot {
     pub endpoint: Endpoint,
     pub rng: Rng,
     pub conn: Conn,
-    /// The port it was accepted on, until the application has been told.
-    pub accepted_on: Option<u16>,
+    /// Whose it is.
+    pub admission: Admission,
     /// It stands on the ready list.
     pub ready: bool,
     /// It stands on the event list.
@@ -53,7 +65,7 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    pub fn insert(&mut self, endpoint: Endpoint, rng: Rng, id: ConnId, accepted_on: Option<u16>) -> Conn {
+    pub fn insert(&mut self, endpoint: Endpoint, rng: Rng, id: ConnId) -> Conn {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             // A stack holds fewer than 2^32 connections: each costs hundreds of octets.
@@ -65,7 +77,7 @@ impl Slots {
             endpoint,
             rng,
             conn,
-            accepted_on,
+            admission: Admission::Owned,
             ready: false,
             has_events: false,
             scheduled: Instant::MAX,
@@ -109,6 +121,11 @@ impl Slots {
             self.by_tuple.remove(&slot.endpoint.tuple());
             self.free.push(index);
         }
+    }
+    /// The connections that a listener has not handed over.
+    pub fn admitted_by(&self, on: ListenOn) -> Vec<Conn> {
+        let waits = |admission| admission == Admission::Embryonic(on) || admission == Admission::Waiting(on);
+        self.slots.iter().flatten().filter(|slot| waits(slot.admission)).map(|slot| slot.conn).collect()
     }
     pub fn len(&self) -> usize {
         self.by_tuple.len()

@@ -1,5 +1,8 @@
 //! Stacks through `turn`: two of them joined by a wire, devices with and without offload, full devices, order of time.
 
+mod bench;
+mod listener;
+
 use super::*;
 use crate::config::Config;
 use crate::cx::StackCx;
@@ -75,7 +78,7 @@ impl Pair {
 fn transfer(pair: &mut Pair, data: &[u8], cfg: &Config) -> Vec<u8> {
     let cfg = valid(cfg.clone());
     let to = SocketAddr::new(pair.stacks[1].addresses[0], 80);
-    pair.stacks[1].listen(80, &cfg).expect("listens");
+    pair.stacks[1].listen(80, 8, &cfg).expect("listens");
     let mut off = Off;
     let mut cx = StackCx::new(pair.now, &mut off);
     let client = pair.stacks[0].connect(&mut cx, &cfg, to).expect("connects");
@@ -87,6 +90,7 @@ fn transfer(pair: &mut Pair, data: &[u8], cfg: &Config) -> Vec<u8> {
             while let Some(event) = pair.stacks[who].poll_event() {
                 if let StackEvent::Accepted { conn, .. } = event {
                     server = Some(conn);
+                    pair.stacks[who].accept(conn);
                 }
             }
         }
@@ -158,7 +162,7 @@ fn small_buffers_on_both_sides_only_slow_it_down() {
 fn a_frame_with_a_flipped_bit_is_silently_dropped_and_counted() {
     let device = DeviceCaps { checksum: TxChecksum::Compute, ..plain_device() };
     let mut pair = Pair::new([US, PEER], device);
-    pair.stacks[1].listen(80, &valid(quick())).expect("listens");
+    pair.stacks[1].listen(80, 8, &valid(quick())).expect("listens");
     let mut off = Off;
     let mut cx = StackCx::new(pair.now, &mut off);
     pair.stacks[0].connect(&mut cx, &valid(quick()), SocketAddr::new(PEER, 80)).expect("connects");
@@ -265,9 +269,9 @@ fn a_late_turn_serves_timers_and_frames_in_the_order_of_their_times() {
 #[test]
 fn ports_are_refused_taken_and_given_back() {
     let mut stack = crate::testing::stack(plain_device());
-    assert_eq!(stack.listen(0, &valid(quick())), Err(ListenError::ZeroPort));
-    assert_eq!(stack.listen(80, &valid(quick())), Ok(()));
-    assert_eq!(stack.listen(80, &valid(quick())), Err(ListenError::InUse));
+    assert_eq!(stack.listen(0, 8, &valid(quick())), Err(ListenError::ZeroPort));
+    assert_eq!(stack.listen(80, 8, &valid(quick())), Ok(()));
+    assert_eq!(stack.listen(80, 8, &valid(quick())), Err(ListenError::InUse));
     let mut off = Off;
     let mut cx = StackCx::new(Instant::ZERO, &mut off);
     let nowhere: SocketAddr = "[fd00::1]:80".parse().expect("an address");

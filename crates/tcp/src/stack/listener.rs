@@ -1,0 +1,133 @@
+//! Listeners (RFC 9293 §3.10.1, passive OPEN): who answers a SYN, and how many connections may wait.
+//!
+//! A listener has two queues. Handshakes under way stand in the SYN queue; established connections that the application has
+//! not taken stand in the accept queue. Each takes one connection more than the backlog says, as the socket interface has
+//! always counted it, so that a backlog of zero lets one connection through. A full accept queue answers no SYN and
+//! lets no handshake end: the last ACK is ignored, and the repeated SYN-ACK asks for it again later.
+
+use super::slots::Admission;
+use super::{Conn, ListenError, Stack};
+use crate::config::ValidConfig;
+use crate::cx::StackCx;
+use crate::endpoint::FourTuple;
+use core::net::{IpAddr, SocketAddr};
+use trace::Observer;
+
+/// Where a listener listens: a port at one address or at all of them (RFC 9293 MUST-42, MUST-43).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ListenOn {
+    /// The port.
+    pub port: u16,
+    /// The address; `None` for every address of the stack, of either version.
+    pub address: Option<IpAddr>,
+}
+
+impl From<u16> for ListenOn {
+    fn from(port: u16) -> Self {
+        Self { port, address: None }
+    }
+}
+
+/// An unspecified address stands for every address.
+impl From<SocketAddr> for ListenOn {
+    fn from(at: SocketAddr) -> Self {
+        Self { port: at.port(), address: Some(at.ip()).filter(|ip| !ip.is_unspecified()) }
+    }
+}
+
+/// What a stack keeps for a listener.
+#[derive(Debug)]
+pub(super) struct Listener {
+    pub cfg: ValidConfig,
+    backlog: u32,
+    /// Handshakes under way.
+    embryonic: u32,
+    /// Established connections that the application has not taken.
+    waiting: u32,
+}
+
+impl Listener {
+    pub fn syn_queue_full(&self) -> bool {
+        self.embryonic > self.backlog
+    }
+    pub fn accept_queue_full(&self) -> bool {
+        self.waiting > self.backlog
+    }
+}
+
+impl Stack {
+    /// Accepts connections on a port, at one address or at all, configured by `cfg`. Of two listeners on a port, the one
+    /// with an address goes first. `backlog` is how many connections may wait for [`Self::accept`], less one.
+    ///
+    /// # Errors
+    /// Port zero, or a place that is listened on already.
+    pub fn listen(&mut self, on: impl Into<ListenOn>, backlog: u32, cfg: &ValidConfig) -> Result<(), ListenError> {
+        let on = on.into();
+        if on.port == 0 {
+            return Err(ListenError::ZeroPort);
+        }
+        if self.listeners.contains_key(&on) {
+            return Err(ListenError::InUse);
+        }
+        self.listeners.insert(on, Listener { cfg: cfg.clone(), backlog, embryonic: 0, waiting: 0 });
+        Ok(())
+    }
+
+    /// Changes a listener's backlog and the configuration of connections that are yet to come. Without effect where nobody
+    /// listens.
+    pub fn relisten(&mut self, on: impl Into<ListenOn>, backlog: u32, cfg: &ValidConfig) {
+        if let Some(listener) = self.listeners.get_mut(&on.into()) {
+            (listener.backlog, listener.cfg) = (backlog, cfg.clone());
+        }
+    }
+
+    /// Ends a listener. Connections of it that the application has not taken are reset; those it has taken go on.
+    pub fn unlisten<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, on: impl Into<ListenOn>) {
+        let on = on.into();
+        self.listeners.remove(&on);
+        for conn in self.slots.admitted_by(on) {
+            self.abort(cx, conn);
+            self.release(cx, conn);
+        }
+    }
+
+    /// The application takes a connection that [`super::StackEvent::Accepted`] has reported: its place in the accept queue
+    /// is free again.
+    pub fn accept(&mut self, conn: Conn) {
+        if self.slots.get(conn).is_some_and(|slot| matches!(slot.admission, Admission::Waiting(_))) {
+            self.set_admission(conn.slot, Admission::Owned);
+        }
+    }
+
+    /// How many connections wait to be taken.
+    pub fn waiting(&self, on: impl Into<ListenOn>) -> u32 {
+        self.listeners.get(&on.into()).map_or(0, |listener| listener.waiting)
+    }
+
+    /// Which listener answers a SYN to this address and port.
+    pub(super) fn listener_for(&self, tuple: &FourTuple) -> Option<ListenOn> {
+        let on = ListenOn { port: tuple.local_port, address: Some(tuple.local) };
+        [on, ListenOn { address: None, ..on }].into_iter().find(|on| self.listeners.contains_key(on))
+    }
+
+    /// Moves a connection from one queue to another.
+    pub(super) fn set_admission(&mut self, index: u32, to: Admission) {
+        let Some(slot) = self.slots.at(index) else { return };
+        let from = core::mem::replace(&mut slot.admission, to);
+        if let Some(count) = place(&mut self.listeners, from) {
+            *count = count.saturating_sub(1);
+        }
+        if let Some(count) = place(&mut self.listeners, to) {
+            *count += 1;
+        }
+    }
+}
+
+/// The count of the queue that a connection stands in, if its listener still exists.
+fn place(listeners: &mut super::Listeners, admission: Admission) -> Option<&mut u32> {
+    match admission {
+        Admission::Owned => None,
+        Admission::Embryonic(on) => listeners.get_mut(&on).map(|listener| &mut listener.embryonic),
+        Admission::Waiting(on) => listeners.get_mut(&on).map(|listener| &mut listener.waiting),
+    }
+}

@@ -1,0 +1,123 @@
+//! A stack and many hand-made peers: segments in by port, parsed segments out.
+
+use crate::config::Config;
+use crate::cx::StackCx;
+use crate::pattern::Payload;
+use crate::stack::{Conn, ListenOn, Stack, StackEvent};
+use crate::testing::{PEER, US, plain_device, valid};
+use crate::turn::{Budget, ChecksumState, RxFrame, Sent, TxFrame, turn};
+use base::{Duration, Instant, SeqNum};
+use trace::Off;
+use wire::{Ecn, Flags, IpRepr, MAX_HEADER, Options, TcpRepr};
+
+/// The port of ours that the peers speak to.
+pub(super) const PORT: u16 = 80;
+/// Every peer's initial sequence number.
+pub(super) const IRS: SeqNum = SeqNum(5_000);
+
+pub(super) struct Bench {
+    pub stack: Stack,
+    pub now: Instant,
+    pub sent: Vec<TcpRepr>,
+    pub events: Vec<StackEvent>,
+}
+
+impl Bench {
+    pub fn new() -> Self {
+        let stack = crate::testing::stack(plain_device());
+        Self { stack, now: Instant::from_nanos(1_000_000_000), sent: Vec::new(), events: Vec::new() }
+    }
+
+    /// A bench with a listener on [`PORT`].
+    pub fn listening(backlog: u32, cfg: Config) -> Self {
+        let mut bench = Self::new();
+        bench.stack.listen(PORT, backlog, &valid(cfg)).expect("listens");
+        bench
+    }
+
+    pub fn cx<T>(&mut self, call: impl FnOnce(&mut Stack, &mut StackCx<'_, Off>) -> T) -> T {
+        let result = call(&mut self.stack, &mut StackCx::new(self.now, &mut Off));
+        self.run(None);
+        result
+    }
+
+    /// A SYN of the peer at `port`.
+    pub fn syn(port: u16) -> TcpRepr {
+        let options = Options { mss: Some(1460), ..Options::default() };
+        TcpRepr { options, ..Self::segment(port, Flags::SYN, IRS, None) }
+    }
+
+    pub fn segment(port: u16, flags: Flags, seq: SeqNum, ack: Option<SeqNum>) -> TcpRepr {
+        let options = Options::default();
+        TcpRepr { src_port: port, dst_port: PORT, seq, ack, flags, window: 60_000, urgent: 0, options }
+    }
+
+    /// Delivers a segment with `len` octets; what left because of it.
+    pub fn deliver(&mut self, repr: TcpRepr, len: u32) -> Vec<TcpRepr> {
+        let offset = u64::from(repr.seq.distance_from(IRS + 1));
+        self.run(Some((repr, Payload::Pattern { offset, len })));
+        core::mem::take(&mut self.sent)
+    }
+
+    /// A SYN from `port` and what answers it, if anything does.
+    pub fn syn_ack_for(&mut self, port: u16) -> Option<TcpRepr> {
+        self.deliver(Self::syn(port), 0).first().copied()
+    }
+
+    /// The peer at `port` acknowledges our SYN-ACK.
+    pub fn finish(&mut self, syn_ack: &TcpRepr) -> Vec<TcpRepr> {
+        self.deliver(Self::segment(syn_ack.dst_port, Flags::NONE, IRS + 1, Some(syn_ack.seq + 1)), 0)
+    }
+
+    /// A whole handshake; the connection, if one was reported.
+    pub fn open(&mut self, port: u16) -> Option<Conn> {
+        let syn_ack = self.syn_ack_for(port)?;
+        self.events.clear();
+        self.finish(&syn_ack);
+        self.accepted()
+    }
+
+    /// The connection that was reported last.
+    pub fn accepted(&self) -> Option<Conn> {
+        self.events.iter().rev().find_map(|event| match event {
+            StackEvent::Accepted { conn, .. } => Some(*conn),
+            StackEvent::Conn { .. } => None,
+        })
+    }
+
+    pub fn waiting(&self) -> u32 {
+        self.stack.waiting(ListenOn::from(PORT))
+    }
+
+    pub fn state(&self, conn: Conn) -> &'static str {
+        self.stack.endpoint(conn).map_or("gone", |endpoint| endpoint.state().name())
+    }
+
+    /// Lets time pass; every deadline on the way gets its own turn.
+    pub fn pass(&mut self, span: Duration) -> Vec<TcpRepr> {
+        let end = self.now + span;
+        while let Some(at) = self.stack.next_deadline().filter(|at| *at <= end) {
+            self.now = at.max(self.now);
+            self.run(None);
+        }
+        self.now = end;
+        core::mem::take(&mut self.sent)
+    }
+
+    fn run(&mut self, segment: Option<(TcpRepr, Payload<'_>)>) {
+        let mut header = [0; MAX_HEADER];
+        let frame = segment.map(|(repr, payload)| {
+            let ip = IpRepr { src: PEER, dst: US, ttl: 64, dscp: 0, ecn: Ecn::NotEct };
+            let len = wire::emit(&ip, &repr, payload.len(), &mut header);
+            let checksum = ChecksumState::Unneeded;
+            RxFrame { at: self.now, header: &header[..len], payload, gso_size: None, checksum }
+        });
+        let mut tx = |frame: TxFrame<'_>| {
+            let (_, repr) = wire::parse(frame.header, frame.payload.len()).expect("what leaves can be parsed");
+            self.sent.push(repr);
+            Sent::Accepted
+        };
+        turn(&mut self.stack, &mut StackCx::new(self.now, &mut Off), frame, &mut tx, Budget::UNLIMITED);
+        self.events.extend(core::iter::from_fn(|| self.stack.poll_event()));
+    }
+}
