@@ -245,7 +245,7 @@ const fn congestion_state(state: CongestionState) -> u8 {
     match state {
         CongestionState::Open => 0,
         CongestionState::Disorder => 1,
-        // 2 is a reduction that ECN asked for.
+        CongestionState::Cwr => 2,
         CongestionState::Recovery => 3,
         CongestionState::Loss => 4,
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use base::Rate;
-use tcp::{Counters, FlightSegments, TcpInfo};
+use tcp::{Counters, EcnInfo, FlightSegments, TcpInfo};
 use test_case::test_case;
 
 fn counters() -> Counters {
@@ -44,6 +44,7 @@ fn info() -> TcpInfo {
         readable: 0,
         mismatches: 0,
         negotiated: (true, true, true),
+        ecn: EcnInfo::default(),
         counters: counters(),
     }
 }
