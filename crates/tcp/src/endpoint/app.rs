@@ -70,7 +70,7 @@ impl Endpoint {
             self.on_consumed(cx, taken);
             return Ok(Read::Data(taken));
         }
-        let fin_reached = self.rcv.fin.is_some_and(|fin| self.rcv.assembler.rcv_nxt().after(fin));
+        let fin_reached = self.fin_received();
         match self.closed {
             Some(CloseReason::Normal) => Ok(Read::Fin),
             Some(_) if fin_reached => Ok(Read::Fin),
@@ -78,6 +78,11 @@ impl Endpoint {
             None if fin_reached && self.rcv.buffer.readable() == 0 => Ok(Read::Fin),
             None => Ok(Read::Data(0)),
         }
+    }
+
+    /// Everything up to and including the peer's FIN has been received.
+    pub(super) fn fin_received(&self) -> bool {
+        self.rcv.fin.is_some_and(|fin| self.rcv.assembler.rcv_nxt().after(fin))
     }
 
     /// The buffer has room again: perhaps it grows, perhaps the peer should know.

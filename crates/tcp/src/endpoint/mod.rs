@@ -19,6 +19,7 @@ mod handshake;
 mod input;
 mod output;
 mod probe;
+mod queues;
 mod state;
 mod tally;
 #[cfg(test)]
@@ -28,6 +29,7 @@ mod undo;
 
 pub(crate) use handshake::SynInfo;
 pub use output::{Transmit, TxBuf};
+pub use queues::{FinProgress, Queues};
 pub use state::State;
 
 use crate::config::ValidConfig;

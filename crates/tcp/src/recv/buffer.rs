@@ -108,20 +108,30 @@ impl ReceiveBuffer {
 
     /// Moves readable octets to the front of `out` and returns how many.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
-        let taken = out.len().min(self.readable as usize);
-        let out = &mut out[..taken];
+        let taken = self.peek(out);
         match &mut self.content {
             Content::Unset => self.content = Content::Octets(Box::default()),
-            Content::Octets(held) => {
-                let (first, second) = parts(held, taken);
-                out[..first.len()].copy_from_slice(first);
-                out[first.len()..].copy_from_slice(second);
-                take(held, taken);
-            }
-            Content::Pattern => fill_pattern(self.consumed, out),
+            Content::Octets(held) => take(held, taken),
+            Content::Pattern => {}
         }
         self.consume(taken as Bytes);
         taken
+    }
+
+    /// Copies readable octets to the front of `out`, leaves them where they are, and returns how many.
+    pub fn peek(&self, out: &mut [u8]) -> usize {
+        let len = out.len().min(self.readable as usize);
+        let out = &mut out[..len];
+        match &self.content {
+            Content::Unset => {}
+            Content::Octets(held) => {
+                let (first, second) = parts(held, len);
+                out[..first.len()].copy_from_slice(first);
+                out[first.len()..].copy_from_slice(second);
+            }
+            Content::Pattern => fill_pattern(self.consumed, out),
+        }
+        len
     }
 
     /// Drops up to `max` readable octets, which count as checked against the pattern, and returns how many.
@@ -211,6 +221,7 @@ mod tests {
         buffer.place(0, 0, Payload::Bytes(b"abc"));
         buffer.commit(6);
         let mut out = [0; 8];
+        assert_eq!((buffer.peek(&mut out[..4]), &out), (4, b"abcd\0\0\0\0"));
         assert_eq!((buffer.readable(), buffer.read(&mut out)), (6, 6));
         assert_eq!(&out, b"abcdef\0\0");
         assert_eq!(buffer.read(&mut out), 0);

@@ -8,6 +8,7 @@ mod isn;
 mod listener;
 mod reset;
 mod slots;
+mod socket;
 #[cfg(test)]
 mod tests;
 mod timers;

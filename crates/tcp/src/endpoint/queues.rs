@@ -1,0 +1,63 @@
+//! What waits in a connection's two buffers, in the terms a socket speaks of (RFC 9293 §3.9.1).
+
+use super::{Endpoint, SendSide, State};
+use base::Bytes;
+
+/// How full a connection's buffers are; octets of payload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Queues {
+    /// Received in order and not yet read.
+    pub readable: u64,
+    /// Everything up to the peer's FIN has been received.
+    pub fin_received: bool,
+    /// Written and not yet acknowledged, sent or not.
+    pub unacknowledged: Bytes,
+    /// Written and not yet sent.
+    pub unsent: Bytes,
+    /// Room in the send buffer.
+    pub room: Bytes,
+    /// Our FIN: whether it has a number, and whether that is acknowledged.
+    pub fin: FinProgress,
+}
+
+/// How far our FIN has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FinProgress {
+    /// The application has not closed this direction.
+    Open,
+    /// It waits behind data.
+    Queued,
+    /// It was sent.
+    Sent,
+    /// The peer has acknowledged it.
+    Acknowledged,
+}
+
+impl Endpoint {
+    /// What waits in the buffers.
+    pub fn queues(&self) -> Queues {
+        let fin = match self.snd.side {
+            SendSide::Open => FinProgress::Open,
+            SendSide::FinQueued => FinProgress::Queued,
+            // The FIN is the last thing in flight.
+            SendSide::FinSent if self.snd.una == self.snd.nxt => FinProgress::Acknowledged,
+            SendSide::FinSent => FinProgress::Sent,
+        };
+        // Before the handshake is over only a SYN is in flight; afterwards the FIN's number is no octet.
+        let opening = matches!(self.state, State::SynSent | State::SynReceived);
+        let sent = if opening { 0 } else { self.flight_size() - Bytes::from(fin == FinProgress::Sent) };
+        Queues {
+            readable: self.rcv.buffer.readable(),
+            fin_received: self.fin_received(),
+            unacknowledged: self.snd_buf.len(),
+            unsent: self.snd_buf.len().saturating_sub(sent),
+            room: self.snd_buf.free(),
+            fin,
+        }
+    }
+
+    /// Copies received octets to the front of `out` without taking them, and returns how many.
+    pub fn peek(&self, out: &mut [u8]) -> usize {
+        self.rcv.buffer.peek(out)
+    }
+}

@@ -1,0 +1,31 @@
+//! What a socket interface asks of a stack beyond opening, writing and reading: addresses learned
+//! while running, octets looked at without being taken.
+
+use super::api::is_unicast;
+use super::{Conn, Stack};
+use crate::endpoint::Queues;
+use core::net::IpAddr;
+
+impl Stack {
+    /// The stack is at home at `ip`, too, unless that is no host's address.
+    pub fn add_address(&mut self, ip: IpAddr) {
+        if is_unicast(ip) && !self.addresses.contains(&ip) {
+            self.addresses.push(ip);
+        }
+    }
+
+    /// Its own addresses, in the order they were learned.
+    pub fn addresses(&self) -> &[IpAddr] {
+        &self.addresses
+    }
+
+    /// What waits in a connection's buffers.
+    pub fn queues(&self, conn: Conn) -> Option<Queues> {
+        self.endpoint(conn).map(|endpoint| endpoint.queues())
+    }
+
+    /// Copies received octets into `buf` without taking them, and returns how many.
+    pub fn peek(&self, conn: Conn, buf: &mut [u8]) -> usize {
+        self.endpoint(conn).map_or(0, |endpoint| endpoint.peek(buf))
+    }
+}
