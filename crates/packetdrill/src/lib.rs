@@ -1,13 +1,28 @@
 //! packetdrill's shared object: socket calls and raw packets over [`tcp::Stack`], in virtual time.
 //!
 //! packetdrill loads the library, calls [`packetdrill_interface_init`] once per script and drives the stack through the
-//! table it gets ([`abi::Interface`]). Everything unsafe — the exported function and the entry points that turn pointers
-//! into slices — sits in `ffi`.
+//! table it gets ([`abi::Interface`]). From the outside in: `ffi` turns pointers into slices and holds everything unsafe;
+//! `waiting` and `calls` decide which thread waits for what and move the clock; `host` with `socket` and `netdev` is what
+//! happens at one moment of virtual time.
 #![deny(unsafe_code)]
 
 pub mod abi;
+mod calls;
+mod clock;
+mod descriptor;
+mod epoll;
 #[allow(unsafe_code, reason = "the C interface: pointers come in, slices go on")]
 mod ffi;
+mod flags;
+mod host;
+mod netdev;
+mod options;
+mod pipe;
+mod settings;
+mod socket;
+mod sysctl;
+mod waiting;
+mod watch;
 
 #[cfg_attr(not(test), expect(dead_code, reason = "getsockopt calls it"))]
 mod info;

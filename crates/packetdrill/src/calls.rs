@@ -1,0 +1,159 @@
+//! The calls that wait, put together from attempts and patience.
+
+use crate::host::Host;
+use crate::socket::{Address, Opening};
+use crate::waiting::{Patience, Plugin};
+use base::Duration;
+use libc::{MSG_DONTWAIT, POLLERR, POLLHUP, POLLNVAL, epoll_event, pollfd};
+use nix::errno::Errno;
+use std::net::SocketAddr;
+use std::os::fd::RawFd;
+
+impl Host {
+    /// How long a call waits for something to arrive.
+    fn patience_to_receive(&self, fd: RawFd, flags: i32) -> Patience {
+        self.patience(fd, flags, |settings| settings.receive_timeout)
+    }
+
+    /// How long a call waits for room, or for a peer to answer.
+    fn patience_to_send(&self, fd: RawFd, flags: i32) -> Patience {
+        self.patience(fd, flags, |settings| settings.send_timeout)
+    }
+
+    fn patience(
+        &self,
+        fd: RawFd,
+        flags: i32,
+        timeout: impl FnOnce(&crate::settings::Settings) -> Option<Duration>,
+    ) -> Patience {
+        let blocks = match self.sockets.get(&fd) {
+            Some(socket) => !socket.nonblocking,
+            None => self.pipes.blocks(fd),
+        };
+        if flags & MSG_DONTWAIT != 0 || !blocks {
+            return Patience::None;
+        }
+        let limit = self.sockets.get(&fd).and_then(|socket| timeout(&socket.settings));
+        limit.map_or(Patience::Endless, Patience::For)
+    }
+}
+
+/// How long a call with a timeout in milliseconds waits.
+fn patience_of(timeout_ms: i32) -> Patience {
+    match u64::try_from(timeout_ms) {
+        Err(_) => Patience::Endless,
+        Ok(0) => Patience::None,
+        Ok(ms) => Patience::For(Duration::from_millis(ms)),
+    }
+}
+
+impl Plugin {
+    pub fn accept(&self, fd: RawFd) -> Result<(RawFd, SocketAddr), Errno> {
+        self.call_patiently(|host| host.patience_to_receive(fd, 0), |host| host.accept(fd))
+    }
+
+    pub fn connect(&self, fd: RawFd, address: Address) -> Result<(), Errno> {
+        let at_once = match self.call(|host| host.connect(fd, address))? {
+            Opening::Done => return Ok(()),
+            Opening::Begun => Errno::EINPROGRESS,
+            Opening::UnderWay => Errno::EALREADY,
+        };
+        let outcome = self.call_patiently(|host| host.patience_to_send(fd, 0), |host| host.connected(fd));
+        // Patience has ended, not the attempt.
+        outcome.map_err(|error| if error == Errno::EAGAIN { at_once } else { error })
+    }
+
+    /// `read` and its kin.
+    pub fn receive(&self, fd: RawFd, pieces: &mut [&mut [u8]], flags: i32) -> Result<usize, Errno> {
+        let mut so_far = 0;
+        let result = self.call_patiently(
+            |host| host.patience_to_receive(fd, flags),
+            |host| {
+                if host.pipes.contains(fd) {
+                    return host.pipe_read(fd, pieces);
+                }
+                host.receive(fd, pieces, flags, &mut so_far)
+            },
+        );
+        or_so_far(result, so_far)
+    }
+
+    /// `write` and its kin.
+    pub fn send(&self, fd: RawFd, pieces: &[&[u8]], flags: i32) -> Result<usize, Errno> {
+        let mut so_far = 0;
+        let result = self.call_patiently(
+            |host| host.patience_to_send(fd, flags),
+            |host| {
+                if host.pipes.contains(fd) {
+                    return host.pipe_write(fd, pieces, &mut so_far);
+                }
+                host.send(fd, pieces, flags, &mut so_far)
+            },
+        );
+        or_so_far(result, so_far)
+    }
+
+    /// As [`Self::send`], with an address: on a connection it says nothing new.
+    pub fn send_to(&self, fd: RawFd, pieces: &[&[u8]], flags: i32, _to: Option<Address>) -> Result<usize, Errno> {
+        self.send(fd, pieces, flags)
+    }
+
+    pub fn close(&self, fd: RawFd) -> Result<(), Errno> {
+        let Some((conn, time)) = self.call(|host| host.close(fd))? else { return Ok(()) };
+        // What becomes of the data is not close's to report.
+        let _ = self.call_patiently(|_| Patience::For(time), |host| host.lingered(conn));
+        self.call(|host| host.let_connection_go(conn));
+        Ok(())
+    }
+
+    pub fn poll(&self, entries: &mut [pollfd], timeout_ms: i32) -> Result<i32, Errno> {
+        let ready = self.call_patiently(
+            |_| patience_of(timeout_ms),
+            |host| {
+                let ready = entries.iter_mut().map(|entry| i32::from(look(host, entry))).sum();
+                if ready > 0 { Ok(ready) } else { Err(Errno::EAGAIN) }
+            },
+        );
+        none_in_time(ready, 0)
+    }
+
+    pub fn epoll_wait(&self, epfd: RawFd, events: &mut [epoll_event], timeout_ms: i32) -> Result<usize, Errno> {
+        none_in_time(self.call_patiently(|_| patience_of(timeout_ms), |host| host.epoll_wait(epfd, events)), 0)
+    }
+
+    pub fn splice(&self, from: RawFd, to: RawFd, len: usize, flags: u32) -> Result<usize, Errno> {
+        let dont_wait = if flags & libc::SPLICE_F_NONBLOCK == 0 { 0 } else { MSG_DONTWAIT };
+        let patience = |host: &Host| match host.patience_to_receive(from, dont_wait) {
+            Patience::None => Patience::None,
+            waits => match host.patience_to_send(to, dont_wait) {
+                Patience::None => Patience::None,
+                _ => waits,
+            },
+        };
+        self.call_patiently(patience, |host| host.splice(from, to, len, flags))
+    }
+}
+
+/// Fills in what an entry of `poll` is ready for; whether that is anything.
+fn look(host: &Host, entry: &mut pollfd) -> bool {
+    if entry.fd < 0 {
+        entry.revents = 0;
+        return false;
+    }
+    let asked = entry.events | POLLERR | POLLHUP;
+    entry.revents = host.readiness(entry.fd).map_or(POLLNVAL, |flags| flags & asked);
+    entry.revents != 0
+}
+
+/// A call that was cut short has done what it has done.
+fn or_so_far(result: Result<usize, Errno>, so_far: usize) -> Result<usize, Errno> {
+    match result {
+        Err(_) if so_far > 0 => Ok(so_far),
+        result => result,
+    }
+}
+
+/// Nothing in time is an answer, not an error.
+fn none_in_time<T>(result: Result<T, Errno>, none: T) -> Result<T, Errno> {
+    if matches!(result, Err(Errno::EAGAIN)) { Ok(none) } else { result }
+}

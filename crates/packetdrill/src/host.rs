@@ -1,0 +1,220 @@
+//! One script's host: a stack, its clock, the tables of descriptors, and the packets that wait to be fetched.
+//!
+//! Everything happens between two moments of virtual time. A call changes the host and ends with [`Host::drive`], the one
+//! place that runs a turn; [`crate::waiting`] moves the clock and lets blocked calls look again.
+
+use crate::clock::Clock;
+use crate::epoll::Epoll;
+use crate::flags::Flags;
+use crate::netdev;
+use crate::pipe::Pipes;
+use crate::socket::{Socket, State};
+use crate::watch::Watch;
+use base::{Instant, Rng};
+use nix::errno::Errno;
+use std::collections::{BTreeMap, VecDeque};
+use std::os::fd::RawFd;
+use tcp::{
+    Budget, CloseReason, Conn, ConnEvent, DeviceCaps, RxFrame, Segmentation, Sent, Stack, StackConfig, StackCx,
+    StackEvent, TxChecksum, turn,
+};
+
+/// Payload of the largest frame: as much as an IP packet's length field covers beside headers, and as hosts with segmentation
+/// offload send.
+const TSO_MAX_BYTES: u32 = 65_215;
+
+/// A packet of the stack's, with the moment it was sent.
+#[derive(Clone, Debug)]
+pub(crate) struct Emitted {
+    pub at: Instant,
+    pub octets: Vec<u8>,
+}
+
+/// The host.
+#[derive(Debug)]
+pub(crate) struct Host {
+    pub flags: Flags,
+    pub clock: Clock,
+    pub stack: Stack,
+    pub sockets: BTreeMap<RawFd, Socket>,
+    pub epolls: BTreeMap<RawFd, Epoll>,
+    pub pipes: Pipes,
+    /// Whose descriptor a connection belongs to; none has one that waits to be accepted.
+    pub owners: BTreeMap<Conn, RawFd>,
+    pub out: VecDeque<Emitted>,
+    pub watch: Watch,
+    /// The next port for a socket that is not particular.
+    pub next_port: u16,
+    begun: bool,
+}
+
+/// The first port that is given to a socket that asks for any.
+const FIRST_PORT: u16 = 32_768;
+
+impl Host {
+    /// A host without sockets. Nothing of the machine is looked at before the first call: the script's init command, which
+    /// prepares the machine, comes between.
+    pub fn new(flags: Flags) -> Self {
+        Self {
+            clock: Clock::new(),
+            stack: stack(&flags, netdev::DEFAULT_MTU),
+            sockets: BTreeMap::new(),
+            epolls: BTreeMap::new(),
+            pipes: Pipes::default(),
+            owners: BTreeMap::new(),
+            out: VecDeque::new(),
+            watch: Watch::new(flags.trace.as_deref()),
+            next_port: FIRST_PORT,
+            begun: false,
+            flags,
+        }
+    }
+
+    /// A call about sockets or packets has come; before the first one the device is looked at.
+    pub fn begin(&mut self) {
+        if self.begun {
+            return;
+        }
+        self.begun = true;
+        self.clock.begin();
+        let mtu = self.flags.mtu.or_else(netdev::device_mtu).unwrap_or(netdev::DEFAULT_MTU);
+        self.stack = stack(&self.flags, mtu);
+    }
+
+    pub fn now(&self) -> Instant {
+        self.clock.now()
+    }
+
+    /// The stack with what it is lent for a call at the present moment.
+    pub fn stack_and_cx(&mut self) -> (&mut Stack, StackCx<'_, Watch>) {
+        (&mut self.stack, StackCx::new(self.clock.now(), &mut self.watch))
+    }
+
+    /// The socket of this number.
+    ///
+    /// # Errors
+    /// `ENOTSOCK` when it is something else, `EBADF` when it is nothing.
+    pub fn socket_mut(&mut self, fd: RawFd) -> Result<&mut Socket, Errno> {
+        let other = self.epolls.contains_key(&fd) || self.pipes.contains(fd);
+        self.sockets.get_mut(&fd).ok_or(if other { Errno::ENOTSOCK } else { Errno::EBADF })
+    }
+
+    /// As [`Self::socket_mut`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn socket(&self, fd: RawFd) -> Result<&Socket, Errno> {
+        let other = self.epolls.contains_key(&fd) || self.pipes.contains(fd);
+        self.sockets.get(&fd).ok_or(if other { Errno::ENOTSOCK } else { Errno::EBADF })
+    }
+
+    /// One turn at the present moment: what arrived, timers that are due, what is ready to leave; then the events.
+    pub fn drive(&mut self, rx: Option<RxFrame<'_>>) {
+        let now = self.clock.now();
+        let out = &mut self.out;
+        let mut tx = |frame: tcp::TxFrame<'_>| {
+            out.push_back(Emitted { at: now, octets: netdev::packet(&frame) });
+            Sent::Accepted
+        };
+        let mut cx = StackCx::new(now, &mut self.watch);
+        turn(&mut self.stack, &mut cx, rx, &mut tx, Budget::UNLIMITED);
+        while let Some(event) = self.stack.poll_event() {
+            self.take_event(event);
+        }
+    }
+
+    fn take_event(&mut self, event: StackEvent) {
+        match event {
+            StackEvent::Accepted { conn, port } => self.on_accepted(conn, port),
+            StackEvent::Conn { conn, event } => {
+                let Some(socket) = self.owners.get(&conn).and_then(|fd| self.sockets.get_mut(fd)) else { return };
+                match event {
+                    ConnEvent::Readable => socket.wakes.readable += 1,
+                    ConnEvent::Writable => socket.wakes.writable += 1,
+                    ConnEvent::Connected => {
+                        socket.wakes.readable += 1;
+                        socket.wakes.writable += 1;
+                    }
+                    ConnEvent::Closed(reason) => {
+                        socket.wakes.readable += 1;
+                        socket.wakes.writable += 1;
+                        let fin_received = self.stack.queues(conn).is_some_and(|queues| queues.fin_received);
+                        socket.error = error_of(reason, fin_received).or(socket.error);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A listener has a new connection.
+    fn on_accepted(&mut self, conn: Conn, port: u16) {
+        let listener = self.sockets.values_mut().find_map(|socket| match &mut socket.state {
+            State::Listening(listener) if listener.port == port => {
+                socket.wakes.readable += 1;
+                Some(listener)
+            }
+            _ => None,
+        });
+        match listener {
+            Some(listener) => listener.waiting.push_back(conn),
+            None => self.discard(conn),
+        }
+    }
+
+    /// Resets a connection that nobody wants.
+    pub fn discard(&mut self, conn: Conn) {
+        self.owners.remove(&conn);
+        let (stack, mut cx) = self.stack_and_cx();
+        stack.abort(&mut cx, conn);
+        stack.release(&mut cx, conn);
+    }
+
+    /// When something will happen by itself.
+    pub fn next_deadline(&self) -> Option<Instant> {
+        self.stack.next_deadline()
+    }
+
+    /// A socket's settings have changed: whoever works by them goes on with the new ones.
+    ///
+    /// # Errors
+    /// `EINVAL` when they are out of bounds together; nothing has changed then but the socket's own copy.
+    pub fn config_changed(&mut self, fd: RawFd) -> Result<(), Errno> {
+        let socket = self.socket(fd)?;
+        let config = socket.config.clone().validate().map_err(|_| Errno::EINVAL)?;
+        match &socket.state {
+            State::Fresh => {}
+            State::Listening(listener) => {
+                let port = listener.port;
+                self.stack.reconfigure_listener(port, &config);
+            }
+            State::Connecting(conn) | State::Connected(conn) => {
+                let conn = *conn;
+                let (stack, mut cx) = self.stack_and_cx();
+                stack.reconfigure(&mut cx, conn, &config);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a socket reports of a connection that ended for `reason`. A reset that comes behind the peer's FIN says that nobody
+/// reads any more.
+pub(crate) fn error_of(reason: CloseReason, fin_received: bool) -> Option<Errno> {
+    match reason {
+        CloseReason::Normal | CloseReason::Aborted => None,
+        CloseReason::Refused => Some(Errno::ECONNREFUSED),
+        CloseReason::Reset if fin_received => Some(Errno::EPIPE),
+        CloseReason::Reset => Some(Errno::ECONNRESET),
+        CloseReason::TimedOut => Some(Errno::ETIMEDOUT),
+    }
+}
+
+/// A stack without connections. Its secrets are fixed: the same script gives the same packets.
+fn stack(flags: &Flags, mtu: u16) -> Stack {
+    let rng = Rng::new(0).fork("packetdrill");
+    let mut secret = rng.fork("isn");
+    let device =
+        DeviceCaps { mtu, checksum: TxChecksum::Compute, segmentation: Segmentation::Tso { max_bytes: TSO_MAX_BYTES } };
+    let isn_secret = [secret.next_u64(), secret.next_u64()];
+    Stack::new(StackConfig { addresses: flags.local.clone(), device, isn_secret }, rng.fork("stack"))
+}

@@ -1,0 +1,57 @@
+//! The device: complete IP packets in, complete IP packets out.
+//!
+//! A frame of many segments goes out as one packet, as a host with segmentation offload shows it to whoever looks above the
+//! device; its length fits the IP header's field. A segment that comes in may be larger than any link's.
+
+use crate::host::{Emitted, Host};
+use tcp::{ChecksumState, Payload, RxFrame, TxFrame, fill_pattern};
+
+/// Ethernet's, and packetdrill's own default.
+pub(crate) const DEFAULT_MTU: u16 = 1_500;
+
+/// The device that packetdrill's init commands configure.
+const DEVICE: &str = "/sys/class/net/tun0";
+
+/// Whether the network namespace has the device that scripts configure.
+pub(crate) fn has_device() -> bool {
+    std::path::Path::new(DEVICE).exists()
+}
+
+/// The MTU of the device, if there is one.
+pub(crate) fn device_mtu() -> Option<u16> {
+    std::fs::read_to_string(format!("{DEVICE}/mtu")).ok()?.trim().parse().ok()
+}
+
+/// The octets of a frame.
+pub(crate) fn packet(frame: &TxFrame<'_>) -> Vec<u8> {
+    let mut octets = Vec::with_capacity(frame.header.len() + frame.payload.len() as usize);
+    octets.extend_from_slice(frame.header);
+    match frame.payload {
+        Payload::Bytes(payload) => octets.extend_from_slice(payload),
+        Payload::Pattern { offset, len } => {
+            octets.resize(frame.header.len() + len as usize, 0);
+            fill_pattern(offset, &mut octets[frame.header.len()..]);
+        }
+    }
+    octets
+}
+
+impl Host {
+    /// A packet arrives at the present moment. Whomever it is for is at home here: packetdrill sends no others. What is no
+    /// TCP segment is dropped.
+    pub fn arrive(&mut self, octets: &[u8]) {
+        let Ok(split) = wire::split(octets) else { return };
+        if let Ok((ip, _)) = wire::parse(split.header, split.payload.len() as u32) {
+            self.stack.add_address(ip.dst);
+        }
+        let (at, payload) = (self.now(), Payload::Bytes(split.payload));
+        let checksum = ChecksumState::InHeader;
+        self.drive(Some(RxFrame { at, header: split.header, payload, gso_size: None, checksum }));
+    }
+
+    /// The oldest packet that has not been fetched, with the moment it was sent in the clock's microseconds.
+    pub fn fetch(&mut self) -> Option<(Vec<u8>, i64)> {
+        let Emitted { at, octets } = self.out.pop_front()?;
+        Some((octets, self.clock.wall_us(at)))
+    }
+}

@@ -1,0 +1,24 @@
+//! What socket options say about the calls of one socket, and not about its connection (that is `tcp::Config`'s).
+
+use base::Duration;
+
+/// A socket's own settings.
+#[derive(Clone, Debug)]
+pub(crate) struct Settings {
+    /// `SO_LINGER`: how long `close` waits for data to be acknowledged. Zero resets the connection.
+    pub linger: Option<Duration>,
+    /// `SO_RCVTIMEO`: how long a call waits for something to arrive; for ever when absent.
+    pub receive_timeout: Option<Duration>,
+    /// `SO_SNDTIMEO`: how long a call waits for room, or `connect` for the peer; for ever when absent.
+    pub send_timeout: Option<Duration>,
+    /// `SO_RCVLOWAT`: so many octets make a socket readable, at least 1.
+    pub receive_low: u32,
+    /// `SO_REUSEADDR`.
+    pub reuse_address: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { linger: None, receive_timeout: None, send_timeout: None, receive_low: 1, reuse_address: false }
+    }
+}

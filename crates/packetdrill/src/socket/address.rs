@@ -1,0 +1,116 @@
+//! Socket addresses as C lays them out (`sockaddr_in`, `sockaddr_in6`), read and written octet by octet.
+
+use libc::{AF_INET, AF_INET6, AF_UNSPEC};
+use nix::errno::Errno;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// Octets of a `sockaddr_in`, a `sockaddr_in6`, and of the least of the latter that is taken (RFC 2133 had no scope).
+const V4_LEN: usize = 16;
+const V6_LEN: usize = 28;
+const V6_LEAST: usize = 24;
+
+/// The IP version of a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Family {
+    V4,
+    V6,
+}
+
+/// What a caller gives as an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Address {
+    /// `AF_UNSPEC`: no address at all.
+    Unspecified,
+    /// An address and a port.
+    Inet(SocketAddr),
+    /// Of a family that this crate knows nothing of.
+    Foreign,
+}
+
+impl Family {
+    pub fn of(ip: IpAddr) -> Self {
+        if ip.is_ipv4() { Self::V4 } else { Self::V6 }
+    }
+
+    /// The address that means every address.
+    pub fn any(self) -> IpAddr {
+        match self {
+            Self::V4 => Ipv4Addr::UNSPECIFIED.into(),
+            Self::V6 => Ipv6Addr::UNSPECIFIED.into(),
+        }
+    }
+}
+
+impl Address {
+    /// Reads a `sockaddr`.
+    ///
+    /// # Errors
+    /// `EINVAL` when it is shorter than its family's.
+    pub fn read(octets: &[u8]) -> Result<Self, Errno> {
+        let family = octets.first_chunk().map(|family| i32::from(u16::from_ne_bytes(*family))).ok_or(Errno::EINVAL)?;
+        let port = |octets: &[u8]| u16::from_be_bytes([octets[2], octets[3]]);
+        match family {
+            AF_UNSPEC => Ok(Self::Unspecified),
+            AF_INET => {
+                let octets: &[u8; V4_LEN] = octets.first_chunk().ok_or(Errno::EINVAL)?;
+                let ip = Ipv4Addr::new(octets[4], octets[5], octets[6], octets[7]);
+                Ok(Self::Inet(SocketAddr::new(ip.into(), port(octets))))
+            }
+            AF_INET6 => {
+                let octets: &[u8; V6_LEAST] = octets.first_chunk().ok_or(Errno::EINVAL)?;
+                let ip: [u8; 16] = octets[8..].try_into().expect("24 less 8 octets");
+                Ok(Self::Inet(SocketAddr::new(Ipv6Addr::from(ip).into(), port(octets))))
+            }
+            _ => Ok(Self::Foreign),
+        }
+    }
+
+    /// The address, of the family of the socket.
+    ///
+    /// # Errors
+    /// `EAFNOSUPPORT` for everything else.
+    pub fn of_family(self, family: Family) -> Result<SocketAddr, Errno> {
+        match self {
+            Self::Inet(address) if Family::of(address.ip()) == family => Ok(address),
+            _ => Err(Errno::EAFNOSUPPORT),
+        }
+    }
+}
+
+/// The `sockaddr` of an address.
+pub(crate) fn encode(address: SocketAddr) -> Vec<u8> {
+    let (family, len) = if address.is_ipv4() { (AF_INET, V4_LEN) } else { (AF_INET6, V6_LEN) };
+    let mut octets = vec![0; len];
+    octets[..2].copy_from_slice(&(family as u16).to_ne_bytes());
+    octets[2..4].copy_from_slice(&address.port().to_be_bytes());
+    match address.ip() {
+        IpAddr::V4(ip) => octets[4..8].copy_from_slice(&ip.octets()),
+        IpAddr::V6(ip) => octets[8..24].copy_from_slice(&ip.octets()),
+    }
+    octets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_case::test_case;
+
+    #[test_case("192.0.2.1:80"; "version 4")]
+    #[test_case("[2001:db8::7]:65535"; "version 6")]
+    fn what_was_written_reads_the_same(text: &str) {
+        let address: SocketAddr = text.parse().unwrap();
+        let octets = encode(address);
+        assert_eq!(Address::read(&octets), Ok(Address::Inet(address)));
+        assert_eq!(Address::read(&octets[..12]), Err(Errno::EINVAL));
+        assert_eq!(Address::Inet(address).of_family(Family::of(address.ip())), Ok(address));
+    }
+
+    #[test]
+    fn families_are_told_apart() {
+        assert_eq!(Address::read(&[0; 16]), Ok(Address::Unspecified));
+        assert_eq!(Address::read(&[1; 16]), Ok(Address::Foreign));
+        assert_eq!(Address::read(&[2]), Err(Errno::EINVAL));
+        let v4: SocketAddr = "192.0.2.1:80".parse().unwrap();
+        assert_eq!(Address::Inet(v4).of_family(Family::V6), Err(Errno::EAFNOSUPPORT));
+    }
+}

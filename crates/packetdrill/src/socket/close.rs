@@ -1,0 +1,117 @@
+//! `shutdown` and `close`.
+
+use super::{Listener, Socket, State};
+use crate::host::Host;
+use base::Duration;
+use libc::{SHUT_RD, SHUT_RDWR, SHUT_WR};
+use nix::errno::Errno;
+use std::os::fd::RawFd;
+use tcp::{Conn, FinProgress};
+
+impl Host {
+    /// `shutdown(2)`.
+    ///
+    /// # Errors
+    /// `EINVAL` for an unknown direction, `ENOTCONN` without a connection.
+    pub fn shutdown(&mut self, fd: RawFd, how: i32) -> Result<(), Errno> {
+        let (read, write) = match how {
+            SHUT_RD => (true, false),
+            SHUT_WR => (false, true),
+            SHUT_RDWR => (true, true),
+            _ => return Err(Errno::EINVAL),
+        };
+        let socket = self.socket_mut(fd)?;
+        let conn = match socket.state {
+            State::Fresh => return Err(Errno::ENOTCONN),
+            State::Listening(_) if !read => return Ok(()),
+            State::Listening(_) => return self.disconnect(fd),
+            State::Connecting(conn) | State::Connected(conn) => conn,
+        };
+        let state = self.stack.endpoint(conn).map_or(tcp::State::Closed, tcp::Endpoint::state);
+        if matches!(state, tcp::State::Closed | tcp::State::TimeWait) {
+            return Err(Errno::ENOTCONN);
+        }
+        if state == tcp::State::SynSent {
+            return self.disconnect(fd);
+        }
+        let socket = self.socket_mut(fd)?;
+        socket.shut_read |= read;
+        socket.wakes.readable += 1;
+        socket.wakes.writable += 1;
+        if write {
+            let (stack, mut cx) = self.stack_and_cx();
+            stack.shutdown(&mut cx, conn);
+        }
+        Ok(())
+    }
+
+    /// `close(2)` without its waiting: the number is free. Whoever is to linger until data is acknowledged gets the
+    /// connection back with the time to wait, and has to say [`Self::let_connection_go`].
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn close(&mut self, fd: RawFd) -> Result<Option<(Conn, Duration)>, Errno> {
+        if self.epolls.remove(&fd).is_some() || self.pipes.close(fd) {
+            return Ok(None);
+        }
+        let socket = self.sockets.remove(&fd).ok_or(Errno::EBADF)?;
+        let lingers = socket.settings.linger.filter(|time| *time > Duration::ZERO);
+        match (socket.conn(), lingers) {
+            (Some(conn), Some(time)) if self.may_linger(conn) => {
+                self.owners.remove(&conn);
+                let (stack, mut cx) = self.stack_and_cx();
+                stack.shutdown(&mut cx, conn);
+                Ok(Some((conn, time)))
+            }
+            _ => {
+                self.let_go(socket);
+                Ok(None)
+            }
+        }
+    }
+
+    fn may_linger(&self, conn: Conn) -> bool {
+        self.stack.queues(conn).is_some_and(|queues| queues.readable == 0) && !self.is_over(conn)
+    }
+
+    /// An attempt to see a lingering connection's data acknowledged.
+    ///
+    /// # Errors
+    /// `EAGAIN` while it is not.
+    pub fn lingered(&mut self, conn: Conn) -> Result<(), Errno> {
+        let queues = self.stack.queues(conn);
+        let done = self.is_over(conn) || queues.is_none_or(|queues| queues.fin == FinProgress::Acknowledged);
+        if done { Ok(()) } else { Err(Errno::EAGAIN) }
+    }
+
+    /// Nobody is interested in the connection any more; it ends by itself.
+    pub fn let_connection_go(&mut self, conn: Conn) {
+        self.owners.remove(&conn);
+        let (stack, mut cx) = self.stack_and_cx();
+        stack.release(&mut cx, conn);
+    }
+
+    /// A socket's end. A peer whose data nobody has read is told so by a reset, and so is one whose socket does not linger
+    /// at all.
+    pub(super) fn let_go(&mut self, socket: Socket) {
+        let conn = socket.conn();
+        if let State::Listening(listener) = socket.state {
+            return self.unlisten(listener);
+        }
+        let Some(conn) = conn else { return };
+        let unread = self.stack.queues(conn).is_some_and(|queues| queues.readable > 0);
+        if unread || socket.settings.linger == Some(Duration::ZERO) {
+            self.discard(conn);
+        } else {
+            self.let_connection_go(conn);
+        }
+    }
+
+    /// A listener's end: connections that nobody accepted are reset.
+    pub(super) fn unlisten(&mut self, listener: Listener) {
+        self.stack.unlisten(listener.port);
+        for conn in listener.waiting {
+            self.discard(conn);
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `connect`: opening, waiting for the outcome, and letting go of a peer again (`AF_UNSPEC`).
+
+use super::{Address, Family, State};
+use crate::host::Host;
+use crate::netdev;
+use nix::errno::Errno;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::os::fd::RawFd;
+use tcp::{ConnectError, LocalEnd};
+
+/// The local addresses that packetdrill's scripts use when they name none.
+const DEFAULT_V4: &str = "192.168.0.1";
+const DEFAULT_V6: &str = "fd3d:0a0b:17d6::1";
+
+/// What became of a call to `connect`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opening {
+    /// The call is done.
+    Done,
+    /// This call has sent the SYN.
+    Begun,
+    /// An earlier call did, and its outcome is open.
+    UnderWay,
+}
+
+impl Host {
+    /// `connect(2)` without its waiting.
+    ///
+    /// # Errors
+    /// `EISCONN`, `EAFNOSUPPORT`, `ENETUNREACH` and `EADDRNOTAVAIL`; the error of an attempt that failed before.
+    pub fn connect(&mut self, fd: RawFd, address: Address) -> Result<Opening, Errno> {
+        let socket = self.socket(fd)?;
+        if address == Address::Unspecified {
+            return self.disconnect(fd).map(|()| Opening::Done);
+        }
+        match socket.state {
+            State::Fresh => self.open(fd, address.of_family(socket.family)?),
+            State::Connecting(_) => match self.connected(fd) {
+                Err(Errno::EAGAIN) => Ok(Opening::UnderWay),
+                outcome => outcome.map(|()| Opening::Done),
+            },
+            State::Listening(_) | State::Connected(_) => Err(Errno::EISCONN),
+        }
+    }
+
+    fn open(&mut self, fd: RawFd, remote: SocketAddr) -> Result<Opening, Errno> {
+        let socket = self.socket(fd)?;
+        let config = socket.config.clone().validate().map_err(|_| Errno::EINVAL)?;
+        let bound = socket.bound;
+        let ip = bound.map(|bound| bound.ip()).filter(|ip| !ip.is_unspecified());
+        let ip = ip.unwrap_or_else(|| self.local_address(remote));
+        self.stack.add_address(ip);
+        let port = bound.map_or_else(|| self.free_port(), |bound| bound.port());
+        let from = LocalEnd { ip: Some(ip), port: Some(port) };
+        let (stack, mut cx) = self.stack_and_cx();
+        let conn = stack.connect_from(&mut cx, &config, from, remote).map_err(|error| match error {
+            ConnectError::InvalidRemote | ConnectError::NoLocalAddress => Errno::ENETUNREACH,
+            ConnectError::PortsExhausted | ConnectError::InUse => Errno::EADDRNOTAVAIL,
+        })?;
+        self.owners.insert(conn, fd);
+        let socket = self.socket_mut(fd)?;
+        socket.error = None;
+        socket.bound = Some(SocketAddr::new(ip, port));
+        socket.state = State::Connecting(conn);
+        Ok(Opening::Begun)
+    }
+
+    /// An attempt to learn the outcome of an opening.
+    ///
+    /// # Errors
+    /// `EAGAIN` while it is open; otherwise why it failed.
+    pub fn connected(&mut self, fd: RawFd) -> Result<(), Errno> {
+        let State::Connecting(conn) = self.socket(fd)?.state else { return Ok(()) };
+        let state = self.stack.endpoint(conn).map_or(tcp::State::Closed, tcp::Endpoint::state);
+        match state {
+            tcp::State::SynSent | tcp::State::SynReceived => Err(Errno::EAGAIN),
+            tcp::State::Closed => {
+                self.discard(conn);
+                let socket = self.socket_mut(fd)?;
+                socket.state = State::Fresh;
+                Err(socket.error.take().unwrap_or(Errno::ECONNABORTED))
+            }
+            _ => {
+                let socket = self.socket_mut(fd)?;
+                socket.state = State::Connected(conn);
+                socket.take_error()
+            }
+        }
+    }
+
+    /// Lets go of the peer; what it was told of the connection ends with a reset.
+    pub(super) fn disconnect(&mut self, fd: RawFd) -> Result<(), Errno> {
+        let socket = self.socket_mut(fd)?;
+        let conn = socket.conn();
+        let was = std::mem::replace(&mut socket.state, State::Fresh);
+        socket.error = None;
+        socket.shut_read = false;
+        if let Some(conn) = conn {
+            self.discard(conn);
+        }
+        if let State::Listening(listener) = was {
+            self.unlisten(listener);
+        }
+        Ok(())
+    }
+
+    /// Our address towards `remote`: as the flags say, or as was learned from packets and `bind`, or as the kernel would
+    /// choose, or packetdrill's own default.
+    fn local_address(&self, remote: SocketAddr) -> IpAddr {
+        let fits = |ip: &&IpAddr| Family::of(**ip) == Family::of(remote.ip());
+        let known = self.flags.local.iter().find(fits).or_else(|| self.stack.addresses().iter().find(fits));
+        known.copied().or_else(|| kernels_choice(remote)).unwrap_or_else(|| {
+            let text = if remote.is_ipv4() { DEFAULT_V4 } else { DEFAULT_V6 };
+            text.parse().expect("an address")
+        })
+    }
+}
+
+/// The source address the kernel routes to `remote` from; nothing without the device that scripts configure, since its
+/// routes are then somebody else's. Connecting a datagram socket sends nothing.
+fn kernels_choice(remote: SocketAddr) -> Option<IpAddr> {
+    if !netdev::has_device() {
+        return None;
+    }
+    let probe = UdpSocket::bind(SocketAddr::new(Family::of(remote.ip()).any(), 0)).ok()?;
+    probe.connect(remote).ok()?;
+    Some(probe.local_addr().ok()?.ip())
+}

@@ -1,0 +1,67 @@
+//! `fcntl` and `ioctl`: blocking or not, and how much waits in the queues.
+
+use super::State;
+use crate::host::Host;
+use libc::{F_GETFD, F_GETFL, F_SETFD, F_SETFL, FIONBIO, FIONREAD, O_NONBLOCK, O_RDWR, TIOCOUTQ};
+use nix::errno::Errno;
+use std::os::fd::RawFd;
+use tcp::{FinProgress, Queues};
+
+/// `SIOCOUTQNSD`: what was written and not yet sent (linux/sockios.h).
+pub(crate) const SIOCOUTQNSD: u64 = 0x894b;
+
+impl Host {
+    /// `fcntl(2)`.
+    ///
+    /// # Errors
+    /// `EBADF`, `EINVAL` for what is not about blocking.
+    pub fn fcntl(&mut self, fd: RawFd, command: i32, argument: i32) -> Result<i32, Errno> {
+        if self.epolls.contains_key(&fd) {
+            return if command == F_GETFL { Ok(O_RDWR) } else { Ok(0) };
+        }
+        if self.pipes.contains(fd) {
+            return self.pipes.fcntl(fd, command, argument);
+        }
+        let socket = self.socket_mut(fd)?;
+        match command {
+            F_GETFL => Ok(O_RDWR | if socket.nonblocking { O_NONBLOCK } else { 0 }),
+            F_SETFL => {
+                socket.nonblocking = argument & O_NONBLOCK != 0;
+                Ok(0)
+            }
+            // No program is ever started that could inherit it.
+            F_GETFD | F_SETFD => Ok(0),
+            _ => Err(Errno::EINVAL),
+        }
+    }
+
+    /// `ioctl(2)`: the number it leaves with the caller. `argument` is the number the caller has left.
+    ///
+    /// # Errors
+    /// `EBADF`, `EINVAL` on a listening socket, `ENOTTY` for requests that are none of a socket's.
+    pub fn ioctl(&mut self, fd: RawFd, request: u64, argument: i32) -> Result<i32, Errno> {
+        let socket = self.socket_mut(fd)?;
+        if request == FIONBIO {
+            socket.nonblocking = argument != 0;
+            return Ok(argument);
+        }
+        if !matches!(request, FIONREAD | TIOCOUTQ | SIOCOUTQNSD) {
+            return Err(Errno::ENOTTY);
+        }
+        if matches!(socket.state, State::Listening(_)) {
+            return Err(Errno::EINVAL);
+        }
+        let Some(queues) = socket.conn().and_then(|conn| self.stack.queues(conn)) else { return Ok(0) };
+        // A queue is smaller than any number that could not be told.
+        Ok(match request {
+            FIONREAD => queues.readable as i32,
+            TIOCOUTQ => (queues.unacknowledged + fin_waits(&queues)) as i32,
+            _ => queues.unsent as i32 + i32::from(queues.fin == FinProgress::Queued),
+        })
+    }
+}
+
+/// A FIN that the peer has not acknowledged occupies a place in the queue.
+fn fin_waits(queues: &Queues) -> u32 {
+    u32::from(matches!(queues.fin, FinProgress::Queued | FinProgress::Sent))
+}

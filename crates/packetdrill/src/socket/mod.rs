@@ -1,0 +1,108 @@
+//! Sockets over connections: what a socket keeps, and the calls by the part of its life they belong to.
+//!
+//! A call that could block is written as an *attempt*: it does what can be done at this moment and says `EAGAIN` when that
+//! is not enough. [`crate::waiting`] tries again whenever something has happened, for as long as the caller is patient.
+
+mod address;
+mod close;
+mod connect;
+mod control;
+mod open;
+mod readiness;
+mod receive;
+mod send;
+
+pub(crate) use address::{Address, Family, encode};
+pub(crate) use connect::Opening;
+pub(crate) use readiness::PollFlags;
+
+use crate::descriptor::Descriptor;
+use crate::settings::Settings;
+use nix::errno::Errno;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use tcp::Conn;
+
+/// One socket.
+#[derive(Debug)]
+pub(crate) struct Socket {
+    /// Keeps the number ours.
+    pub descriptor: Descriptor,
+    pub family: Family,
+    pub state: State,
+    /// The connection's settings: the profile's with this socket's options on top.
+    pub config: tcp::Config,
+    /// The socket's own settings.
+    pub settings: Settings,
+    /// What `bind` chose, or a call that needed a port; the address may be the one that means every address.
+    pub bound: Option<SocketAddr>,
+    /// An error that no call has reported yet.
+    pub error: Option<Errno>,
+    /// `O_NONBLOCK`.
+    pub nonblocking: bool,
+    /// `SHUT_RD` was asked for.
+    pub shut_read: bool,
+    pub wakes: Wakes,
+}
+
+/// How far a socket has come.
+#[derive(Debug)]
+pub(crate) enum State {
+    /// Neither listening nor connected: new, bound, or after an attempt that failed.
+    Fresh,
+    /// It accepts connections.
+    Listening(Listener),
+    /// `connect` was called and has not reported success yet.
+    Connecting(Conn),
+    /// It was connected; the connection may be over by now.
+    Connected(Conn),
+}
+
+/// A listening socket's queue.
+#[derive(Debug)]
+pub(crate) struct Listener {
+    pub port: u16,
+    /// Connections that wait for `accept`, oldest first.
+    pub waiting: VecDeque<Conn>,
+    /// As `listen` was called.
+    pub backlog: usize,
+}
+
+/// How often something has happened that a sleeper wants to know; what edge-triggered waiting compares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wakes {
+    /// Data, the peer's FIN, a new connection to accept, or the end.
+    pub readable: u64,
+    /// Room after there was too little, a handshake completed, or the end.
+    pub writable: u64,
+}
+
+impl Socket {
+    pub fn new(descriptor: Descriptor, family: Family, config: tcp::Config) -> Self {
+        Self {
+            descriptor,
+            family,
+            state: State::Fresh,
+            config,
+            settings: Settings::default(),
+            bound: None,
+            error: None,
+            nonblocking: false,
+            shut_read: false,
+            wakes: Wakes::default(),
+        }
+    }
+
+    /// Its connection, opened or being opened.
+    pub fn conn(&self) -> Option<Conn> {
+        match self.state {
+            State::Connecting(conn) | State::Connected(conn) => Some(conn),
+            State::Fresh | State::Listening(_) => None,
+        }
+    }
+
+    /// Reports the error that waits, once.
+    pub fn take_error(&mut self) -> Result<(), Errno> {
+        self.error.take().map_or(Ok(()), Err)
+    }
+}

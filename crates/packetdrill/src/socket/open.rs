@@ -1,0 +1,162 @@
+//! `socket`, `bind`, `listen`, `accept`.
+
+use super::{Address, Family, Listener, Socket, State};
+use crate::descriptor::Descriptor;
+use crate::host::{Host, error_of};
+use crate::sysctl;
+use libc::{AF_INET, AF_INET6, IPPROTO_TCP, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM};
+use nix::errno::Errno;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::os::fd::RawFd;
+
+impl Host {
+    /// `socket(2)`: a stream of either family.
+    ///
+    /// # Errors
+    /// `EAFNOSUPPORT`, `ESOCKTNOSUPPORT` and `EPROTONOSUPPORT` for what is no TCP, and what opening a descriptor may say.
+    pub fn socket_call(&mut self, domain: i32, kind: i32, protocol: i32) -> Result<RawFd, Errno> {
+        let family = match domain {
+            AF_INET => Family::V4,
+            AF_INET6 => Family::V6,
+            _ => return Err(Errno::EAFNOSUPPORT),
+        };
+        if kind & !(SOCK_NONBLOCK | SOCK_CLOEXEC) != SOCK_STREAM {
+            return Err(Errno::ESOCKTNOSUPPORT);
+        }
+        if protocol != 0 && protocol != IPPROTO_TCP {
+            return Err(Errno::EPROTONOSUPPORT);
+        }
+        let mut config = tcp::Config::clone(self.flags.profile.config());
+        let mut settings = Default::default();
+        // Read each time: scripts change them between two sockets.
+        sysctl::apply(&mut config, &mut settings);
+        let descriptor = Descriptor::open()?;
+        let fd = descriptor.fd();
+        let mut socket = Socket::new(descriptor, family, config);
+        socket.settings = settings;
+        socket.nonblocking = kind & SOCK_NONBLOCK != 0;
+        self.insert(fd, socket);
+        Ok(fd)
+    }
+
+    /// Puts a socket into the table. A socket that still has this number was closed behind our back.
+    fn insert(&mut self, fd: RawFd, socket: Socket) {
+        if let Some(old) = self.sockets.insert(fd, socket) {
+            self.let_go(old);
+        }
+        self.epolls.remove(&fd);
+    }
+
+    /// `bind(2)`. Any address is ours: packetdrill binds to none but the local one.
+    ///
+    /// # Errors
+    /// `EAFNOSUPPORT`, `EINVAL` when bound or in use already, `EADDRINUSE`.
+    pub fn bind(&mut self, fd: RawFd, address: Address) -> Result<(), Errno> {
+        let socket = self.socket(fd)?;
+        let family = socket.family;
+        let mut address = match address {
+            // The exception that old programs live by: no family, every address.
+            Address::Unspecified if family == Family::V4 => SocketAddr::new(family.any(), 0),
+            given => given.of_family(family)?,
+        };
+        if socket.bound.is_some() || !matches!(socket.state, State::Fresh) {
+            return Err(Errno::EINVAL);
+        }
+        if address.port() == 0 {
+            address.set_port(self.free_port());
+        } else if self.port_is_taken(fd, address) {
+            return Err(Errno::EADDRINUSE);
+        }
+        if !address.ip().is_unspecified() {
+            self.stack.add_address(address.ip());
+        }
+        self.socket_mut(fd)?.bound = Some(address);
+        Ok(())
+    }
+
+    /// Whether another socket keeps this one from the port: it listens there, or one of the two does not reuse addresses.
+    fn port_is_taken(&self, fd: RawFd, address: SocketAddr) -> bool {
+        let reuses = self.sockets.get(&fd).is_some_and(|socket| socket.settings.reuse_address);
+        self.sockets.iter().any(|(other_fd, other)| {
+            let same = other.bound.is_some_and(|bound| {
+                let apart = bound.is_ipv4() != address.is_ipv4()
+                    || !(bound.ip().is_unspecified() || address.ip().is_unspecified() || bound.ip() == address.ip());
+                bound.port() == address.port() && !apart
+            });
+            let shares = reuses && other.settings.reuse_address && !matches!(other.state, State::Listening(_));
+            *other_fd != fd && same && !shares
+        })
+    }
+
+    /// A port that no socket is bound to.
+    pub(super) fn free_port(&mut self) -> u16 {
+        loop {
+            let port = self.next_port;
+            self.next_port = port.checked_add(1).unwrap_or(1_024);
+            if !self.sockets.values().any(|socket| socket.bound.is_some_and(|bound| bound.port() == port)) {
+                return port;
+            }
+        }
+    }
+
+    /// `listen(2)`; on a listening socket it changes the backlog.
+    ///
+    /// # Errors
+    /// `EINVAL` for a connected socket or settings out of bounds, `EADDRINUSE`.
+    pub fn listen(&mut self, fd: RawFd, backlog: i32) -> Result<(), Errno> {
+        // A negative number means as many as possible, like any that is too large.
+        let room = usize::try_from(backlog).unwrap_or(usize::MAX);
+        let socket = self.socket_mut(fd)?;
+        match &mut socket.state {
+            State::Listening(listener) => {
+                listener.backlog = room;
+                return Ok(());
+            }
+            State::Connecting(_) | State::Connected(_) => return Err(Errno::EINVAL),
+            State::Fresh => {}
+        }
+        let config = socket.config.clone().validate().map_err(|_| Errno::EINVAL)?;
+        let port = self.bound_port(fd)?;
+        self.stack.listen(port, &config).map_err(|_| Errno::EADDRINUSE)?;
+        let listener = Listener { port, waiting: VecDeque::new(), backlog: room };
+        self.socket_mut(fd)?.state = State::Listening(listener);
+        Ok(())
+    }
+
+    /// The port of a socket, which gets one if it has none.
+    fn bound_port(&mut self, fd: RawFd) -> Result<u16, Errno> {
+        let socket = self.socket(fd)?;
+        if let Some(bound) = socket.bound {
+            return Ok(bound.port());
+        }
+        let any = socket.family.any();
+        let port = self.free_port();
+        self.socket_mut(fd)?.bound = Some(SocketAddr::new(any, port));
+        Ok(port)
+    }
+
+    /// An attempt at `accept(2)`: the new descriptor and the peer.
+    ///
+    /// # Errors
+    /// `EAGAIN` while nobody waits; `EINVAL` when the socket does not listen.
+    pub fn accept(&mut self, fd: RawFd) -> Result<(RawFd, SocketAddr), Errno> {
+        let socket = self.socket_mut(fd)?;
+        let State::Listening(listener) = &mut socket.state else { return Err(Errno::EINVAL) };
+        let conn = *listener.waiting.front().ok_or(Errno::EAGAIN)?;
+        let descriptor = Descriptor::open()?;
+        listener.waiting.pop_front();
+        let mut child = Socket::new(descriptor, socket.family, socket.config.clone());
+        child.settings = socket.settings.clone();
+        child.state = State::Connected(conn);
+        let endpoint = self.stack.endpoint(conn).ok_or(Errno::ECONNABORTED)?;
+        let tuple = endpoint.tuple();
+        // It may be over before anybody looked at it.
+        child.error = endpoint.closed().and_then(|reason| error_of(reason, endpoint.queues().fin_received));
+        child.bound = Some(SocketAddr::new(tuple.local, tuple.local_port));
+        let child_fd = child.descriptor.fd();
+        self.owners.insert(conn, child_fd);
+        self.insert(child_fd, child);
+        Ok((child_fd, SocketAddr::new(tuple.remote, tuple.remote_port)))
+    }
+}

@@ -1,0 +1,65 @@
+//! What a socket is ready for, as Linux's `tcp_poll` defines it; `poll` and `epoll` ask the same function.
+
+use super::State;
+use crate::host::Host;
+use base::Bytes;
+use libc::{POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP, POLLRDNORM, POLLWRNORM};
+use nix::errno::Errno;
+use std::os::fd::RawFd;
+use tcp::{FinProgress, Queues};
+
+/// `POLLIN` and its company; the numbers are epoll's, too.
+pub(crate) type PollFlags = i16;
+
+const READABLE: PollFlags = POLLIN | POLLRDNORM;
+const WRITABLE: PollFlags = POLLOUT | POLLWRNORM;
+
+impl Host {
+    /// What the descriptor is ready for.
+    ///
+    /// # Errors
+    /// `EBADF`; `EPERM` for a descriptor that cannot be waited for.
+    pub fn readiness(&self, fd: RawFd) -> Result<PollFlags, Errno> {
+        if let Some(flags) = self.pipes.readiness(fd) {
+            return Ok(flags);
+        }
+        if self.epolls.contains_key(&fd) {
+            return self.epoll_readiness(fd);
+        }
+        let socket = self.socket(fd)?;
+        let error = if socket.error.is_some() { POLLERR } else { 0 };
+        let conn = match &socket.state {
+            State::Fresh => return Ok(WRITABLE | POLLHUP | error),
+            State::Listening(listener) => return Ok(if listener.waiting.is_empty() { 0 } else { READABLE }),
+            State::Connecting(conn) | State::Connected(conn) => *conn,
+        };
+        let (Some(endpoint), Some(queues)) = (self.stack.endpoint(conn), self.stack.queues(conn)) else {
+            return Ok(WRITABLE | READABLE | POLLRDHUP | POLLHUP | error);
+        };
+        let over = self.is_over(conn);
+        let no_more_in = socket.shut_read || queues.fin_received || over;
+        let no_more_out = queues.fin != FinProgress::Open || over;
+        let mut flags = error;
+        if no_more_in && no_more_out {
+            flags |= POLLHUP;
+        }
+        if no_more_in {
+            flags |= READABLE | POLLRDHUP;
+        }
+        if matches!(endpoint.state(), tcp::State::SynSent | tcp::State::SynReceived) {
+            return Ok(flags);
+        }
+        if queues.readable >= u64::from(socket.settings.receive_low) {
+            flags |= READABLE;
+        }
+        if no_more_out || self.has_room(&queues) {
+            flags |= WRITABLE;
+        }
+        Ok(flags)
+    }
+
+    /// A third of the buffer is free: less is not worth waking anybody for.
+    fn has_room(&self, queues: &Queues) -> bool {
+        queues.room >= (queues.unacknowledged / 2).max(1 as Bytes)
+    }
+}

@@ -1,0 +1,119 @@
+//! `read` and its kin, as one attempt.
+
+use super::State;
+use crate::host::Host;
+use libc::{MSG_ERRQUEUE, MSG_OOB, MSG_PEEK, MSG_TRUNC, MSG_WAITALL};
+use nix::errno::Errno;
+use std::os::fd::RawFd;
+use tcp::Conn;
+
+impl Host {
+    /// One attempt to receive into `pieces`. `so_far` counts what earlier attempts of the same call have brought, and this
+    /// one.
+    ///
+    /// # Errors
+    /// `EAGAIN` while there is less than the caller waits for; `ENOTCONN`, `EINVAL`, and the connection's error, once.
+    pub fn receive(
+        &mut self,
+        fd: RawFd,
+        pieces: &mut [&mut [u8]],
+        flags: i32,
+        so_far: &mut usize,
+    ) -> Result<usize, Errno> {
+        let socket = self.socket_mut(fd)?;
+        if flags & MSG_ERRQUEUE != 0 {
+            // Nothing is ever reported there.
+            return Err(Errno::EAGAIN);
+        }
+        let Some(conn) = socket.conn() else {
+            let listens = matches!(socket.state, State::Listening(_));
+            return if listens { Err(Errno::ENOTCONN) } else { socket.take_error().and(Err(Errno::ENOTCONN)) };
+        };
+        if flags & MSG_OOB != 0 {
+            // No octet is urgent.
+            return Err(Errno::EINVAL);
+        }
+        let wanted: usize = pieces.iter().map(|piece| piece.len()).sum();
+        let low = socket.settings.receive_low as usize;
+        let enough = if flags & MSG_WAITALL != 0 { wanted } else { wanted.min(low) };
+        self.take_octets(conn, pieces, flags, so_far);
+        if *so_far >= enough {
+            return Ok(*so_far);
+        }
+        match self.end_of_stream(fd, conn)? {
+            None => Err(Errno::EAGAIN),
+            Some(_) if *so_far > 0 => Ok(*so_far),
+            Some(end) => end,
+        }
+    }
+
+    /// Moves what is readable behind what `so_far` counts; a peek begins at the front each time.
+    fn take_octets(&mut self, conn: Conn, pieces: &mut [&mut [u8]], flags: i32, so_far: &mut usize) {
+        let peek = flags & MSG_PEEK != 0;
+        let skip = if peek { 0 } else { *so_far };
+        let wanted: usize = pieces.iter().map(|piece| piece.len()).sum();
+        let readable = self.stack.queues(conn).map_or(0, |queues| queues.readable);
+        // No buffer is larger than the address space.
+        let len = (wanted - skip).min(readable as usize);
+        if len == 0 {
+            return;
+        }
+        let mut octets = vec![0; len];
+        if peek {
+            self.stack.peek(conn, &mut octets);
+        } else {
+            let (stack, mut cx) = self.stack_and_cx();
+            // What is readable can be read, whatever became of the connection.
+            let _ = stack.read(&mut cx, conn, &mut octets);
+        }
+        if flags & MSG_TRUNC == 0 {
+            scatter(&octets, pieces, skip);
+        }
+        *so_far = skip + len;
+    }
+
+    /// What a reader meets when nothing is left to be read: the peer's FIN, an error, or the end by one's own hand.
+    fn end_of_stream(&mut self, fd: RawFd, conn: Conn) -> Result<Option<Result<usize, Errno>>, Errno> {
+        let fin_received = self.stack.queues(conn).is_some_and(|queues| queues.fin_received);
+        let over = self.is_over(conn);
+        let socket = self.socket_mut(fd)?;
+        if fin_received {
+            return Ok(Some(Ok(0)));
+        }
+        if let Some(error) = socket.error {
+            return Ok(Some(Err(error)));
+        }
+        Ok((socket.shut_read || over).then_some(Ok(0)))
+    }
+
+    /// Nothing more will come or go on this connection.
+    pub(super) fn is_over(&self, conn: Conn) -> bool {
+        let state = self.stack.endpoint(conn).map(tcp::Endpoint::state);
+        matches!(state, None | Some(tcp::State::Closed | tcp::State::TimeWait))
+    }
+}
+
+/// Copies `octets` into `pieces`, whose first `skip` octets are taken.
+fn scatter(octets: &[u8], pieces: &mut [&mut [u8]], mut skip: usize) {
+    let mut left = octets;
+    for piece in pieces {
+        let from = skip.min(piece.len());
+        skip -= from;
+        let len = left.len().min(piece.len() - from);
+        piece[from..from + len].copy_from_slice(&left[..len]);
+        left = &left[len..];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn octets_go_on_where_the_last_attempt_ended() {
+        let (mut first, mut second) = ([0; 3], [0; 4]);
+        scatter(b"ab", &mut [&mut first, &mut second], 0);
+        scatter(b"cdef", &mut [&mut first, &mut second], 2);
+        assert_eq!((&first, &second), (b"abc", b"def\0"));
+    }
+}

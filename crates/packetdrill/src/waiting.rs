@@ -1,0 +1,267 @@
+//! Two threads and one clock.
+//!
+//! packetdrill's main thread runs a script's events and moves the clock; calls that may block run on a second thread, which
+//! sleeps on the condition variable here until something has happened. Time is virtual, so main could run far ahead while
+//! a released call is on its way back. Hence a hand-over ([`Sleeper`]): after each change main lets the sleeper look, and
+//! before it moves the clock on it waits until a call that was released has read its end time.
+//!
+//! A call on main never waits for another thread to do something: if it would block, only timers are run for it.
+
+use crate::flags::Flags;
+use crate::host::Host;
+use base::{Duration, Instant};
+use nix::errno::Errno;
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::thread::{self, ThreadId};
+
+/// How far ahead a call on main looks for something to happen: longer than any timer of the protocol runs, keep-alive's two
+/// hours included.
+const HORIZON: Duration = Duration::from_secs(4 * 3_600);
+/// How long main waits for a released call to read its end time, in real time: for ever, as far as packetdrill is concerned,
+/// which reads it at once. A program that does not must not hang.
+const END_TIME_PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
+
+/// What `userdata` points to.
+#[derive(Debug)]
+pub(crate) struct Plugin {
+    shared: Mutex<Shared>,
+    changed: Condvar,
+    main: ThreadId,
+}
+
+#[derive(Debug)]
+struct Shared {
+    host: Host,
+    sleeper: Sleeper,
+}
+
+/// The second thread, as main sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sleeper {
+    /// No call sleeps.
+    Absent,
+    /// One does, until this moment at the latest.
+    Asleep { until: Option<Instant> },
+    /// Something has happened, and it is about to look.
+    Called,
+    /// It is on its way back and has not read its end time.
+    Returning,
+}
+
+/// How long a call waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Patience {
+    /// Not at all.
+    None,
+    /// For this long.
+    For(Duration),
+    /// As long as it takes.
+    Endless,
+}
+
+type Locked<'a> = MutexGuard<'a, Shared>;
+
+impl Plugin {
+    /// The present thread is main.
+    pub fn new(flags: Flags) -> Self {
+        let shared = Mutex::new(Shared { host: Host::new(flags), sleeper: Sleeper::Absent });
+        Self { shared, changed: Condvar::new(), main: thread::current().id() }
+    }
+
+    fn is_main(&self) -> bool {
+        thread::current().id() == self.main
+    }
+
+    /// A panic of one thread leaves a state that the other can still report on; there is nothing better to do with it.
+    fn lock(&self) -> Locked<'_> {
+        self.shared.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    fn wait<'a>(&self, locked: Locked<'a>) -> Locked<'a> {
+        self.changed.wait(locked).unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// A call that does not block.
+    pub fn call<T>(&self, work: impl FnOnce(&mut Host) -> T) -> T {
+        let mut locked = self.lock();
+        locked.host.begin();
+        let result = work(&mut locked.host);
+        locked.host.drive(None);
+        drop(self.tell_sleeper(locked));
+        result
+    }
+
+    /// A call that waits: `attempt` is tried again, for as long as `patience` says, while it answers `EAGAIN`.
+    ///
+    /// # Errors
+    /// Those of `attempt`; `EAGAIN` when patience is at an end.
+    pub fn call_patiently<T>(
+        &self,
+        patience: impl FnOnce(&Host) -> Patience,
+        attempt: impl FnMut(&mut Host) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        let mut locked = self.lock();
+        locked.host.begin();
+        let until = match patience(&locked.host) {
+            Patience::None => Some(locked.host.now()),
+            Patience::For(time) => Some(locked.host.now() + time),
+            Patience::Endless => None,
+        };
+        if self.is_main() { self.try_on_main(locked, until, attempt) } else { self.sleep(locked, until, attempt) }
+    }
+
+    /// Main's own patience: nobody else moves the clock, so it runs the timers itself until they let the call succeed.
+    fn try_on_main<T>(
+        &self,
+        mut locked: Locked<'_>,
+        until: Option<Instant>,
+        mut attempt: impl FnMut(&mut Host) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        let end = until.unwrap_or(locked.host.now() + HORIZON);
+        loop {
+            let result = attempt(&mut locked.host);
+            locked.host.drive(None);
+            locked = self.tell_sleeper(locked);
+            if !matches!(result, Err(Errno::EAGAIN)) || locked.host.now() >= end {
+                return result;
+            }
+            let next = next_event(&locked).filter(|at| *at < end);
+            if next.is_none() && until.is_none() {
+                // Nothing will ever release it.
+                return result;
+            }
+            locked = self.step(locked, next.unwrap_or(end));
+        }
+    }
+
+    /// The second thread's patience: it sleeps, and main moves the clock.
+    fn sleep<T>(
+        &self,
+        mut locked: Locked<'_>,
+        until: Option<Instant>,
+        mut attempt: impl FnMut(&mut Host) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        let mut slept = false;
+        let result = loop {
+            let result = attempt(&mut locked.host);
+            locked.host.drive(None);
+            let over = until.is_some_and(|until| locked.host.now() >= until);
+            if !matches!(result, Err(Errno::EAGAIN)) || over {
+                break result;
+            }
+            slept = true;
+            let asleep = Sleeper::Asleep { until };
+            locked.sleeper = asleep;
+            self.changed.notify_all();
+            while locked.sleeper == asleep {
+                locked = self.wait(locked);
+            }
+        };
+        if slept {
+            locked.sleeper = Sleeper::Returning;
+            self.changed.notify_all();
+        }
+        result
+    }
+
+    /// Something has changed: a sleeper looks whether its call can go on now, and main goes on when it has.
+    fn tell_sleeper<'a>(&self, mut locked: Locked<'a>) -> Locked<'a> {
+        if self.is_main() && matches!(locked.sleeper, Sleeper::Asleep { .. }) {
+            locked.sleeper = Sleeper::Called;
+            self.changed.notify_all();
+            while locked.sleeper == Sleeper::Called {
+                locked = self.wait(locked);
+            }
+        }
+        locked
+    }
+
+    /// The clock may move only when no released call still has to read its end time.
+    fn let_returning_pass<'a>(&self, mut locked: Locked<'a>) -> Locked<'a> {
+        let deadline = std::time::Instant::now() + END_TIME_PATIENCE;
+        while locked.sleeper == Sleeper::Returning {
+            let left = deadline.saturating_duration_since(std::time::Instant::now());
+            if left.is_zero() {
+                locked.sleeper = Sleeper::Absent;
+                break;
+            }
+            locked = self.changed.wait_timeout(locked, left).unwrap_or_else(|poisoned| poisoned.into_inner()).0;
+        }
+        locked
+    }
+
+    /// Moves the clock to `to`, at which something is due, or nothing is before it.
+    fn step<'a>(&self, locked: Locked<'a>, to: Instant) -> Locked<'a> {
+        let mut locked = self.let_returning_pass(locked);
+        locked.host.clock.advance(to);
+        locked.host.drive(None);
+        self.tell_sleeper(locked)
+    }
+
+    /// Moves the clock to `to`, serving everything that is due on the way at its own moment.
+    fn advance<'a>(&self, mut locked: Locked<'a>, to: Instant) -> Locked<'a> {
+        while let Some(at) = next_event(&locked).filter(|at| *at <= to) {
+            locked = self.step(locked, at);
+        }
+        if locked.host.now() < to {
+            locked = self.step(locked, to);
+        }
+        locked
+    }
+
+    /// `gettimeofday`, in microseconds since 1970. On main it takes a tick; on the second thread it is how a released call
+    /// learns its end time.
+    pub fn time_of_day(&self) -> i64 {
+        let mut locked = self.lock();
+        if self.is_main() {
+            locked = self.let_returning_pass(locked);
+            if let Some(to) = locked.host.clock.tick() {
+                locked = self.advance(locked, to);
+            }
+        } else if locked.sleeper == Sleeper::Returning {
+            locked.sleeper = Sleeper::Absent;
+            self.changed.notify_all();
+        }
+        locked.host.clock.wall_us(locked.host.now())
+    }
+
+    /// `usleep`.
+    pub fn sleep_for(&self, time: Duration) {
+        let mut locked = self.lock();
+        locked.host.begin();
+        let to = locked.host.now() + time;
+        drop(self.advance(locked, to));
+    }
+
+    /// A packet arrives.
+    pub fn netdev_send(&self, octets: &[u8]) {
+        let mut locked = self.let_returning_pass(self.lock());
+        locked.host.begin();
+        locked.host.arrive(octets);
+        drop(self.tell_sleeper(locked));
+    }
+
+    /// The next packet with the moment it was sent; time passes until one is sent. Nothing when none will be, as far as can
+    /// be seen.
+    pub fn netdev_receive(&self) -> Option<(Vec<u8>, i64)> {
+        let mut locked = self.lock();
+        locked.host.begin();
+        let horizon = locked.host.now() + HORIZON;
+        loop {
+            if let Some(packet) = locked.host.fetch() {
+                return Some(packet);
+            }
+            let at = next_event(&locked).filter(|at| *at <= horizon)?;
+            locked = self.step(locked, at);
+        }
+    }
+}
+
+/// When something will happen by itself: a timer of the stack's, or a sleeper's patience ends.
+fn next_event(locked: &Locked<'_>) -> Option<Instant> {
+    let patience = match locked.sleeper {
+        Sleeper::Asleep { until } => until,
+        _ => None,
+    };
+    locked.host.next_deadline().into_iter().chain(patience).min()
+}
