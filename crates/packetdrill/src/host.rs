@@ -149,7 +149,7 @@ impl Host {
     /// A listener has a new connection.
     fn on_accepted(&mut self, conn: Conn, port: u16) {
         let listener = self.sockets.values_mut().find_map(|socket| match &mut socket.state {
-            State::Listening(listener) if listener.port == port => {
+            State::Listening(listener) if listener.on.port == port => {
                 socket.wakes.readable += 1;
                 Some(listener)
             }
@@ -184,8 +184,8 @@ impl Host {
         match &socket.state {
             State::Fresh => {}
             State::Listening(listener) => {
-                let port = listener.port;
-                self.stack.reconfigure_listener(port, &config);
+                let (on, backlog) = (listener.on, listener.backlog);
+                self.stack.relisten(on, backlog, &config);
             }
             State::Connecting(conn) | State::Connected(conn) => {
                 let conn = *conn;

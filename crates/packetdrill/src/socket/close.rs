@@ -109,9 +109,7 @@ impl Host {
 
     /// A listener's end: connections that nobody accepted are reset.
     pub(super) fn unlisten(&mut self, listener: Listener) {
-        self.stack.unlisten(listener.port);
-        for conn in listener.waiting {
-            self.discard(conn);
-        }
+        let (stack, mut cx) = self.stack_and_cx();
+        stack.unlisten(&mut cx, listener.on);
     }
 }

@@ -51,11 +51,11 @@ impl Host {
         let ip = ip.unwrap_or_else(|| self.local_address(remote));
         self.stack.add_address(ip);
         let port = bound.map_or_else(|| self.free_port(), |bound| bound.port());
-        let from = LocalEnd { ip: Some(ip), port: Some(port) };
+        let from = LocalEnd { address: Some(ip), ports: port..=port };
         let (stack, mut cx) = self.stack_and_cx();
-        let conn = stack.connect_from(&mut cx, &config, from, remote).map_err(|error| match error {
+        let conn = stack.connect_from(&mut cx, &config, &from, remote).map_err(|error| match error {
             ConnectError::InvalidRemote | ConnectError::NoLocalAddress => Errno::ENETUNREACH,
-            ConnectError::PortsExhausted | ConnectError::InUse => Errno::EADDRNOTAVAIL,
+            ConnectError::PortsExhausted => Errno::EADDRNOTAVAIL,
         })?;
         self.owners.insert(conn, fd);
         let socket = self.socket_mut(fd)?;

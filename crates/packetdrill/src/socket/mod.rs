@@ -21,7 +21,7 @@ use crate::settings::Settings;
 use nix::errno::Errno;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
-use tcp::Conn;
+use tcp::{Conn, ListenOn};
 
 /// One socket.
 #[derive(Debug)]
@@ -61,11 +61,11 @@ pub(crate) enum State {
 /// A listening socket's queue.
 #[derive(Debug)]
 pub(crate) struct Listener {
-    pub port: u16,
+    pub on: ListenOn,
     /// Connections that wait for `accept`, oldest first.
     pub waiting: VecDeque<Conn>,
     /// As `listen` was called.
-    pub backlog: usize,
+    pub backlog: u32,
 }
 
 /// How often something has happened that a sleeper wants to know; what edge-triggered waiting compares.

@@ -9,6 +9,7 @@ use nix::errno::Errno;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
+use tcp::ListenOn;
 
 impl Host {
     /// `socket(2)`: a stream of either family.
@@ -106,34 +107,33 @@ impl Host {
     /// `EINVAL` for a connected socket or settings out of bounds, `EADDRINUSE`.
     pub fn listen(&mut self, fd: RawFd, backlog: i32) -> Result<(), Errno> {
         // A negative number means as many as possible, like any that is too large.
-        let room = usize::try_from(backlog).unwrap_or(usize::MAX);
+        let backlog = u32::try_from(backlog).unwrap_or(u32::MAX);
         let socket = self.socket_mut(fd)?;
         match &mut socket.state {
             State::Listening(listener) => {
-                listener.backlog = room;
-                return Ok(());
+                listener.backlog = backlog;
+                return self.config_changed(fd);
             }
             State::Connecting(_) | State::Connected(_) => return Err(Errno::EINVAL),
             State::Fresh => {}
         }
         let config = socket.config.clone().validate().map_err(|_| Errno::EINVAL)?;
-        let port = self.bound_port(fd)?;
-        self.stack.listen(port, &config).map_err(|_| Errno::EADDRINUSE)?;
-        let listener = Listener { port, waiting: VecDeque::new(), backlog: room };
+        let on = ListenOn::from(self.bound_to(fd)?);
+        self.stack.listen(on, backlog, &config).map_err(|_| Errno::EADDRINUSE)?;
+        let listener = Listener { on, waiting: VecDeque::new(), backlog };
         self.socket_mut(fd)?.state = State::Listening(listener);
         Ok(())
     }
 
-    /// The port of a socket, which gets one if it has none.
-    fn bound_port(&mut self, fd: RawFd) -> Result<u16, Errno> {
+    /// Where a socket is bound; it gets a port if it has none.
+    fn bound_to(&mut self, fd: RawFd) -> Result<SocketAddr, Errno> {
         let socket = self.socket(fd)?;
         if let Some(bound) = socket.bound {
-            return Ok(bound.port());
+            return Ok(bound);
         }
-        let any = socket.family.any();
-        let port = self.free_port();
-        self.socket_mut(fd)?.bound = Some(SocketAddr::new(any, port));
-        Ok(port)
+        let bound = SocketAddr::new(socket.family.any(), self.free_port());
+        self.socket_mut(fd)?.bound = Some(bound);
+        Ok(bound)
     }
 
     /// An attempt at `accept(2)`: the new descriptor and the peer.
@@ -157,6 +157,7 @@ impl Host {
         let child_fd = child.descriptor.fd();
         self.owners.insert(conn, child_fd);
         self.insert(child_fd, child);
+        self.stack.accept(conn);
         Ok((child_fd, SocketAddr::new(tuple.remote, tuple.remote_port)))
     }
 }
