@@ -17,4 +17,4 @@ mod words;
 pub use ip::{Ecn, IpRepr};
 pub use malformed::Malformed;
 pub use packet::{MAX_HEADER, Split, emit, parse, split};
-pub use tcp::{Flags, Options, SackBlocks, TcpRepr, Timestamps};
+pub use tcp::{Cookie, FastOpen, FastOpenKind, Flags, Options, SackBlocks, TcpRepr, Timestamps};

@@ -59,8 +59,8 @@ pub fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, TcpRepr), Malfo
 /// Writes the header in its canonical encoding and returns its length.
 ///
 /// IPv4: no options, DF set, identification zero (RFC 6864), header checksum filled. IPv6: no extension headers, flow
-/// label zero. TCP: options in the order MSS, SACK-permitted, timestamps, window scale, SACK, each group padded in front
-/// with NOPs so that 32-bit fields are aligned; checksum zero, to be filled by [`crate::checksum`]. SACK blocks that do
+/// label zero. TCP: options in the order MSS, SACK-permitted, timestamps, window scale, Fast Open, SACK, each group padded in
+/// front with NOPs so that 32-bit fields are aligned, Fast Open behind; checksum zero, to be filled by [`crate::checksum`]. SACK blocks that do
 /// not fit are left out, the last ones first: of four, three remain beside timestamps. Octets of `out` behind the
 /// returned length are unspecified.
 ///

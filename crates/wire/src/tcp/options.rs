@@ -1,4 +1,4 @@
-//! TCP options: MSS, window scale, SACK-permitted, SACK, timestamps.
+//! TCP options: MSS, window scale, SACK-permitted, SACK, timestamps, Fast Open.
 //!
 //! On receipt any order and alignment will do (RFC 9293 MUST-64), unknown kinds are skipped (MUST-6), and of a repeated
 //! option the last counts. Deviation: an illegal length (MUST-7) condemns the whole segment, a wrong one for its kind too,
@@ -6,6 +6,7 @@
 //!
 //! On transmission every group of options fills whole words, so the encoding is a run of words.
 
+use super::fast_open::{EXPERIMENT, FAST_OPEN, FastOpen, FastOpenKind, MAGIC};
 use crate::Malformed;
 use base::{SeqNum, SeqRange};
 
@@ -37,6 +38,8 @@ pub struct Options {
     pub sack_permitted: bool,
     /// Timestamps (RFC 7323 §3).
     pub timestamps: Option<Timestamps>,
+    /// Fast Open (RFC 7413 §4.1.1).
+    pub fast_open: Option<FastOpen>,
     /// SACK blocks (RFC 2018 §3), in wire order.
     pub sack: SackBlocks,
 }
@@ -94,6 +97,12 @@ impl Options {
                 let (tsval, tsecr) = pair(exactly(body)?);
                 self.timestamps = Some(Timestamps { tsval, tsecr });
             }
+            FAST_OPEN => self.fast_open = FastOpen::read(FastOpenKind::Assigned, body).or(self.fast_open),
+            EXPERIMENT => {
+                if let Some(body) = body.strip_prefix(&MAGIC) {
+                    self.fast_open = FastOpen::read(FastOpenKind::Experimental, body).or(self.fast_open);
+                }
+            }
             _ => {}
         }
         Ok(())
@@ -115,6 +124,9 @@ impl Options {
         }
         if let Some(shift) = self.window_scale {
             words.push([NOP, WINDOW_SCALE, 3, shift]);
+        }
+        if let Some(fast_open) = &self.fast_open {
+            words.push_fast_open(fast_open);
         }
         if !self.sack.is_empty() {
             words.push_sack(&self.sack);
@@ -149,9 +161,20 @@ impl Words<'_> {
         self.push(stamps.tsecr.to_be_bytes());
     }
 
-    /// As many blocks as fit; the groups before take 20 octets at most, so two always do.
+    /// Padded behind, as it is usually seen. The groups before take 20 octets at most, so the longest cookie fits.
+    fn push_fast_open(&mut self, fast_open: &FastOpen) {
+        let len = fast_open.write(&mut self.out[self.len..]);
+        let padded = len.next_multiple_of(4);
+        self.out[self.len + len..self.len + padded].fill(NOP);
+        self.len += padded;
+    }
+
+    /// As many blocks as fit; the groups before take 20 octets at most, so two always do, unless a cookie stands there.
     fn push_sack(&mut self, sack: &SackBlocks) {
-        let room = (MAX_OPTIONS - self.len - 4) / 8;
+        let room = (MAX_OPTIONS - self.len).saturating_sub(4) / 8;
+        if room == 0 {
+            return;
+        }
         let blocks = &sack.as_slice()[..sack.as_slice().len().min(room)];
         self.push([NOP, NOP, SACK, 2 + 8 * blocks.len() as u8]);
         for block in blocks {

@@ -10,6 +10,11 @@ fn payload() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..64)
 }
 
+/// Any TCP header without the option that the oracle does not know.
+fn known() -> impl Strategy<Value = TcpRepr> {
+    tcp().prop_map(|tcp| TcpRepr { options: Options { fast_open: None, ..tcp.options }, ..tcp })
+}
+
 /// The options in canonical order; `etherparse` packs them without padding in between.
 fn elements(options: &Options) -> Vec<Element> {
     let blocks = options.sack.as_slice();
@@ -70,7 +75,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
-    fn the_oracle_reads_what_we_write(ip in ip(), tcp in tcp(), payload in payload()) {
+    fn the_oracle_reads_what_we_write(ip in ip(), tcp in known(), payload in payload()) {
         let mut header = emitted(&ip, &tcp, payload.len() as u32);
         checksum::fill(&mut header, &payload);
         let raw = [header.as_slice(), &payload].concat();
@@ -95,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn we_read_what_the_oracle_writes(ip in ip(), tcp in tcp(), payload in payload()) {
+    fn we_read_what_the_oracle_writes(ip in ip(), tcp in known(), payload in payload()) {
         // What fits padded fits packed.
         let tcp = that_fits(tcp);
         let mut header = their_tcp(&tcp);

@@ -3,7 +3,7 @@
 use base::{SeqNum, SeqRange};
 use core::net::IpAddr;
 use proptest::prelude::*;
-use wire::{Ecn, Flags, IpRepr, MAX_HEADER, Options, SackBlocks, TcpRepr, Timestamps};
+use wire::{Cookie, Ecn, FastOpen, FastOpenKind, Flags, IpRepr, MAX_HEADER, Options, SackBlocks, TcpRepr, Timestamps};
 
 /// Any IP header of either version.
 pub fn ip() -> impl Strategy<Value = IpRepr> {
@@ -25,12 +25,16 @@ pub fn options() -> impl Strategy<Value = Options> {
         }
         blocks
     });
-    (any::<Option<u16>>(), any::<Option<u8>>(), any::<bool>(), prop::option::of(stamps), sack).prop_map(
-        |(mss, window_scale, sack_permitted, timestamps, sack)| Options {
+    let cookie = prop::collection::vec(any::<u8>(), 0..=16).prop_map(|octets| Cookie::new(&octets));
+    let kind = prop_oneof![Just(FastOpenKind::Assigned), Just(FastOpenKind::Experimental)];
+    let fast_open = prop::option::of((kind, cookie).prop_map(|(kind, cookie)| FastOpen { kind, cookie }));
+    (any::<Option<u16>>(), any::<Option<u8>>(), any::<bool>(), prop::option::of(stamps), fast_open, sack).prop_map(
+        |(mss, window_scale, sack_permitted, timestamps, fast_open, sack)| Options {
             mss,
             window_scale,
             sack_permitted,
             timestamps,
+            fast_open,
             sack,
         },
     )
@@ -68,7 +72,11 @@ pub fn that_fits(mut tcp: TcpRepr) -> TcpRepr {
         (None, true) => 1,
         (None, false) => 0,
     } + usize::from(o.mss.is_some())
-        + usize::from(o.window_scale.is_some());
-    tcp.options.sack = o.sack.truncated((10 - words - 1) / 2);
+        + usize::from(o.window_scale.is_some())
+        + o.fast_open.map_or(0, |option| {
+            let head = if option.kind == FastOpenKind::Assigned { 2 } else { 4 };
+            (head + option.cookie.map_or(0, |cookie| cookie.as_slice().len())).div_ceil(4)
+        });
+    tcp.options.sack = o.sack.truncated(9usize.saturating_sub(words) / 2);
     tcp
 }

@@ -20,6 +20,10 @@ fn written(options: &Options) -> Vec<u8> {
 
 const STAMPS: Timestamps = Timestamps { tsval: 0x01020304, tsecr: 0x05060708 };
 
+fn asked(kind: FastOpenKind, cookie: &[u8]) -> Option<FastOpen> {
+    Some(FastOpen { kind, cookie: crate::Cookie::new(cookie) })
+}
+
 fn blocks(count: u32) -> SackBlocks {
     let mut sack = SackBlocks::NONE;
     for i in 0..count {
@@ -45,6 +49,16 @@ fn blocks(count: u32) -> SackBlocks {
 #[test_case(&[1, 1, 5, 10, 0, 0, 0, 0, 0, 0, 0, 8] => Options { sack: blocks(1), ..Options::default() }; "one SACK block")]
 #[test_case(&[253, 2, 4, 2] => Options { sack_permitted: true, ..Options::default() }; "an unknown kind without a body")]
 #[test_case(&[253, 6, 2, 4, 0, 0, 4, 2] => Options { sack_permitted: true, ..Options::default() }; "an unknown kind whose body looks like an option")]
+#[test_case(&[34, 2, 1, 1] => Options { fast_open: asked(FastOpenKind::Assigned, &[]), ..Options::default() }; "a request for a cookie")]
+#[test_case(&[34, 6, 1, 2, 3, 4, 1, 1] => Options { fast_open: asked(FastOpenKind::Assigned, &[1, 2, 3, 4]), ..Options::default() }; "a cookie")]
+#[test_case(&[254, 4, 0xf9, 0x89] => Options { fast_open: asked(FastOpenKind::Experimental, &[]), ..Options::default() }; "a request by the experiment's number")]
+#[test_case(&[254, 8, 0xf9, 0x89, 1, 2, 3, 4] => Options { fast_open: asked(FastOpenKind::Experimental, &[1, 2, 3, 4]), ..Options::default() }; "a cookie by the experiment's number")]
+#[test_case(&[254, 8, 0xf9, 0x88, 1, 2, 3, 4] => Options::default(); "another experiment")]
+#[test_case(&[254, 2, 1, 1] => Options::default(); "an experiment without a number")]
+#[test_case(&[34, 4, 1, 2] => Options::default(); "a cookie that is too short")]
+#[test_case(&[34, 7, 1, 2, 3, 4, 5, 1] => Options::default(); "a cookie of odd length")]
+#[test_case(&[34, 20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8] => Options::default(); "a cookie that is too long")]
+#[test_case(&[34, 6, 1, 2, 3, 4, 34, 4, 1, 2] => Options { fast_open: asked(FastOpenKind::Assigned, &[1, 2, 3, 4]), ..Options::default() }; "what is ignored replaces nothing")]
 #[test_case(&[2, 4, 0, 1, 2, 4, 0, 2] => Options { mss: Some(2), ..Options::default() }; "of two the last counts")]
 fn reads(field: &[u8]) -> Options {
     read(field).unwrap()
@@ -85,6 +99,36 @@ fn blocks_that_fit(count: u32, beside: Options) -> usize {
     back.sack.as_slice().len()
 }
 
+#[test_case(FastOpenKind::Assigned, &[] => vec![34, 2, 1, 1])]
+#[test_case(FastOpenKind::Assigned, &[1, 2, 3, 4] => vec![34, 6, 1, 2, 3, 4, 1, 1])]
+#[test_case(FastOpenKind::Assigned, &[1, 2, 3, 4, 5, 6] => vec![34, 8, 1, 2, 3, 4, 5, 6])]
+#[test_case(FastOpenKind::Experimental, &[] => vec![254, 4, 0xf9, 0x89])]
+#[test_case(FastOpenKind::Experimental, &[1, 2, 3, 4] => vec![254, 8, 0xf9, 0x89, 1, 2, 3, 4])]
+fn a_fast_open_option_stands_behind_the_shift(kind: FastOpenKind, cookie: &[u8]) -> Vec<u8> {
+    let options = Options { window_scale: Some(7), fast_open: asked(kind, cookie), ..Options::default() };
+    let field = written(&options);
+    assert_eq!(read(&field), Ok(options));
+    assert_eq!(field[..4], [1, 3, 3, 7]);
+    field[4..].to_vec()
+}
+
+#[test]
+fn the_longest_cookie_fits_beside_everything_a_syn_carries() {
+    for kind in [FastOpenKind::Assigned, FastOpenKind::Experimental] {
+        let fast_open = asked(kind, &[7; 16]);
+        let syn = Options {
+            mss: Some(1),
+            timestamps: Some(STAMPS),
+            sack_permitted: true,
+            window_scale: Some(1),
+            fast_open,
+            ..Options::default()
+        };
+        assert_eq!(read(&written(&syn)), Ok(syn));
+        assert_eq!(read(&written(&Options { sack: blocks(1), ..syn })), Ok(syn));
+    }
+}
+
 #[test]
 fn a_fifth_block_finds_no_place() {
     let mut four = blocks(4);
@@ -109,6 +153,7 @@ enum Element {
     Permitted,
     Stamps(u32, u32),
     Sack(Vec<(u32, u32)>),
+    FastOpen(bool, Vec<u8>),
     Unknown(u8, Vec<u8>),
 }
 
@@ -120,7 +165,10 @@ fn element() -> impl Strategy<Value = Element> {
         Just(Element::Permitted),
         any::<(u32, u32)>().prop_map(|(tsval, tsecr)| Element::Stamps(tsval, tsecr)),
         prop::collection::vec(any::<(u32, u32)>(), 1..=4).prop_map(Element::Sack),
-        (9u8.., prop::collection::vec(any::<u8>(), 0..8)).prop_map(|(kind, body)| Element::Unknown(kind, body)),
+        (any::<bool>(), prop::collection::vec(any::<u8>(), 0..=18)).prop_map(|(e, body)| Element::FastOpen(e, body)),
+        (9u8.., prop::collection::vec(any::<u8>(), 0..8))
+            .prop_filter("a kind that is known", |(kind, _)| ![34, 254].contains(kind))
+            .prop_map(|(kind, body)| Element::Unknown(kind, body)),
     ]
 }
 
@@ -151,6 +199,16 @@ impl Element {
             Self::Stamps(tsval, tsecr) => {
                 meaning.timestamps = Some(Timestamps { tsval: *tsval, tsecr: *tsecr });
                 (8, [tsval.to_be_bytes(), tsecr.to_be_bytes()].concat())
+            }
+            Self::FastOpen(experimental, cookie) => {
+                let kind = if *experimental { FastOpenKind::Experimental } else { FastOpenKind::Assigned };
+                if matches!(cookie.len(), 0 | 4 | 6 | 8 | 10 | 12 | 14 | 16) {
+                    meaning.fast_open = asked(kind, cookie);
+                }
+                match kind {
+                    FastOpenKind::Assigned => (34, cookie.clone()),
+                    FastOpenKind::Experimental => (254, [&[0xf9, 0x89], &cookie[..]].concat()),
+                }
             }
             Self::Unknown(kind, body) => (*kind, body.clone()),
         };

@@ -1,0 +1,87 @@
+//! The Fast Open option (RFC 7413 §4.1.1): a cookie, or the request for one.
+//!
+//! Two encodings are known: the assigned kind 34, and the experimental kind 254 with its magic number (RFC 6994), which was
+//! in use before and still is asked by some. Cookies have 4 to 16 octets, an even number of them. Deviation from how other
+//! options are read: a length out of these bounds does not condemn the segment, because the option is an offer that may be
+//! ignored, and the bounds are the protocol's, not the encoding's.
+
+/// The assigned kind.
+pub(super) const FAST_OPEN: u8 = 34;
+/// Kind and magic number of the experiment.
+pub(super) const EXPERIMENT: u8 = 254;
+pub(super) const MAGIC: [u8; 2] = [0xf9, 0x89];
+
+/// Most octets of a cookie.
+pub const MAX_COOKIE: usize = 16;
+
+/// A cookie: 4 to 16 octets that its server alone understands.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Cookie {
+    octets: [u8; MAX_COOKIE],
+    len: u8,
+}
+
+impl Cookie {
+    /// A cookie of these octets; `None` unless they are 4 to 16 and even in number (RFC 7413 §4.1.1).
+    pub fn new(cookie: &[u8]) -> Option<Self> {
+        if !(4..=MAX_COOKIE).contains(&cookie.len()) || !cookie.len().is_multiple_of(2) {
+            return None;
+        }
+        let mut octets = [0; MAX_COOKIE];
+        octets[..cookie.len()].copy_from_slice(cookie);
+        Some(Self { octets, len: cookie.len() as u8 })
+    }
+    /// Its octets.
+    pub fn as_slice(&self) -> &[u8] {
+        &self.octets[..usize::from(self.len)]
+    }
+}
+
+impl core::fmt::Debug for Cookie {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        self.as_slice().iter().try_for_each(|octet| write!(f, "{octet:02x}"))
+    }
+}
+
+/// How the option is encoded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FastOpenKind {
+    /// With the assigned kind.
+    #[default]
+    Assigned,
+    /// As an experiment.
+    Experimental,
+}
+
+/// The Fast Open option.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FastOpen {
+    /// The encoding, in which an answer is given, too.
+    pub kind: FastOpenKind,
+    /// The cookie; without one, the option asks for it.
+    pub cookie: Option<Cookie>,
+}
+
+impl FastOpen {
+    /// Reads the body of an option; `None` when it is to be ignored.
+    pub(super) fn read(kind: FastOpenKind, body: &[u8]) -> Option<Self> {
+        match (Cookie::new(body), body) {
+            (None, [_, ..]) => None,
+            (cookie, _) => Some(Self { kind, cookie }),
+        }
+    }
+
+    /// Writes kind, length and body to the front of `out` and returns their number.
+    pub(super) fn write(&self, out: &mut [u8]) -> usize {
+        let cookie = self.cookie.as_ref().map_or(&[][..], Cookie::as_slice);
+        let head: &[u8] = match self.kind {
+            FastOpenKind::Assigned => &[FAST_OPEN, 2],
+            FastOpenKind::Experimental => &[EXPERIMENT, 4, MAGIC[0], MAGIC[1]],
+        };
+        let len = head.len() + cookie.len();
+        out[..head.len()].copy_from_slice(head);
+        out[head.len()..len].copy_from_slice(cookie);
+        out[1] = len as u8;
+        len
+    }
+}
