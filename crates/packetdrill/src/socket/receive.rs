@@ -40,11 +40,18 @@ impl Host {
         if *so_far >= enough {
             return Ok(*so_far);
         }
-        match self.end_of_stream(fd, conn)? {
-            None => Err(Errno::EAGAIN),
-            Some(_) if *so_far > 0 => Ok(*so_far),
-            Some(end) => end,
+        let fin_received = self.stack.queues(conn).is_some_and(|queues| queues.fin_received);
+        let over = self.is_over(conn);
+        let socket = self.socket_mut(fd)?;
+        if !(fin_received || over || socket.shut_read || socket.error.is_some()) {
+            return Err(Errno::EAGAIN);
         }
+        // What the reader meets when nothing is left: the peer's FIN before an error, an error before our own end. Whoever
+        // has octets in hand learns it with the next call.
+        if *so_far == 0 && !fin_received {
+            socket.take_error()?;
+        }
+        Ok(*so_far)
     }
 
     /// Moves what is readable behind what `so_far` counts; a peek begins at the front each time.
@@ -70,20 +77,6 @@ impl Host {
             scatter(&octets, pieces, skip);
         }
         *so_far = skip + len;
-    }
-
-    /// What a reader meets when nothing is left to be read: the peer's FIN, an error, or the end by one's own hand.
-    fn end_of_stream(&mut self, fd: RawFd, conn: Conn) -> Result<Option<Result<usize, Errno>>, Errno> {
-        let fin_received = self.stack.queues(conn).is_some_and(|queues| queues.fin_received);
-        let over = self.is_over(conn);
-        let socket = self.socket_mut(fd)?;
-        if fin_received {
-            return Ok(Some(Ok(0)));
-        }
-        if let Some(error) = socket.error {
-            return Ok(Some(Err(error)));
-        }
-        Ok((socket.shut_read || over).then_some(Ok(0)))
     }
 
     /// Nothing more will come or go on this connection.
