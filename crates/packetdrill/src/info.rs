@@ -128,8 +128,9 @@ fn head(image: &mut Image, d: &Details) {
     image.byte(2, small(d.consecutive_timeouts));
     image.byte(3, small(d.window_probes));
     image.byte(4, small(d.back_off));
-    // Bits for ECN, and for data in the SYN, follow.
-    image.byte(5, u8::from(timestamps) | u8::from(sack) << 1 | u8::from(scaling) << 2);
+    let (ecn, marked) = (d.info.ecn.negotiated, d.info.ecn.received_ce > 0);
+    let options = [timestamps, sack, scaling, ecn, ecn && marked];
+    image.byte(5, options.into_iter().rev().fold(0, |bits, used| bits << 1 | u8::from(used)));
     if let Some((theirs, ours)) = d.shifts {
         image.byte(6, (theirs & 15) | ours << 4);
     }
@@ -204,6 +205,7 @@ fn totals(image: &mut Image, d: &Details) {
     image.u64(176, d.window_limited.as_micros());
     image.u64(184, d.buffer_limited.as_micros());
     image.u32(192, counters.segments_delivered.wrapping_add(u32::from(established)));
+    image.u32(196, d.info.ecn.delivered_ce);
     image.u64(200, counters.bytes_sent);
     image.u64(208, counters.bytes_retransmitted);
 }

@@ -44,7 +44,7 @@ fn info() -> TcpInfo {
         readable: 0,
         mismatches: 0,
         negotiated: (true, true, true),
-        ecn: EcnInfo::default(),
+        ecn: EcnInfo { negotiated: true, delivered_ce: 13, received_ce: 14, reductions: 1 },
         counters: counters(),
     }
 }
@@ -97,7 +97,7 @@ fn number(image: &[u8], offset: usize, octets: usize) -> u64 {
 #[test_case(2, 1 => 2; "retransmits")]
 #[test_case(3, 1 => 255; "probes saturate")]
 #[test_case(4, 1 => 4; "backoff")]
-#[test_case(5, 1 => 7; "options: timestamps, SACK, window scale")]
+#[test_case(5, 1 => 0x1f; "options: timestamps, SACK, window scale, ECN, marks seen")]
 #[test_case(6, 1 => 0x87; "the peer's shift in the low half, ours in the high one")]
 #[test_case(7, 1 => 0; "the rate measured the path")]
 #[test_case(8, 4 => 220_000; "rto")]
@@ -139,7 +139,7 @@ fn number(image: &[u8], offset: usize, octets: usize) -> u64 {
 #[test_case(176, 8 => 32_000; "rwnd_limited")]
 #[test_case(184, 8 => 33_000; "sndbuf_limited")]
 #[test_case(192, 4 => 110; "delivered, and the SYN")]
-#[test_case(196, 4 => 0; "delivered_ce")]
+#[test_case(196, 4 => 13; "delivered_ce")]
 #[test_case(200, 8 => 103_000; "bytes_sent")]
 #[test_case(208, 8 => 4_000; "bytes_retrans")]
 #[test_case(216, 4 => 12; "dsack_dups")]
