@@ -255,7 +255,8 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("receive.window.factor_percent", Count, |c| stepped(c)
         .map(|stepped| Place::U32(&mut stepped.factor_percent))),
     choice!("receive.rounding", |c| Some(&mut c.receive.rounding),
-        "octets" => WindowRounding::Octets, "segments" => WindowRounding::Segments),
+        "octets" => WindowRounding::Octets, "segments" => WindowRounding::Segments,
+        "segments_from_syn" => WindowRounding::SegmentsFromSyn),
     quantity!("receive.spare_segments", Count, U32, |c| c.receive.spare_segments),
     quantity!("receive.reassembly_max", Count, MaybeU32, |c| c.receive.reassembly_max),
     quantity!("send.buffer", Bytes, U32, |c| c.send.buffer),

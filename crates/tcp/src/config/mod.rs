@@ -78,6 +78,8 @@ pub enum WindowRounding {
     /// Segments: the size at the start is rounded up. SYNs show it as it was, as they leave before the size of a segment is
     /// agreed on.
     Segments,
+    /// Segments: the size at the start is rounded down, already in the SYN, by what is known of their size when it leaves.
+    SegmentsFromSyn,
 }
 
 /// The send side.

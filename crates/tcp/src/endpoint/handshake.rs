@@ -11,7 +11,7 @@ use crate::recv::{AckPolicy, Assembler, AutoTune, ReceiveBuffer, ReceiveWindow};
 use crate::send::{CwndUsage, Pacer, SendBuffer};
 use crate::timers::{TimerKind, TimerTable};
 use crate::timestamps::TimestampState;
-use base::{Instant, SeqNum, SeqRange};
+use base::{Bytes, Instant, SeqNum, SeqRange};
 use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
@@ -71,14 +71,21 @@ impl RecoverySide {
     }
 }
 
+/// The receive window to begin with, for segments of `mss` octets.
+fn first_window(cfg: &ValidConfig, mss: Bytes) -> Bytes {
+    let window = cfg.receive.window.initial();
+    let whole = window - window % mss.max(1);
+    if cfg.receive.rounding == WindowRounding::SegmentsFromSyn && whole > 0 { whole } else { window }
+}
+
 impl ReceiveSide {
     /// Nothing is known of the peer yet; its SYN replaces most of this.
-    fn new(cfg: &ValidConfig) -> Self {
+    fn new(cfg: &ValidConfig, mss: u16) -> Self {
         Self {
             irs: SeqNum(0),
             assembler: Assembler::new(SeqNum(0)),
             buffer: ReceiveBuffer::new(),
-            window: ReceiveWindow::new(SeqNum(0), cfg.receive.window.initial(), 0),
+            window: ReceiveWindow::new(SeqNum(0), first_window(cfg, mss.into()), 0),
             policy: AckPolicy::new(&cfg.ack),
             autotune: AutoTune::new(&cfg.receive.window),
             ack_due: false,
@@ -137,7 +144,7 @@ impl Endpoint {
             cc: cc::build(&cfg.cc, u32::from(mss), iss),
             usage: CwndUsage::new(first),
             pacer: Pacer::default(),
-            rcv: ReceiveSide::new(cfg),
+            rcv: ReceiveSide::new(cfg, mss),
             ecn: EcnState::default(),
             syn_due: false,
             rst_due: false,
@@ -170,7 +177,6 @@ impl Endpoint {
         let rcv_nxt = syn.seq + 1;
         self.rcv.irs = syn.seq;
         self.rcv.assembler = Assembler::new(rcv_nxt);
-        self.rcv.window = ReceiveWindow::new(rcv_nxt, self.cfg.receive.window.initial(), self.neg.rcv_shift);
         self.ts.on_ack_sent(rcv_nxt);
         self.snd.wl1 = syn.seq;
         // RFC 7323 §2.2: the window of a SYN is never scaled.
@@ -181,14 +187,25 @@ impl Endpoint {
         // A peer may announce a size below any usable one; 48 octets keep the options and some data apart.
         self.snd.smss = u32::from(peer_mss.min(ours)).max(48 + overhead) - overhead;
         self.rcv.rmss = u32::from(ours).saturating_sub(overhead).max(1);
-        if self.cfg.receive.rounding == WindowRounding::Segments {
-            let limit = self.rcv.window.limit();
-            self.rcv.window.set_limit(limit.next_multiple_of(self.snd.smss));
-        }
+        self.open_receive_window(rcv_nxt, u32::from(ours));
         self.cc = cc::build(&self.cfg.cc, self.snd.smss, self.snd.iss);
         if !self.neg.sack {
             // RFC 8985 §4 needs SACK; without it, duplicate ACKs are all there is.
             self.rec.detector = recovery::build_detector_without_sack(&self.cfg.recovery.detector);
+        }
+    }
+
+    /// The window that our SYN, or SYN-ACK, shows; `mss` is what it says of the size of segments.
+    fn open_receive_window(&mut self, rcv_nxt: SeqNum, mss: Bytes) {
+        let known = match self.origin {
+            // The SYN has left before options were agreed on.
+            Origin::Active => mss,
+            Origin::Passive => self.rcv.rmss,
+        };
+        self.rcv.window = ReceiveWindow::new(rcv_nxt, first_window(&self.cfg, known), self.neg.rcv_shift);
+        if self.cfg.receive.rounding == WindowRounding::Segments {
+            let limit = self.rcv.window.limit();
+            self.rcv.window.set_limit(limit.next_multiple_of(self.snd.smss));
         }
     }
 

@@ -1,7 +1,8 @@
 //! Flow control: Nagle, silly windows, zero windows, scaling.
 
 use crate::config::{
-    DrsConfig, NagleConfig, ReceiveWindowConfig, SteppedConfig, WindowLevel, WindowRounding, WindowScaleConfig,
+    DrsConfig, NagleConfig, ReceiveWindowConfig, SteppedConfig, TimestampConfig, WindowLevel, WindowRounding,
+    WindowScaleConfig,
 };
 use crate::testing::{MSS, Script, peer_options, quick};
 use base::Duration;
@@ -308,6 +309,26 @@ fn a_window_is_rounded_up_once_the_size_of_segments_is_known(mss: u16) -> u32 {
     script.deliver(repr, u32::from(mss));
     assert_eq!(Script::accepted_after(cfg, 1).out[0].window, 16_384, "of a SYN-ACK");
     script.info().rcv_wnd
+}
+
+#[test_case(65_536 => (64_240, 65_160); "as many as fit, a timestamp each in the answer")]
+#[test_case(20_000 => (18_980, 18_824); "a smaller window")]
+#[test_case(1_000 => (1_000, 1_000); "less than a segment stays as it is")]
+fn a_window_is_rounded_down_from_the_syn_on(bytes: u32) -> (u16, u16) {
+    let mut cfg = quick();
+    cfg.receive.window = ReceiveWindowConfig::Fixed { bytes };
+    cfg.receive.rounding = WindowRounding::SegmentsFromSyn;
+    cfg.options.timestamps = TimestampConfig::Offer;
+    let mut script = Script::connecting(cfg.clone());
+    let shown = script.sent()[0].window;
+    script.finish_handshake(peer_options());
+    assert_eq!(script.info().rcv_wnd, u32::from(shown), "what the SYN has shown holds");
+    let mut server = Script::accepted_after(cfg, 0);
+    server.sent();
+    let mut syn = server.segment(Flags::SYN, 0, None);
+    syn.options = Options { timestamps: Some(wire::Timestamps { tsval: 1, tsecr: 0 }), ..peer_options() };
+    server.deliver(syn, 0);
+    (shown, server.sent()[0].window)
 }
 
 #[test]
