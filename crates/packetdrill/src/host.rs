@@ -131,6 +131,8 @@ impl Host {
                 match event {
                     ConnEvent::Readable => socket.wakes.readable += 1,
                     ConnEvent::Writable => socket.wakes.writable += 1,
+                    // Nothing that a socket reports.
+                    ConnEvent::Unresponsive => {}
                     ConnEvent::Connected => {
                         socket.wakes.readable += 1;
                         socket.wakes.writable += 1;

@@ -59,8 +59,8 @@ fn retransmissions_come_at_their_times_however_they_are_waited_for() {
     assert!((0..=1).contains(&(script.now() - second.at)));
     // Slept past: the packet has the time it was sent at, not the time it was fetched.
     script.usleep(10_000_000);
+    assert_eq!(script.expect().at - first.at, 2_000_000);
     assert_eq!(script.expect().at - first.at, 3_000_000);
-    assert_eq!(script.expect().at - first.at, 7_000_000);
 }
 
 #[test]

@@ -42,6 +42,7 @@ pub(crate) enum Unit {
 #[derive(Debug)]
 pub(crate) enum Place<'c> {
     Time(&'c mut Duration),
+    MaybeTime(&'c mut Option<Duration>),
     Share(&'c mut Ratio),
     U32(&'c mut u32),
     U16(&'c mut u16),
@@ -179,6 +180,7 @@ impl Place<'_> {
         let number = |n: u64| if unit == Unit::Bytes { units::show_bytes(n) } else { n.to_string() };
         match self {
             Self::Time(span) => span.to_string(),
+            Self::MaybeTime(span) => span.map_or_else(|| NONE.to_owned(), |span| span.to_string()),
             Self::Share(share) => units::show_ratio(*share),
             Self::U32(n) => number(u64::from(*n)),
             Self::U16(n) => number(u64::from(*n)),
@@ -192,6 +194,7 @@ impl Place<'_> {
         let absent = text.trim().eq_ignore_ascii_case(NONE);
         match self {
             Self::Time(span) => *span = units::duration(text)?,
+            Self::MaybeTime(span) => *span = if absent { None } else { Some(units::duration(text)?) },
             Self::Share(share) => *share = units::ratio(text)?,
             Self::U32(n) => *n = narrow(number(unit, text)?, text)?,
             Self::U16(n) => *n = narrow(number(unit, text)?, text)?,

@@ -16,8 +16,9 @@ use recovery::{
     LostRetransmission, PrrBound, PrrConfig, RackConfig, ReductionConfig, TlpConfig,
 };
 use tcp::config::{
-    AckTimer, Config, DrsConfig, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta, NagleConfig, QuickAgain,
-    ReceiveWindowConfig, SackConfig, SteppedConfig, TimestampConfig, WindowLevel, WindowRounding, WindowScaleConfig,
+    AckTimer, Config, CountedFrom, DrsConfig, EcnNegotiation, EcnResponse, EcnSynAgain, Farewell, KeepAliveConfig,
+    MarkBeta, NagleConfig, QuickAgain, ReceiveWindowConfig, RetryLimit, SackConfig, SteppedConfig, TimestampConfig,
+    WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
 };
 
 /// A quantity that always applies, or (`?`) one that depends on the kind of its group.
@@ -221,7 +222,32 @@ pub const LEAVES: &[Leaf] = &[
         RttVariation::Smoothed => None,
     }),
     quantity!("retries.data", Count, U32, |c| c.retries.data),
+    choice!("retries.limit", |c| Some(&mut c.retries.limit), "count" => RetryLimit::Count, "time" => RetryLimit::Time),
+    quantity!("retries.notify", Count, U32, |c| c.retries.notify),
+    quantity!("retries.orphan", Count, MaybeU32, |c| c.retries.orphan),
     quantity!("retries.syn", Count, U32, |c| c.retries.syn),
+    quantity!("retries.syn_linear", Count, U32, |c| c.retries.syn_linear),
+    quantity!("retries.syn_ack", Count, U32, |c| c.retries.syn_ack),
+    quantity!("retries.user_timeout", Time, MaybeTime, |c| c.retries.user_timeout),
+    choice!("retries.counted_from", |c| Some(&mut c.retries.counted_from),
+        "transmission" => CountedFrom::Transmission, "retransmission" => CountedFrom::Retransmission),
+    choice!("retries.farewell", |c| Some(&mut c.retries.farewell),
+        "silence" => Farewell::Silence, "reset" => Farewell::Reset),
+    kind!("keepalive.kind", |c| c.keepalive,
+        "off" => KeepAliveConfig::Off => KeepAliveConfig::Off,
+        "on" => KeepAliveConfig::On { .. } => KeepAliveConfig::AFTER_TWO_HOURS),
+    quantity!("keepalive.idle", Time, |c| match &mut c.keepalive {
+        KeepAliveConfig::On { idle, .. } => Some(Place::Time(idle)),
+        KeepAliveConfig::Off => None,
+    }),
+    quantity!("keepalive.interval", Time, |c| match &mut c.keepalive {
+        KeepAliveConfig::On { interval, .. } => Some(Place::Time(interval)),
+        KeepAliveConfig::Off => None,
+    }),
+    quantity!("keepalive.count", Count, |c| match &mut c.keepalive {
+        KeepAliveConfig::On { count, .. } => Some(Place::U32(count)),
+        KeepAliveConfig::Off => None,
+    }),
     quantity!("ack.delay", Time, Time, |c| c.ack.delay),
     choice!("ack.timer", |c| Some(&mut c.ack.timer),
         "per_segment" => AckTimer::PerSegment, "heartbeat" => AckTimer::Heartbeat),
@@ -264,6 +290,8 @@ pub const LEAVES: &[Leaf] = &[
         "rfc896" => NagleConfig::Rfc896, "minshall" => NagleConfig::Minshall, "off" => NagleConfig::Off),
     quantity!("send.sws_override", Time, Time, |c| c.send.sws_override),
     quantity!("send.persist_max", Time, Time, |c| c.send.persist_max),
+    choice!("send.window_probe", |c| Some(&mut c.send.window_probe),
+        "octet" => WindowProbe::Octet, "empty" => WindowProbe::Empty),
     choice!("options.sack", |c| Some(&mut c.options.sack), "offer" => SackConfig::Offer, "off" => SackConfig::Off),
     choice!("options.timestamps", |c| Some(&mut c.options.timestamps),
         "offer" => TimestampConfig::Offer, "answer" => TimestampConfig::Answer, "off" => TimestampConfig::Off),

@@ -11,6 +11,9 @@ pub enum ConnEvent {
     Readable,
     /// A write that was cut short may go on.
     Writable,
+    /// The same data was sent several times and not acknowledged, `retries.notify` of them again (RFC 9293 §3.8.3: R1). The
+    /// connection goes on.
+    Unresponsive,
     /// The connection is over; nothing follows.
     Closed(CloseReason),
 }
@@ -26,7 +29,7 @@ pub enum CloseReason {
     Reset,
     /// The application aborted it.
     Aborted,
-    /// The peer stopped answering.
+    /// The peer stopped answering: R2, the user timeout, or keep-alive (RFC 9293 §3.8.3, §3.8.4).
     TimedOut,
 }
 

@@ -230,6 +230,16 @@ impl Script {
         self.run(None);
     }
 
+    pub fn release(&mut self) {
+        self.stack.release(&mut StackCx::new(self.now, &mut Off), self.conn);
+        self.run(None);
+    }
+
+    pub fn abort(&mut self) {
+        self.stack.abort(&mut StackCx::new(self.now, &mut Off), self.conn);
+        self.run(None);
+    }
+
     /// What left since the last call.
     pub fn sent(&mut self) -> Vec<Out> {
         core::mem::take(&mut self.out)

@@ -19,6 +19,8 @@ pub enum TimerKind {
     Persist,
     /// An acknowledgement was delayed long enough. Armed by `data.rs`.
     DelayedAck,
+    /// Nothing was heard for long. Armed by `patience.rs`. Shares the slot of the closing states, which come after it.
+    KeepAlive,
     /// The peer did not close its direction. Armed by `close.rs`.
     FinWait2,
     /// Twice the maximum segment lifetime is over. Armed by `close.rs`.
@@ -36,6 +38,7 @@ impl TimerKind {
             Self::TailProbe => "tail_probe",
             Self::Persist => "persist",
             Self::DelayedAck => "delayed_ack",
+            Self::KeepAlive => "keep_alive",
             Self::FinWait2 => "fin_wait_2",
             Self::TimeWait => "time_wait",
             Self::Pace => "pace",
@@ -47,7 +50,7 @@ impl TimerKind {
         match self {
             Self::Retransmit | Self::Reorder | Self::TailProbe | Self::Persist => 0,
             Self::DelayedAck => 1,
-            Self::FinWait2 | Self::TimeWait => 2,
+            Self::KeepAlive | Self::FinWait2 | Self::TimeWait => 2,
             Self::Pace => 3,
         }
     }
@@ -116,12 +119,13 @@ mod tests {
     use proptest::prelude::*;
 
     const EXACT: Duration = Duration::ZERO;
-    const KINDS: [TimerKind; 8] = [
+    const KINDS: [TimerKind; 9] = [
         TimerKind::Retransmit,
         TimerKind::Reorder,
         TimerKind::TailProbe,
         TimerKind::Persist,
         TimerKind::DelayedAck,
+        TimerKind::KeepAlive,
         TimerKind::FinWait2,
         TimerKind::TimeWait,
         TimerKind::Pace,
@@ -155,7 +159,7 @@ mod tests {
         //= type=test
         //# The reordering, probe, retransmission and zero-window timers exclude each other.
         #[test]
-        fn agrees_with_a_sorted_list(ops in prop::collection::vec((0usize..8, 0u64..50, 0u8..3), 0..60)) {
+        fn agrees_with_a_sorted_list(ops in prop::collection::vec((0usize..9, 0u64..50, 0u8..3), 0..60)) {
             let mut table = TimerTable::new();
             let mut model: Vec<(TimerKind, u64)> = Vec::new();
             for (kind, at, op) in ops {

@@ -88,7 +88,7 @@ impl App for Echo {
                 self.left = self.left.map(|left| left.saturating_sub(1));
                 (self.report)(&transfer);
             }
-            ConnEvent::Connected => {}
+            _ => {}
         }
     }
 

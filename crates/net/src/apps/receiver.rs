@@ -63,8 +63,8 @@ impl App for Receiver {
         match event {
             ConnEvent::Connected => session.began = Some(cx.now),
             ConnEvent::Readable => self.on_readable(stack, cx),
-            ConnEvent::Writable => {}
             ConnEvent::Closed(reason) => self.client.on_closed(stack, cx, reason),
+            _ => {}
         }
     }
 
@@ -122,7 +122,7 @@ impl App for Discard {
                 self.left = self.left.map(|left| left.saturating_sub(1));
                 (self.report)(&transfer);
             }
-            ConnEvent::Connected | ConnEvent::Writable => {}
+            ConnEvent::Connected | ConnEvent::Writable | ConnEvent::Unresponsive => {}
         }
     }
 

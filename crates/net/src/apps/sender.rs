@@ -156,6 +156,7 @@ impl App for Sender {
                 session.drain(stack, cx, &mut self.sink, |_| {});
             }
             ConnEvent::Closed(reason) => self.client.on_closed(stack, cx, reason),
+            _ => {}
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use std::collections::BTreeSet;
-use tcp::config::{OptionsConfig, ReceiveConfig, RetryConfig, SendConfig, TimersConfig};
+use tcp::config::{KeepAliveConfig, OptionsConfig, ReceiveConfig, RetryConfig, SendConfig, TimersConfig};
 use test_case::test_case;
 
 /// Configurations that together have every kind.
@@ -113,7 +113,8 @@ fn what_is_wrong_is_said(path: &str, text: &str, message: &str) {
 /// A field added to the configuration makes this stop compiling: give it a leaf in `leaves.rs`, and then a name here.
 #[test]
 fn every_field_of_the_configuration_has_been_thought_of() {
-    let Config { cc, recovery, rto, rtt, retries, ack, receive, send, options, ecn, timers } = Config::default();
+    let Config { cc, recovery, rto, rtt, retries, keepalive, ack, receive, send, options, ecn, timers } =
+        Config::default();
     let cc::CcConfig { initial_window, slow_start: _, avoidance: _, pacing: _ } = cc;
     let cc::InitialWindow { segments: _, bytes_max: _ } = initial_window;
     let recovery::RecoveryConfig {
@@ -129,10 +130,24 @@ fn every_field_of_the_configuration_has_been_thought_of() {
     let recovery::UndoConfig { dsack: _, eifel: _, frto: _ } = undo;
     let recovery::rto::RtoConfig { initial: _, min: _, max: _, granularity: _ } = rto;
     let recovery::rtt::RttConfig { min_rtt_window: _, gains: _, variation: _ } = rtt;
-    let RetryConfig { data: _, syn: _ } = retries;
+    let RetryConfig {
+        notify: _,
+        data: _,
+        limit: _,
+        orphan: _,
+        syn: _,
+        syn_linear: _,
+        syn_ack: _,
+        user_timeout: _,
+        counted_from: _,
+        farewell: _,
+    } = retries;
+    match keepalive {
+        KeepAliveConfig::Off | KeepAliveConfig::On { idle: _, interval: _, count: _ } => {}
+    }
     let tcp::config::AckConfig { delay: _, timer: _, every_segments: _, quick_segments: _, quick_again: _ } = ack;
     let ReceiveConfig { window: _, reassembly_max: _, rounding: _, spare_segments: _ } = receive;
-    let SendConfig { buffer: _, nagle: _, sws_override: _, persist_max: _ } = send;
+    let SendConfig { buffer: _, nagle: _, sws_override: _, persist_max: _, window_probe: _ } = send;
     let OptionsConfig { sack: _, timestamps: _, window_scale: _, mss_max: _ } = options;
     let tcp::config::EcnConfig { negotiation: _, syn_again: _, response: _, mark_beta: _ } = ecn;
     let TimersConfig { granularity: _, time_wait: _, fin_wait_2: _ } = timers;
@@ -162,7 +177,15 @@ fn every_bound_that_the_core_checks_has_a_leaf_of_that_path() {
     config.cc.initial_window.segments = 0;
     config.rto.min = Duration::ZERO;
     config.rtt.min_rtt_window = Duration::ZERO;
-    config.retries = RetryConfig { data: 0, syn: 0 };
+    config.retries = RetryConfig {
+        notify: 0,
+        data: 0,
+        syn: 0,
+        syn_ack: 0,
+        user_timeout: Some(Duration::ZERO),
+        ..RetryConfig::default()
+    };
+    config.keepalive = KeepAliveConfig::On { idle: Duration::ZERO, interval: Duration::ZERO, count: 0 };
     config.ack.every_segments = 0;
     config.receive.spare_segments = 65;
     config.ack.delay = Duration::from_secs(1);

@@ -99,10 +99,8 @@ impl Receiver {
                 self.read(stack, cx, u64::MAX);
             }
             // A slow reader takes its time after the first octet came.
-            (ConnEvent::Readable, AppPace::Chunks { every, .. }) => {
-                if self.next_read == Instant::MAX {
-                    self.next_read = next_after(cx.now, every);
-                }
+            (ConnEvent::Readable, AppPace::Chunks { every, .. }) if self.next_read == Instant::MAX => {
+                self.next_read = next_after(cx.now, every);
             }
             (ConnEvent::Closed(reason), pace) => {
                 // What arrived before the end is still there to be read.
@@ -112,7 +110,7 @@ impl Receiver {
                 self.next_read = Instant::MAX;
                 self.end.close(stack, cx, reason);
             }
-            (ConnEvent::Connected | ConnEvent::Writable, _) => {}
+            _ => {}
         }
     }
 

@@ -107,6 +107,7 @@ impl Sender {
                 self.phase = Phase::Done;
                 self.end.close(stack, cx, reason);
             }
+            _ => {}
         }
     }
 

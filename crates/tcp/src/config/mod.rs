@@ -4,10 +4,12 @@
 //! to a [`ValidConfig`], which is what machines are built from; after that the machine *is* its configuration.
 
 mod ecn;
+mod lifetime;
 mod validate;
 
 pub use crate::recv::{AckConfig, AckTimer, DrsConfig, QuickAgain, ReceiveWindowConfig, SteppedConfig, WindowLevel};
 pub use ecn::{EcnConfig, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta};
+pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLimit};
 pub use validate::ConfigError;
 
 use base::{Bytes, Duration};
@@ -29,8 +31,10 @@ pub struct Config {
     pub rto: RtoConfig,
     /// The RTT estimator's memory.
     pub rtt: RttConfig,
-    /// How often a segment is sent again before the connection is given up.
+    /// How long a peer that does not answer is borne with.
     pub retries: RetryConfig,
+    /// Probes of a connection at rest (RFC 9293 §3.8.4).
+    pub keepalive: KeepAliveConfig,
     /// When data is acknowledged.
     pub ack: AckConfig,
     /// The receive buffer and how it grows.
@@ -43,15 +47,6 @@ pub struct Config {
     pub ecn: EcnConfig,
     /// Clock granularity and the lengths of the closing states.
     pub timers: TimersConfig,
-}
-
-/// How often a segment is sent again (RFC 9293 §3.8.3: R2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RetryConfig {
-    /// Retransmissions of the same data before the connection is aborted.
-    pub data: u32,
-    /// Retransmissions of a SYN or SYN-ACK before the attempt fails.
-    pub syn: u32,
 }
 
 /// The receive side.
@@ -93,6 +88,19 @@ pub struct SendConfig {
     pub sws_override: Duration,
     /// Longest interval between zero-window probes (RFC 9293 §3.8.6.1).
     pub persist_max: Duration,
+    /// What a zero-window probe carries.
+    pub window_probe: WindowProbe,
+}
+
+/// A probe of a closed window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowProbe {
+    /// The next octet, beyond the window (RFC 9293 §3.8.6.1). A window too narrow for the silly-window rules is used after
+    /// [`SendConfig::sws_override`].
+    Octet,
+    /// Nothing: a segment one number below SND.UNA, which its receiver must answer (RFC 9293 §3.10.7.4, first). Each answer
+    /// starts the interval anew, and a window too narrow for the next segment is used only when a probe is due.
+    Empty,
 }
 
 /// Coalescing of small segments.
@@ -159,7 +167,8 @@ pub struct TimersConfig {
     pub granularity: Duration,
     /// How long TIME-WAIT lasts: twice the maximum segment lifetime (RFC 9293 §3.6.1).
     pub time_wait: Duration,
-    /// How long a connection that the application has closed waits in FIN-WAIT-2 for the peer's FIN.
+    /// How long a connection that the application has let go waits in FIN-WAIT-2 for the peer's FIN; zero for a reset
+    /// instead of waiting.
     pub fin_wait_2: Duration,
 }
 
@@ -175,11 +184,6 @@ impl Default for ReceiveConfig {
         }
     }
 }
-impl Default for RetryConfig {
-    fn default() -> Self {
-        Self { data: 15, syn: 6 }
-    }
-}
 impl Default for SendConfig {
     fn default() -> Self {
         Self {
@@ -187,6 +191,7 @@ impl Default for SendConfig {
             nagle: NagleConfig::Rfc896,
             sws_override: Duration::from_millis(200),
             persist_max: Duration::from_secs(60),
+            window_probe: WindowProbe::Octet,
         }
     }
 }

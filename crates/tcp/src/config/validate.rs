@@ -1,6 +1,6 @@
 //! The only door from [`Config`] to [`ValidConfig`].
 
-use super::{Config, MarkBeta, ValidConfig, WindowScaleConfig};
+use super::{Config, KeepAliveConfig, MarkBeta, ValidConfig, WindowScaleConfig};
 use crate::recv::{AckTimer, ReceiveWindowConfig};
 use base::Duration;
 use core::fmt;
@@ -41,8 +41,7 @@ impl Config {
                 errors.push(ConfigError { path, problem: problem.to_owned() });
             }
         };
-        need(self.retries.data >= 3, "retries.data", "must be at least 3 (RFC 9293 §3.8.3: R1)");
-        need(self.retries.syn >= 1, "retries.syn", "must be at least 1");
+        self.lifetime_problems(&mut need);
         need(
             self.ack.delay < Duration::from_millis(500) || self.ack.every_segments == 1,
             "ack.delay",
@@ -76,6 +75,22 @@ impl Config {
         }
         need(self.options.mss_max.is_none_or(|mss| mss >= 48), "options.mss_max", "must be at least 48");
         if errors.is_empty() { Ok(ValidConfig::new(self)) } else { Err(errors) }
+    }
+
+    /// How long a silent peer is borne with.
+    fn lifetime_problems(&self, need: &mut impl FnMut(bool, &'static str, &str)) {
+        let retries = &self.retries;
+        need(retries.notify >= 3, "retries.notify", "must be at least 3 (RFC 9293 §3.8.3: R1)");
+        need(retries.data >= 3, "retries.data", "must be at least 3 (RFC 9293 §3.8.3: R1)");
+        need(retries.syn >= 1, "retries.syn", "must be at least 1");
+        need(retries.syn_ack >= 1, "retries.syn_ack", "must be at least 1");
+        let user_timeout = retries.user_timeout.is_none_or(|limit| !limit.is_zero());
+        need(user_timeout, "retries.user_timeout", "must not be zero; none for no limit");
+        if let KeepAliveConfig::On { idle, interval, count } = self.keepalive {
+            need(!idle.is_zero(), "keepalive.idle", "must not be zero");
+            need(!interval.is_zero(), "keepalive.interval", "must not be zero");
+            need(count >= 1, "keepalive.count", "must be at least 1 (RFC 9293 §3.8.4: one lost answer proves nothing)");
+        }
     }
 
     /// The receive window, by itself and together with the shift that follows from it.

@@ -71,9 +71,7 @@ impl Endpoint {
             if seg.seq_len() == 0 && self.snd.wnd == wnd_before && seg.repr.options.sack.as_slice().is_empty() {
                 self.answer_probe(cx, &ProbeAck { ack, dsack: None, repeated: Repeated::Yes });
             }
-            if self.stop_probing_if_opened(cx.now, wnd_before) {
-                self.arm_loss_timer(cx);
-            }
+            self.take_answer(cx, wnd_before);
             self.note_ack(cx.now, None, None);
             return Disposition::Accepted;
         }
@@ -208,7 +206,7 @@ impl Endpoint {
                 self.write_blocked = false;
                 self.pending.writable = true;
             }
-            self.rec.retries = 0;
+            self.on_progress();
             // A back-off lasts until a valid sample comes (RFC 6298 §5, closing note; Karn's second rule).
             self.rec.rto_base = cx.now;
             if self.snd.wnd > 0 {

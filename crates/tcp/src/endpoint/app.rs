@@ -11,10 +11,17 @@ impl Endpoint {
     /// Goes on with other settings: a socket option that came after the connection was opened.
     ///
     /// What is looked up when it is needed (rules for small segments, time limits, retries, delays of acknowledgements)
-    /// changes at once. What machines were built from when the connection began (detector, controller, what the SYNs
+    /// changes at once; keep-alive begins, changes or ends, and what was heard before counts. What machines were built from when the connection began (detector, controller, what the SYNs
     /// negotiated, buffer sizes) stays as it was built.
-    pub(crate) fn reconfigure(&mut self, cfg: &ValidConfig) {
-        self.cfg = cfg.clone();
+    pub(crate) fn reconfigure<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cfg: &ValidConfig) {
+        let before = core::mem::replace(&mut self.cfg, cfg.clone());
+        if before.keepalive != cfg.keepalive {
+            self.arm_keepalive(cx);
+        }
+        let watches = self.state.is_synchronized() && !self.rec.board.is_empty();
+        if before.retries.user_timeout != cfg.retries.user_timeout && watches {
+            self.arm_loss_timer(cx);
+        }
     }
 
     /// Takes as much of `data` as the send buffer has room for. A short count means that `Writable` will follow.

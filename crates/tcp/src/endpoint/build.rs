@@ -159,7 +159,8 @@ impl Endpoint {
         }
         self.snd.nxt = self.snd.nxt.max(self.snd.iss + 1);
         let repr = self.syn_repr(cx.now);
-        self.arm(cx, TimerKind::Retransmit, cx.now + self.rec.rto.current().duration());
+        let again_at = cx.now + self.rec.rto.current().duration();
+        self.arm(cx, TimerKind::Retransmit, self.syn_within_user_timeout(again_at));
         let bare = Transmit { header_len: 0, offset: 0, len: 0, gso_size: None };
         self.put(cx, out, &repr, Ecn::NotEct, bare, self.rec.retries.min(255) as u8)
     }

@@ -1,9 +1,10 @@
 //! The end of a connection (RFC 9293 §3.6): our FIN, the waiting states, resets.
 
-use super::{Endpoint, SendSide, State};
+use super::{Application, Endpoint, SendSide, State};
 use crate::cx::Cx;
 use crate::event::CloseReason;
 use crate::timers::TimerKind;
+use base::SeqNum;
 use trace::Observer;
 
 impl Endpoint {
@@ -27,8 +28,12 @@ impl Endpoint {
         if self.state == State::Closed {
             return;
         }
-        // RFC 9293 §3.10.5: in these states the peer has nothing left to be told.
-        let silent = matches!(self.state, State::SynSent | State::TimeWait);
+        // RFC 9293 §3.10.5: in these states the peer has nothing left to be told, unless our FIN is still to follow.
+        let silent = match self.state {
+            State::SynSent | State::TimeWait => true,
+            State::Closing | State::LastAck => self.snd.side == SendSide::FinSent,
+            _ => false,
+        };
         self.rst_due = !silent;
         self.finish(cx, CloseReason::Aborted);
     }
@@ -53,22 +58,52 @@ impl Endpoint {
     pub(super) fn enter_fin_wait_2<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         self.set_state(cx, State::FinWait2);
         // The wait is bounded only once the application has let go; until then the peer may send for ever.
-        if self.released {
-            self.arm_fin_wait_2(cx);
+        if self.application == Application::Gone {
+            self.bound_fin_wait_2(cx);
         }
     }
 
-    fn arm_fin_wait_2<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        self.arm(cx, TimerKind::FinWait2, cx.now + self.cfg.timers.fin_wait_2);
+    fn bound_fin_wait_2<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        let wait = self.cfg.timers.fin_wait_2;
+        if wait.is_zero() {
+            self.rst_due = true;
+            self.finish(cx, CloseReason::Aborted);
+        } else {
+            self.arm(cx, TimerKind::FinWait2, cx.now + wait);
+        }
     }
 
-    /// The application has let the connection go: what arrives from now on is read by nobody.
+    /// The application will read no more, though it may still write. Nothing changes for the peer until this direction is
+    /// closed as well: then data that nobody will read is answered with a reset.
+    pub(crate) fn stop_reading(&mut self) {
+        if self.application == Application::Reads {
+            self.application = Application::ReadsNoMore;
+        }
+    }
+
+    /// The application has let the connection go: what arrives from now on is read by nobody. The peer is told so with a
+    /// reset instead of a FIN if something has arrived that was not read (RFC 9293 §3.6.1, RFC 2525 §2.17).
     pub(crate) fn release<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        self.released = true;
+        self.application = Application::Gone;
+        if self.state.is_synchronized() && self.state != State::TimeWait && self.rcv.buffer.readable() > 0 {
+            return self.abort(cx);
+        }
         self.shutdown(cx);
         if self.state == State::FinWait2 {
-            self.arm_fin_wait_2(cx);
+            self.bound_fin_wait_2(cx);
         }
+    }
+
+    /// Whether the octets before `data_end` come too late: both directions are closed as far as the application is
+    /// concerned, and they are new. The connection ends then; the reset is the stack's, as for a segment without a
+    /// connection (RFC 9293 §3.6.1).
+    pub(super) fn is_lost_on_us<O: Observer>(&mut self, cx: &mut Cx<'_, O>, data_end: SeqNum) -> bool {
+        let closed = matches!(self.state, State::FinWait1 | State::FinWait2);
+        let lost = closed && self.application != Application::Reads && data_end.after(self.rcv.assembler.rcv_nxt());
+        if lost {
+            self.finish(cx, CloseReason::Aborted);
+        }
+        lost
     }
 
     pub(super) fn enter_time_wait<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {

@@ -26,6 +26,9 @@ impl Endpoint {
             self.on_data_after_fin(cx, seg);
             return Disposition::Accepted;
         }
+        if !seg.payload.is_empty() && self.is_lost_on_us(cx, data_end) {
+            return Disposition::Dropped(DropReason::Closed);
+        }
         // Octets beyond what was ever promised are cut off; they come again when there is room.
         let edge = self.rcv.window.right_edge();
         let range = SeqRange::new(start, data_end.min(edge));

@@ -4,6 +4,7 @@
 
 use super::Endpoint;
 use super::ecn::Marks;
+use super::patience::Silence;
 use super::tally::RareTally;
 
 /// What rare events leave behind; every field's default means that the event has not happened.
@@ -13,6 +14,8 @@ pub(super) struct Extras {
     pub rare: RareTally,
     /// What congestion marks left behind: `ecn`.
     pub marks: Marks,
+    /// `patience.rs`: since when the peer has not answered.
+    pub silence: Silence,
 }
 
 impl Endpoint {

@@ -1,8 +1,9 @@
 //! Opening a connection (RFC 9293 §3.5): constructors, SYN-SENT and SYN-RECEIVED.
 
-use super::Tally;
-use super::{EcnState, SendSpace, State};
-use super::{Endpoint, FourTuple, Origin, PendingEvents, Probing, ReceiveSide, RecoverySide, Segment, SendSide};
+use super::{
+    Application, EcnState, Endpoint, FourTuple, Origin, PendingEvents, Probing, ReceiveSide, RecoverySide, Segment,
+    SendSide, SendSpace, State, Tally,
+};
 use crate::config::{SackConfig, ValidConfig, WindowRounding};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
@@ -148,8 +149,9 @@ impl Endpoint {
             ecn: EcnState::default(),
             syn_due: false,
             rst_due: false,
+            bare_probe_due: false,
             write_blocked: false,
-            released: false,
+            application: Application::Reads,
             pending: PendingEvents::default(),
             closed: None,
             last_snapshot: (0, 0, 0),
@@ -282,6 +284,7 @@ impl Endpoint {
         if self.snd.side == SendSide::FinQueued {
             self.set_state(cx, State::FinWait1);
         }
+        self.arm_keepalive(cx);
     }
 
     /// SYN-RECEIVED, from the ACK check on (RFC 9293 §3.10.7.4, fifth).

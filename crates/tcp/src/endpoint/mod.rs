@@ -1,9 +1,9 @@
 //! One connection: RFC 9293's transmission control block with everything it owns.
 //!
 //! The file that may touch a quantity is named for it: `input` takes segments in the order of RFC 9293 §3.10.7.4, `ack`
-//! holds the ten steps of ACK processing, `episode` and `undo` begin and end recovery, `data` the receive side, `output`
-//! what leaves, `probe` what leaves to ask, `timeout` every deadline, `handshake` and `close` the two ends of life, `app` the
-//! application's calls.
+//! holds the ten steps of ACK processing, `episode` and `undo` begin and end recovery, `data` the receive side,
+//! `output` what leaves, `probe` what leaves to ask, `patience` how long a silent peer is borne with, `timeout` every
+//! deadline, `handshake` and `close` the two ends of life, `app` the application's calls.
 
 mod account;
 mod ack;
@@ -18,6 +18,7 @@ mod extras;
 mod handshake;
 mod input;
 mod output;
+mod patience;
 mod probe;
 mod queues;
 mod state;
@@ -187,12 +188,24 @@ struct ReceiveSide {
     rmss: Bytes,
 }
 
+/// What the application still wants of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Application {
+    /// It may read.
+    Reads,
+    /// It will read no more.
+    ReadsNoMore,
+    /// It has let the connection go.
+    Gone,
+}
+
 /// Readiness not yet polled.
 #[derive(Clone, Copy, Debug, Default)]
 struct PendingEvents {
     connected: bool,
     readable: bool,
     writable: bool,
+    unresponsive: bool,
     closed: bool,
 }
 
@@ -222,9 +235,10 @@ pub struct Endpoint {
     syn_due: bool,
     /// A reset with this sequence number is due.
     rst_due: bool,
+    /// An empty segment that the peer must answer is due: it asks whether the peer, or its window, is still there.
+    bare_probe_due: bool,
     write_blocked: bool,
-    /// The application has let go; nothing will be read.
-    released: bool,
+    application: Application,
     pending: PendingEvents,
     closed: Option<CloseReason>,
     last_snapshot: (Bytes, Bytes, Bytes),
@@ -260,6 +274,9 @@ impl Endpoint {
         if core::mem::take(&mut p.writable) {
             return Some(ConnEvent::Writable);
         }
+        if core::mem::take(&mut p.unresponsive) {
+            return Some(ConnEvent::Unresponsive);
+        }
         if core::mem::take(&mut p.closed) {
             return self.closed.map(ConnEvent::Closed);
         }
@@ -269,7 +286,7 @@ impl Endpoint {
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
         let p = &self.pending;
-        p.connected || p.readable || p.writable || p.closed
+        p.connected || p.readable || p.writable || p.unresponsive || p.closed
     }
     /// How the connection ended.
     pub fn closed(&self) -> Option<CloseReason> {

@@ -2,6 +2,7 @@
 //! bare ACK.
 
 use super::{Endpoint, Probing, SendSide, State};
+use crate::config::WindowProbe;
 use crate::cx::Cx;
 use crate::pattern::Payload;
 use crate::send::SendSlice;
@@ -70,6 +71,10 @@ impl Endpoint {
             }
         }
         self.note_held(cx.now);
+        if self.bare_probe_due {
+            self.bare_probe_due = false;
+            return Some(self.send_bare_probe(cx, out));
+        }
         if self.rcv.ack_due && self.state != State::SynSent {
             let nxt = self.snd.nxt;
             return Some(self.send_segment(cx, out, SeqRange::new(nxt, nxt), Flags::NONE, 0));
@@ -101,6 +106,7 @@ impl Endpoint {
         self.rst_due
             || self.syn_due
             || self.rcv.ack_due
+            || self.bare_probe_due
             || (self.state.may_send() && (waiting || self.rec.tail.is_due()))
     }
 
@@ -336,7 +342,7 @@ impl Endpoint {
 
     /// How long the persist timer waits after this many probes.
     pub(super) fn persist_interval(&self, probes: u32) -> Duration {
-        if self.snd.wnd > 0 {
+        if self.snd.wnd > 0 && self.cfg.send.window_probe == WindowProbe::Octet {
             return self.cfg.send.sws_override;
         }
         let doubled = self.rec.rto.current().duration().scale(1 << probes.min(16), 1);

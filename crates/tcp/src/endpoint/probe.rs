@@ -3,11 +3,13 @@
 
 use super::output::{Transmit, TxBuf};
 use super::{Endpoint, Probing, SendSide};
+use crate::config::WindowProbe;
 use crate::cx::Cx;
-use base::{Bytes, Instant};
+use base::{Bytes, Instant, SeqRange};
 use recovery::Mark;
 use recovery::tlp::{ProbeAck, ProbeKind, ProbeOutcome};
 use trace::{Event, Observer};
+use wire::Flags;
 
 impl Endpoint {
     //= specs/rfc8985.md#sending-a-probe
@@ -95,10 +97,29 @@ impl Endpoint {
             return None;
         }
         self.rec.probe = Probing::Waiting(sent.saturating_add(1));
+        if self.snd.wnd == 0 && self.cfg.send.window_probe == WindowProbe::Empty {
+            self.arm_loss_timer(cx);
+            return Some(self.send_bare_probe(cx, out));
+        }
         let len = self.snd.wnd.min(unsent).clamp(1, self.segment_size());
         let transmit = self.emit_new(cx, out, len, false);
         self.arm_loss_timer(cx);
         Some(transmit)
+    }
+
+    /// A segment without data, one number below what the peer expects: it has to answer (RFC 9293 §3.8.4; §3.10.7.4, first).
+    pub(super) fn send_bare_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
+        let seq = self.snd.una - 1;
+        self.send_segment(cx, out, SeqRange::new(seq, seq), Flags::NONE, 0)
+    }
+
+    /// An ACK brought no news but perhaps a window. If that is as closed as before, the next empty probe waits from now on.
+    pub(super) fn take_answer<O: Observer>(&mut self, cx: &mut Cx<'_, O>, wnd_before: Bytes) {
+        let waits = matches!(self.rec.probe, Probing::Waiting(sent) if sent > 0);
+        let from_now = waits && self.cfg.send.window_probe == WindowProbe::Empty;
+        if self.stop_probing_if_opened(cx.now, wnd_before) || from_now {
+            self.arm_loss_timer(cx);
+        }
     }
 
     /// The peer's window grew while the persist timer stood in for news of it: the timer watches over the flight again,
@@ -108,6 +129,7 @@ impl Endpoint {
             return false;
         }
         self.rec.probe = Probing::Idle;
+        self.on_progress();
         self.rec.rto_base = now;
         if wnd_before == 0
             && let Some(probe) = self.rec.board.oldest_sent()

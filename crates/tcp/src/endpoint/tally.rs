@@ -194,6 +194,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn note_ack(&mut self, now: Instant, delivered: Option<&Delivered>, rate: Option<&RateSample>) {
         self.tally.ack_received_ms = ms(now);
+        self.on_answer();
         let segments = delivered.map_or(0, |d| d.batch.len() as u32);
         self.tally.delivered_segments = self.tally.delivered_segments.wrapping_add(segments);
         if let Some(sample) = rate {

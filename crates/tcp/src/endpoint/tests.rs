@@ -7,6 +7,7 @@ mod closing;
 mod cost;
 mod ecn;
 mod opening;
+mod patience;
 mod probes;
 mod reassembly;
 mod recovery;

@@ -1,6 +1,6 @@
 //! Every deadline of an endpoint: who arms it, and what happens when it comes.
 
-use super::{Endpoint, Probing};
+use super::{Endpoint, Probing, State};
 use crate::cx::Cx;
 use crate::event::CloseReason;
 use crate::timers::TimerKind;
@@ -31,6 +31,7 @@ impl Endpoint {
                         self.rcv.ack_due = true;
                     }
                 }
+                TimerKind::KeepAlive => self.on_keepalive_timeout(cx),
                 TimerKind::FinWait2 | TimerKind::TimeWait => self.finish(cx, CloseReason::Normal),
                 // The pacer's release time has come; `poll_transmit` looks again.
                 TimerKind::Pace => {}
@@ -45,15 +46,15 @@ impl Endpoint {
     /// Step 9: the one slot for everything that watches over the flight (RFC 8985 §8).
     pub(super) fn arm_loss_timer<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let (kind, at) = if let Probing::Waiting(probes) = self.rec.probe {
-            (TimerKind::Persist, cx.now + self.persist_interval(probes))
+            (TimerKind::Persist, self.within_user_timeout(cx.now + self.persist_interval(probes), cx.now))
         } else if self.rec.board.is_empty() {
             self.timers.stop(TimerKind::Retransmit);
             return;
         } else {
-            let rto_at = self.rto_at().max(cx.now);
+            let rto_at = self.within_user_timeout(self.rto_at(), self.rec.rto_base).max(cx.now);
             if self.rec.recheck_at < rto_at {
                 (TimerKind::Reorder, self.rec.recheck_at.max(cx.now))
-            } else if let Some(at) = self.tail_probe_at() {
+            } else if let Some(at) = self.tail_probe_at().filter(|at| *at <= rto_at) {
                 (TimerKind::TailProbe, at.max(cx.now))
             } else {
                 (TimerKind::Retransmit, rto_at)
@@ -117,14 +118,14 @@ impl Endpoint {
 
     /// A SYN or SYN-ACK was not answered (RFC 6298 §5, RFC 9293 MUST-23).
     fn on_syn_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        self.rec.retries += 1;
-        if self.rec.retries > self.cfg.retries.syn {
-            self.finish(cx, CloseReason::TimedOut);
-            return;
+        if self.gives_up_opening(cx.now) {
+            return self.give_up(cx);
         }
         let further = self.rec.retries;
         self.rare_mut().on_timeout(cx.now, further);
-        self.rec.rto.back_off(&self.cfg.rto);
+        if further > self.cfg.retries.syn_linear || self.state != State::SynSent {
+            self.rec.rto.back_off(&self.cfg.rto);
+        }
         self.syn_due = true;
     }
 
@@ -143,11 +144,8 @@ impl Endpoint {
         if self.rec.board.is_empty() {
             return;
         }
-        self.rec.retries += 1;
-        if self.rec.retries > self.cfg.retries.data {
-            self.rst_due = true;
-            self.finish(cx, CloseReason::TimedOut);
-            return;
+        if self.gives_up_data(cx.now) {
+            return self.give_up(cx);
         }
         let (opens, further) = (!self.rec.episode.repairs(), self.rec.retries);
         let rare = self.rare_mut();
@@ -189,6 +187,7 @@ impl Endpoint {
     /// Nothing was heard for about two round trips (RFC 8985 §7.3).
     fn on_tail_probe_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         self.rec.tail.on_timeout();
+        self.note_silence(cx.now);
         self.rec.rto_base = cx.now;
         self.arm_loss_timer(cx);
     }
@@ -213,6 +212,9 @@ impl Endpoint {
             // The window opened in the meantime: what is in flight is watched over as usual.
             return self.arm_loss_timer(cx);
         };
+        if self.gives_up_probing(cx.now, probes) {
+            return self.give_up(cx);
+        }
         match self.rec.board.oldest_sent() {
             // The last probe was not accepted: the same octet goes out again.
             Some(probe) => {

@@ -135,9 +135,9 @@ impl Stack {
         self.with(cx, conn, |endpoint, ecx| endpoint.read_pattern(ecx, max)).unwrap_or(Err(ReadError::NoConnection))
     }
 
-    /// Goes on with other settings on this connection, as [`Endpoint::reconfigure`] says which.
+    /// Goes on with other settings on this connection, as `Endpoint::reconfigure` says which.
     pub fn reconfigure<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, cfg: &ValidConfig) {
-        self.with(cx, conn, |endpoint, _| endpoint.reconfigure(cfg));
+        self.with(cx, conn, |endpoint, ecx| endpoint.reconfigure(ecx, cfg));
     }
 
     /// The application will write no more; reading goes on.
@@ -145,13 +145,19 @@ impl Stack {
         self.with(cx, conn, |endpoint, ecx| endpoint.shutdown(ecx));
     }
 
+    /// The application will read no more, though it may write. Once this direction is closed as well, data that still
+    /// arrives is answered with a reset.
+    pub fn stop_reading<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
+        self.with(cx, conn, |endpoint, _| endpoint.stop_reading());
+    }
+
     /// Resets the connection.
     pub fn abort<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
         self.with(cx, conn, |endpoint, ecx| endpoint.abort(ecx));
     }
 
-    /// The application lets go of the connection: it is closed if it still is open, reports nothing more, and is freed
-    /// once it is over.
+    /// The application lets go of the connection: it is closed if it still is open, reset if something was not read,
+    /// reports nothing more, and is freed once it is over.
     pub fn release<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
         self.accept(conn);
         self.with(cx, conn, |endpoint, ecx| endpoint.release(ecx));

@@ -69,7 +69,8 @@ impl Stack {
                 self.drop_slot(index);
                 return self.handle_stranger(tuple, at, ip, segment, obs);
             }
-            return self.refuse(ip, &segment.repr, segment.payload.len());
+            self.refuse(ip, &segment.repr, segment.payload.len());
+            return self.after_call(index);
         }
         if embryonic && disposition == Disposition::Dropped(DropReason::BadAck) {
             // RFC 9293 §3.10.7.3 and §3.10.7.4, fifth: an acknowledgement of what was never sent.

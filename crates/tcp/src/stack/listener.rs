@@ -81,13 +81,18 @@ impl Stack {
         }
     }
 
-    /// Ends a listener. Connections of it that the application has not taken are reset; those it has taken go on.
+    /// Ends a listener. Its connections that the application has not taken are reset; those it has taken go on. A handshake
+    /// under way is forgotten: what the peer still sends for it is refused like anything for a port without a listener.
     pub fn unlisten<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, on: impl Into<ListenOn>) {
         let on = on.into();
         self.listeners.remove(&on);
-        for conn in self.slots.admitted_by(on) {
-            self.abort(cx, conn);
-            self.release(cx, conn);
+        for (conn, admission) in self.slots.admitted_by(on) {
+            if matches!(admission, Admission::Embryonic(_)) {
+                self.slots.remove(conn.slot);
+            } else {
+                self.abort(cx, conn);
+                self.release(cx, conn);
+            }
         }
     }
 

@@ -123,9 +123,10 @@ impl Slots {
         }
     }
     /// The connections that a listener has not handed over.
-    pub fn admitted_by(&self, on: ListenOn) -> Vec<Conn> {
+    pub fn admitted_by(&self, on: ListenOn) -> Vec<(Conn, Admission)> {
         let waits = |admission| admission == Admission::Embryonic(on) || admission == Admission::Waiting(on);
-        self.slots.iter().flatten().filter(|slot| waits(slot.admission)).map(|slot| slot.conn).collect()
+        let waiting = self.slots.iter().flatten().filter(|slot| waits(slot.admission));
+        waiting.map(|slot| (slot.conn, slot.admission)).collect()
     }
     pub fn len(&self) -> usize {
         self.by_tuple.len()

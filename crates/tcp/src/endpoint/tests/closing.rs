@@ -5,6 +5,7 @@ use crate::event::{CloseReason, Read, ReadError};
 use crate::testing::{Script, quick};
 use crate::{ConnEvent, StackCx};
 use base::Duration;
+use test_case::test_case;
 use trace::Off;
 use wire::Flags;
 
@@ -160,12 +161,90 @@ fn a_half_closed_connection_in_use_stays_in_fin_wait_2() {
 }
 
 #[test]
-fn data_that_is_never_acknowledged_ends_the_connection() {
+fn what_was_not_read_when_the_application_lets_go_is_answered_with_a_reset_instead_of_a_fin() {
+    let mut script = Script::established(quick());
+    let data = script.segment(Flags::NONE, 1, Some(1));
+    script.deliver(data, 100);
+    assert_eq!(script.read(99), Ok(Read::Data(99)));
+    script.out.clear();
+    script.release();
+    let sent = script.sent();
+    assert_eq!(sent.iter().map(|out| (out.flags, out.seq)).collect::<Vec<_>>(), [(Flags::RST, 1)]);
+    assert_eq!(script.stack.connections(), 0);
+}
+
+#[test]
+fn a_peer_that_goes_on_sending_after_the_application_has_let_go_is_reset() {
+    let mut script = Script::established(quick());
+    script.release();
+    script.out.clear();
+    let data = script.segment(Flags::NONE, 1, Some(2));
+    script.deliver(data, 100);
+    let sent = script.sent();
+    assert_eq!(sent.iter().map(|out| (out.flags, out.seq, out.ack)).collect::<Vec<_>>(), [(Flags::RST, 2, None)]);
+    assert_eq!(script.stack.connections(), 0);
+}
+
+#[test]
+fn a_repetition_of_what_was_read_before_is_no_reason_for_a_reset() {
+    let mut script = Script::established(quick());
+    let data = script.segment(Flags::NONE, 1, Some(1));
+    script.deliver(data, 100);
+    assert_eq!(script.read(100), Ok(Read::Data(100)));
+    script.release();
+    script.out.clear();
+    script.deliver(data, 100);
+    assert!(script.sent().iter().all(|out| !out.flags.contains(Flags::RST)));
+    assert_eq!(script.state(), "FIN-WAIT-1");
+}
+
+#[test]
+fn who_reads_no_more_but_may_write_takes_data_until_this_direction_is_closed_too() {
+    let mut script = Script::established(quick());
+    script.stack.stop_reading(&mut StackCx::new(script.now, &mut Off), script.conn);
+    let data = script.segment(Flags::NONE, 1, Some(1));
+    script.out.clear();
+    script.deliver(data, 100);
+    assert_eq!(script.sent().last().and_then(|out| out.ack), Some(101));
+    script.shutdown();
+    script.out.clear();
+    let data = script.segment(Flags::NONE, 101, Some(1));
+    script.deliver(data, 100);
+    assert_eq!(script.sent().last().map(|out| out.flags), Some(Flags::RST));
+    assert!(script.saw(ConnEvent::Closed(CloseReason::Aborted)));
+}
+
+#[test]
+fn where_fin_wait_2_takes_no_time_the_peer_is_reset() {
     let mut cfg = quick();
-    cfg.retries.data = 3;
+    cfg.timers.fin_wait_2 = Duration::ZERO;
     let mut script = Script::established(cfg);
-    script.write(10);
-    script.pass(Duration::from_secs(600));
-    assert!(script.saw(ConnEvent::Closed(CloseReason::TimedOut)));
-    assert!(script.sent().last().is_some_and(|out| out.flags.contains(Flags::RST)));
+    script.release();
+    script.out.clear();
+    script.ack(2);
+    assert_eq!(script.sent().last().map(|out| out.flags), Some(Flags::RST));
+    assert_eq!(script.stack.connections(), 0);
+}
+
+/// RFC 9293 §3.10.5. In LAST-ACK the peer has closed and our FIN is on its way; while data is still before it, it is not.
+#[test_case(0, 0 => false; "last-ack")]
+#[test_case(100_000, 0 => true; "last-ack with data that waits for the window")]
+#[test_case(0, 1 => false; "closing")]
+fn an_abort_resets_where_the_peer_may_still_wait_for_something(octets: u64, simultaneous: u32) -> bool {
+    let mut script = Script::established(quick());
+    if simultaneous == 1 {
+        script.shutdown();
+        fin(&mut script, 1, 1);
+        assert_eq!(script.state(), "CLOSING");
+    } else {
+        fin(&mut script, 1, 1);
+        if octets > 0 {
+            script.write(octets);
+        }
+        script.shutdown();
+        assert_eq!(script.state(), "LAST-ACK");
+    }
+    script.out.clear();
+    script.abort();
+    script.sent().iter().any(|out| out.flags.contains(Flags::RST))
 }
