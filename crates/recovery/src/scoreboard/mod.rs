@@ -1,18 +1,19 @@
 //! The scoreboard: what was sent and what became of it (RFC 2018 §5, RFC 6675 §4, RFC 8985 §6.1).
 //!
 //! A ring of records in sequence order (found by position, or by binary search) with send-order links through it. One
-//! record per segment of at most one SMSS, also inside a TSO burst, so nothing is ever split in mid-ring; only the front
-//! record is trimmed by a cumulative ACK that ends inside it. A SACK block that covers part of a record marks nothing
+//! record per segment of at most one SMSS, also inside a TSO burst, so only a path that becomes narrower splits any in
+//! mid-ring; the front record is trimmed by a cumulative ACK that ends inside it. A SACK block that covers part of a record marks nothing
 //! until a later one covers it all.
 //!
 //! `board` is the face, and all that is left while nothing is in flight; `sent` appends and links, `apply` takes ACKs, `pipe` marks losses and counts, `next_seg` answers RFC 6675's questions,
-//! `ranges` keeps the SACKed ranges.
+//! `ranges` keeps the SACKed ranges, `recut` cuts what a path does not take any more.
 
 mod apply;
 mod board;
 mod next_seg;
 mod pipe;
 mod ranges;
+mod recut;
 mod sent;
 #[cfg(test)]
 mod tests;

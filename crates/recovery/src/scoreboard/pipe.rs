@@ -85,7 +85,7 @@ impl Flight {
     }
 
     /// Builds the send order anew.
-    fn relink(&mut self) {
+    pub(super) fn relink(&mut self) {
         let mut sent: Vec<u64> = (0..self.ring.len())
             .filter(|&index| self.ring[index].mark == Mark::Outstanding)
             .map(|index| self.base + index as u64)

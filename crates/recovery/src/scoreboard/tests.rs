@@ -280,6 +280,7 @@ enum Step {
     MarkLost(usize),
     Retransmit(usize),
     Renege,
+    Recut(u32),
     Wait,
 }
 
@@ -291,6 +292,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => any::<usize>().prop_map(Step::MarkLost),
         3 => any::<usize>().prop_map(Step::Retransmit),
         1 => Just(Step::Renege),
+        1 => (1u32..8).prop_map(Step::Recut),
         2 => Just(Step::Wait),
     ]
 }
@@ -302,12 +304,40 @@ struct Model {
     counted: Vec<bool>,
     /// Start, end, time of the latest transmission.
     segments: Vec<(usize, usize, u64)>,
+    /// Name of the first of them.
+    first_id: u64,
     una: usize,
 }
 
 impl Model {
     fn count(&self, octet: Octet) -> u32 {
         self.octets.iter().filter(|&&o| o == octet).count() as u32
+    }
+    fn id(&self, index: usize) -> SegmentId {
+        SegmentId(self.first_id + index as u64)
+    }
+    /// Octets in segments that are too long, and not yet lost; all of them are cut and get new names.
+    fn recut(&mut self, size: usize) -> u32 {
+        let live: Vec<_> = (0..self.segments.len()).filter_map(|i| Some((self.segments[i], self.mark(i)?))).collect();
+        let long = |start: usize, end: usize, mark: Octet| mark != Octet::Sacked && end - start > size;
+        let una = self.una;
+        if !live.iter().any(|&((start, end, _), mark)| long(start.max(una), end, mark)) {
+            return 0;
+        }
+        self.first_id += self.segments.len() as u64;
+        self.segments.clear();
+        let mut newly = 0;
+        for ((start, end, sent), mark) in live {
+            let start = start.max(una);
+            if !long(start, end, mark) {
+                self.segments.push((start, end, sent));
+                continue;
+            }
+            newly += if mark == Octet::Outstanding { (end - start) as u32 } else { 0 };
+            self.octets[start..end].fill(Octet::Lost);
+            self.segments.extend((start..end).step_by(size).map(|at| (at, end.min(at + size), sent)));
+        }
+        newly
     }
     /// Mark of what is left of a segment; none when all of it is acknowledged.
     fn mark(&self, index: usize) -> Option<Octet> {
@@ -383,7 +413,7 @@ fn run_step(board: &mut Scoreboard, model: &mut Model, origin: SeqNum, now: &mut
         Step::MarkLost(pick) => {
             let choice = model.with_mark(&[Octet::Outstanding]);
             if let Some(&index) = choice.get(pick % choice.len().max(1)) {
-                let len = board.mark_lost(SegmentId(index as u64));
+                let len = board.mark_lost(model.id(index));
                 let (start, end, _) = model.segments[index];
                 assert_eq!(len as usize, end - start.max(model.una));
                 model.set(index, Octet::Lost);
@@ -392,7 +422,7 @@ fn run_step(board: &mut Scoreboard, model: &mut Model, origin: SeqNum, now: &mut
         Step::Retransmit(pick) => {
             let choice = model.with_mark(&[Octet::Outstanding, Octet::Lost]);
             if let Some(&index) = choice.get(pick % choice.len().max(1)) {
-                resend(board, SegmentId(index as u64), *now);
+                resend(board, model.id(index), *now);
                 model.segments[index].2 = *now;
                 model.set(index, Octet::Outstanding);
             }
@@ -403,6 +433,7 @@ fn run_step(board: &mut Scoreboard, model: &mut Model, origin: SeqNum, now: &mut
                 model.set(index, Octet::Outstanding);
             }
         }
+        Step::Recut(size) => assert_eq!(board.recut(size, 0), model.recut(size as usize)),
         Step::Wait => *now += 1,
     }
 }
@@ -417,13 +448,13 @@ fn compare(board: &mut Scoreboard, model: &Model, origin: SeqNum) {
     assert_eq!(board.len(), (0..model.segments.len()).filter(|&i| model.mark(i).is_some()).count());
     let mut order = model.with_mark(&[Octet::Outstanding]);
     order.sort_by_key(|&index| (model.segments[index].2, index));
-    assert_eq!(send_order(board), order.iter().map(|&index| index as u64).collect::<Vec<_>>());
-    let lost = model.with_mark(&[Octet::Lost]).first().map(|&index| SegmentId(index as u64));
+    assert_eq!(send_order(board), order.iter().map(|&index| model.id(index).0).collect::<Vec<_>>());
+    let lost = model.with_mark(&[Octet::Lost]).first().map(|&index| model.id(index));
     assert_eq!(board.next_lost().map(|segment| segment.id), lost);
     let unsacked = model.with_mark(&[Octet::Outstanding, Octet::Lost]);
     assert_eq!(
-        board.next_unsacked(board.una(), board.nxt()).map(|segment| segment.id.0),
-        unsacked.first().map(|&index| index as u64)
+        board.next_unsacked(board.una(), board.nxt()).map(|segment| segment.id),
+        unsacked.first().map(|&index| model.id(index))
     );
 }
 
