@@ -1,7 +1,7 @@
 //! The calls that wait, put together from attempts and patience.
 
 use crate::host::Host;
-use crate::socket::{Address, Opening};
+use crate::socket::{Address, Opening, Sending};
 use crate::waiting::{Patience, Plugin};
 use base::Duration;
 use libc::{MSG_DONTWAIT, POLLERR, POLLHUP, POLLNVAL, epoll_event, pollfd};
@@ -80,17 +80,17 @@ impl Plugin {
 
     /// `write` and its kin.
     pub fn send(&self, fd: RawFd, pieces: &[&[u8]], flags: i32) -> Result<usize, Errno> {
-        let mut so_far = 0;
+        let mut sending = Sending::default();
         let result = self.call_patiently(
             |host| host.patience_to_send(fd, flags),
             |host| {
                 if host.pipes.contains(fd) {
-                    return host.pipe_write(fd, pieces, &mut so_far);
+                    return host.pipe_write(fd, pieces, &mut sending.len);
                 }
-                host.send(fd, pieces, flags, &mut so_far)
+                host.send(fd, pieces, flags, &mut sending)
             },
         );
-        or_so_far(result, so_far)
+        or_so_far(result, sending.len)
     }
 
     /// As [`Self::send`], with an address: on a connection it says nothing new.

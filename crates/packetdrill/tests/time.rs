@@ -240,3 +240,31 @@ fn the_same_script_gives_the_same_packets_at_the_same_times() {
     assert_eq!(run(0), once);
     assert_eq!(run(5_000), once, "how often the time was asked for before the first call changes nothing");
 }
+
+#[test]
+fn a_writer_that_waits_is_woken_when_a_third_of_the_buffer_is_free() {
+    let octets = vec![7; 32 << 20];
+    let capacity = {
+        let script = Script::new();
+        let (fd, _) = script.accepted();
+        script.send(fd, &octets, libc::MSG_DONTWAIT).unwrap() as u32
+    };
+    let script = Script::new();
+    let (fd, iss) = script.accepted();
+    let (mut acked, mut acks) = (0, Vec::new());
+    let (result, end) = blocked(
+        &script,
+        |script| script.write(fd, &octets[..capacity as usize + 10]),
+        || {
+            while acked < capacity / 2 {
+                acked += script.expect().payload.len() as u32;
+                script.usleep(100);
+                acks.push((script.now(), acked));
+                script.deliver(&script.segment(Flags::NONE, 1, Some(iss + 1 + acked)), b"");
+            }
+        },
+    );
+    assert_eq!(result, Ok(capacity as i32 + 10));
+    let (_, acked) = acks.iter().rev().find(|(at, _)| *at <= end).unwrap();
+    assert!((capacity / 3..capacity / 3 + 65_536).contains(acked), "{acked} of {capacity}");
+}

@@ -15,6 +15,7 @@ mod send;
 pub(crate) use address::{Address, Family, encode};
 pub(crate) use connect::Opening;
 pub(crate) use readiness::PollFlags;
+pub(crate) use send::Sending;
 
 use crate::descriptor::Descriptor;
 use crate::settings::Settings;

@@ -59,7 +59,7 @@ impl Host {
     }
 
     /// A third of the buffer is free: less is not worth waking anybody for.
-    fn has_room(&self, queues: &Queues) -> bool {
+    pub(super) fn has_room(&self, queues: &Queues) -> bool {
         queues.room >= (queues.unacknowledged / 2).max(1 as Bytes)
     }
 }
