@@ -27,6 +27,12 @@ impl Clock {
         Self { now: STACK_EPOCH, offset_us: EPOCH_US, began: false }
     }
 
+    /// A clock that begins at `now`, for tests that compare times with another world's.
+    #[cfg(test)]
+    pub fn begun_at(now: Instant) -> Self {
+        Self { now, offset_us: EPOCH_US, began: true }
+    }
+
     /// The stack's present moment.
     pub fn now(&self) -> Instant {
         self.now

@@ -70,6 +70,12 @@ impl Host {
         }
     }
 
+    /// A host with this stack, at this moment: whatever the machine's device looks like.
+    #[cfg(test)]
+    pub fn with_stack(flags: Flags, stack: Stack, now: Instant) -> Self {
+        Self { stack, clock: Clock::begun_at(now), begun: true, ..Self::new(flags) }
+    }
+
     /// A call about sockets or packets has come; before the first one the device is looked at.
     pub fn begin(&mut self) {
         if self.begun {

@@ -17,6 +17,8 @@ mod flags;
 mod host;
 mod netdev;
 mod options;
+#[cfg(test)]
+mod parity;
 mod pipe;
 mod settings;
 mod socket;

@@ -64,7 +64,12 @@ type Locked<'a> = MutexGuard<'a, Shared>;
 impl Plugin {
     /// The present thread is main.
     pub fn new(flags: Flags) -> Self {
-        let shared = Mutex::new(Shared { host: Host::new(flags), sleeper: Sleeper::Absent });
+        Self::with_host(Host::new(flags))
+    }
+
+    /// As [`Self::new`], with a host that is there already.
+    pub fn with_host(host: Host) -> Self {
+        let shared = Mutex::new(Shared { host, sleeper: Sleeper::Absent });
         Self { shared, changed: Condvar::new(), main: thread::current().id() }
     }
 

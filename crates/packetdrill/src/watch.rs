@@ -5,34 +5,33 @@ use std::path::{Path, PathBuf};
 use trace::{ConnId, Event, Observer, TextSink};
 
 /// Who watches the stack.
-#[derive(Debug)]
-pub(crate) enum Watch {
-    /// Nobody.
-    Nobody,
-    /// Everything is kept for this file.
-    File(PathBuf, TextSink),
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    /// What was seen, while anybody wants to know.
+    pub seen: Option<TextSink>,
+    file: Option<PathBuf>,
 }
 
 impl Watch {
     pub fn new(path: Option<&Path>) -> Self {
-        path.map_or(Self::Nobody, |path| Self::File(path.to_owned(), TextSink::default()))
+        Self { seen: path.map(|_| TextSink::default()), file: path.map(Path::to_owned) }
     }
 }
 
 impl Observer for Watch {
     fn record(&mut self, at: Instant, conn: ConnId, event: Event) {
-        if let Self::File(_, sink) = self {
-            sink.record(at, conn, event);
+        if let Some(seen) = &mut self.seen {
+            seen.record(at, conn, event);
         }
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
-        if let Self::File(path, sink) = self
-            && let Err(error) = std::fs::write(&*path, &sink.0)
+        if let (Some(seen), Some(file)) = (&self.seen, &self.file)
+            && let Err(error) = std::fs::write(file, &seen.0)
         {
-            eprintln!("longhaul: the trace cannot be written to `{}`: {error}", path.display());
+            eprintln!("longhaul: the trace cannot be written to `{}`: {error}", file.display());
         }
     }
 }
