@@ -15,6 +15,7 @@ mod epoll;
 mod ffi;
 mod flags;
 mod host;
+mod info;
 mod netdev;
 mod options;
 #[cfg(test)]
@@ -25,8 +26,5 @@ mod socket;
 mod sysctl;
 mod waiting;
 mod watch;
-
-#[cfg_attr(not(test), expect(dead_code, reason = "getsockopt calls it"))]
-mod info;
 
 pub use ffi::packetdrill_interface_init;

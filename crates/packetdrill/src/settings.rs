@@ -1,5 +1,6 @@
 //! What socket options say about the calls of one socket, and not about its connection (that is `tcp::Config`'s).
 
+use crate::options::Options;
 use base::Duration;
 
 /// A socket's own settings.
@@ -15,10 +16,19 @@ pub(crate) struct Settings {
     pub receive_low: u32,
     /// `SO_REUSEADDR`.
     pub reuse_address: bool,
+    /// What the options were set to.
+    pub options: Options,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { linger: None, receive_timeout: None, send_timeout: None, receive_low: 1, reuse_address: false }
+        Self {
+            linger: None,
+            receive_timeout: None,
+            send_timeout: None,
+            receive_low: 1,
+            reuse_address: false,
+            options: Options::default(),
+        }
     }
 }

@@ -1,6 +1,212 @@
-//! The network namespace's settings, as scripts change them before they open a socket.
+//! The network namespace's settings (`/proc/sys/net`), as scripts change them before they open a socket.
+//!
+//! Read for each socket, because a script may change them in between. A setting that cannot be read, or whose value means
+//! nothing here, leaves the profile's in force. What they mean is the kernel's documentation, `ip-sysctl`.
 
+use crate::options::{Buffers, Options, congestion};
 use crate::settings::Settings;
+use base::Duration;
+use recovery::undo::FrtoDetection;
+use recovery::{DetectorConfig, DsackAdaptation, DupThreshConfig};
+use std::collections::BTreeMap;
+use std::path::Path;
+use tcp::config::{Config, EcnNegotiation, EcnSynAgain, SackConfig, TimestampConfig};
 
-/// Puts what the namespace says over what the profile says.
-pub(crate) fn apply(_config: &mut tcp::Config, _settings: &mut Settings) {}
+/// Where the namespace shows them.
+const ROOT: &str = "/proc/sys/net";
+/// The profile whose settings these are.
+const LINUX: &str = "linux";
+
+/// Those that are read: every one has a use below, or in the defaults of socket options.
+const NAMES: &[&str] = &[
+    "core/rmem_max",
+    "core/somaxconn",
+    "core/wmem_max",
+    "ipv4/ip_default_ttl",
+    "ipv4/ip_no_pmtu_disc",
+    "ipv4/tcp_allowed_congestion_control",
+    "ipv4/tcp_congestion_control",
+    "ipv4/tcp_early_retrans",
+    "ipv4/tcp_ecn",
+    "ipv4/tcp_ecn_fallback",
+    "ipv4/tcp_fin_timeout",
+    "ipv4/tcp_frto",
+    "ipv4/tcp_keepalive_intvl",
+    "ipv4/tcp_keepalive_probes",
+    "ipv4/tcp_keepalive_time",
+    "ipv4/tcp_min_rtt_wlen",
+    "ipv4/tcp_moderate_rcvbuf",
+    "ipv4/tcp_notsent_lowat",
+    "ipv4/tcp_recovery",
+    "ipv4/tcp_reordering",
+    "ipv4/tcp_retries2",
+    "ipv4/tcp_rmem",
+    "ipv4/tcp_rto_max_ms",
+    "ipv4/tcp_rto_min_us",
+    "ipv4/tcp_sack",
+    "ipv4/tcp_syn_retries",
+    "ipv4/tcp_timestamps",
+    "ipv4/tcp_window_scaling",
+    "ipv4/tcp_wmem",
+];
+
+/// The least upper bound of the timeout (RFC 6298 §2.5).
+const RTO_MAX_LEAST: Duration = Duration::from_secs(60);
+
+/// Bits of `tcp_recovery`.
+const RACK: i64 = 1;
+const STATIC_REORDERING_WINDOW: i64 = 2;
+const NO_DUP_THRESH: i64 = 4;
+
+/// Prepares a new socket's settings. What the namespace says goes over what the profile says where the profile is Linux's:
+/// another system's would not be itself any more.
+pub(crate) fn apply(config: &mut Config, settings: &mut Settings, profile: &profiles::Profile) {
+    let sysctls = Sysctls::read(Path::new(ROOT));
+    if [Some(profile.name.as_str()), profile.extends.as_deref()].contains(&Some(LINUX)) {
+        sysctls.edit(config);
+    }
+    settings.options = Options::new(config.clone(), sysctls);
+}
+
+/// What could be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Sysctls {
+    words: BTreeMap<&'static str, String>,
+}
+
+impl Sysctls {
+    /// The settings below `root`.
+    pub fn read(root: &Path) -> Self {
+        let word =
+            |&name: &&'static str| Some((name, std::fs::read_to_string(root.join(name)).ok()?.trim().to_owned()));
+        Self { words: NAMES.iter().filter_map(word).collect() }
+    }
+
+    /// A setting as it stands.
+    pub fn word(&self, name: &str) -> Option<&str> {
+        self.words.get(name).map(String::as_str)
+    }
+
+    /// A setting that is one number.
+    pub fn number(&self, name: &str) -> Option<i64> {
+        self.word(name)?.parse().ok()
+    }
+
+    /// A setting that is a least, a usual and a largest size.
+    pub fn sizes(&self, name: &str) -> Option<[u32; 3]> {
+        let sizes: Vec<u32> = self.word(name)?.split_whitespace().filter_map(|word| word.parse().ok()).collect();
+        sizes.try_into().ok()
+    }
+
+    /// A count, within what a socket may have.
+    fn count(&self, name: &str, least: u32, most: u32) -> Option<u32> {
+        u32::try_from(self.number(name)?).ok().map(|count| count.clamp(least, most))
+    }
+
+    /// A span that is not zero.
+    fn span(&self, name: &str, unit: impl Fn(u64) -> Duration) -> Option<Duration> {
+        u64::try_from(self.number(name)?).ok().filter(|span| *span > 0).map(unit)
+    }
+
+    /// Puts what the namespace says over what the profile says.
+    pub fn edit(&self, config: &mut Config) {
+        self.edit_options(config);
+        self.edit_recovery(config);
+        self.edit_times(config);
+        if self.word("ipv4/tcp_rmem").is_some() {
+            Buffers::new(self).edit(config);
+        }
+        if let Some(name) = self.word("ipv4/tcp_congestion_control") {
+            congestion::choose(config, name);
+        }
+    }
+
+    /// What SYNs offer.
+    fn edit_options(&self, config: &mut Config) {
+        if let Some(sack) = self.number("ipv4/tcp_sack") {
+            config.options.sack = if sack == 0 { SackConfig::Off } else { SackConfig::Offer };
+        }
+        if let Some(timestamps) = self.number("ipv4/tcp_timestamps") {
+            config.options.timestamps = if timestamps == 0 { TimestampConfig::Off } else { TimestampConfig::Offer };
+        }
+        match self.number("ipv4/tcp_ecn") {
+            Some(0) => config.ecn.negotiation = EcnNegotiation::Off,
+            // From 3 on the kernel would rather have AccECN (RFC 9768), and this from a peer that has no other.
+            Some(1 | 3) => config.ecn.negotiation = EcnNegotiation::Offer,
+            Some(2 | 4 | 5) => config.ecn.negotiation = EcnNegotiation::Answer,
+            _ => {}
+        }
+        match self.number("ipv4/tcp_ecn_fallback") {
+            Some(0) => config.ecn.syn_again = EcnSynAgain::SameAgain,
+            Some(_) => config.ecn.syn_again = EcnSynAgain::Plain,
+            None => {}
+        }
+    }
+
+    /// How losses are found and undone.
+    fn edit_recovery(&self, config: &mut Config) {
+        let recovery = &mut config.recovery;
+        let mut dup_thresh = self.count("ipv4/tcp_reordering", 1, 1_000);
+        if let Some(bits) = self.number("ipv4/tcp_recovery") {
+            if bits & RACK == 0 {
+                recovery.detector = DetectorConfig::DupThresh(DupThreshConfig::default());
+            } else if let DetectorConfig::Rack(rack) = &mut recovery.detector {
+                let fixed = bits & STATIC_REORDERING_WINDOW != 0;
+                rack.dsack = if fixed { DsackAdaptation::Off } else { DsackAdaptation::On };
+                if bits & NO_DUP_THRESH != 0 {
+                    dup_thresh = Some(u32::MAX);
+                }
+            }
+        }
+        match (&mut recovery.detector, dup_thresh) {
+            (DetectorConfig::DupThresh(detector), Some(count)) => detector.dup_thresh = count,
+            (DetectorConfig::Rack(detector), Some(count)) => detector.dup_thresh = count,
+            _ => {}
+        }
+        match self.number("ipv4/tcp_early_retrans") {
+            // The other numbers asked for early retransmit, which is gone, and for no probes.
+            Some(3 | 4) | None => {}
+            Some(_) => recovery.probe = None,
+        }
+        if let Some(frto) = self.number("ipv4/tcp_frto") {
+            recovery.undo.frto = if frto == 0 { FrtoDetection::Off } else { FrtoDetection::On };
+        }
+    }
+
+    /// Timeouts and retries.
+    fn edit_times(&self, config: &mut Config) {
+        if let Some(min) = self.span("ipv4/tcp_rto_min_us", Duration::from_micros) {
+            set_rto_min(config, min);
+        }
+        if let Some(max) = self.span("ipv4/tcp_rto_max_ms", Duration::from_millis) {
+            set_rto_max(config, max);
+        }
+        if let Some(window) = self.span("ipv4/tcp_min_rtt_wlen", Duration::from_secs) {
+            config.rtt.min_rtt_window = window;
+        }
+        if let Some(wait) = self.span("ipv4/tcp_fin_timeout", Duration::from_secs) {
+            config.timers.fin_wait_2 = wait;
+        }
+        // Fewer would not be what RFC 9293 calls retrying.
+        config.retries.data = self.count("ipv4/tcp_retries2", 3, 255).unwrap_or(config.retries.data);
+        config.retries.syn = self.count("ipv4/tcp_syn_retries", 1, 127).unwrap_or(config.retries.syn);
+    }
+}
+
+/// The least timeout, which also bounds what the variation adds.
+pub(crate) fn set_rto_min(config: &mut Config, min: Duration) {
+    config.rto.min = min.min(config.rto.max);
+    if let recovery::rtt::RttVariation::RoundPeak { floor } = &mut config.rtt.variation {
+        *floor = config.rto.min;
+    }
+}
+
+/// The largest timeout, which also bounds the interval of window probes. The kernel takes less than RFC 6298 §2.5 lets the
+/// bound be; the endpoint does not.
+pub(crate) fn set_rto_max(config: &mut Config, max: Duration) {
+    config.rto.max = max.max(RTO_MAX_LEAST);
+    config.send.persist_max = config.rto.max;
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -122,6 +122,8 @@ pub struct Details {
     pub rmss: Bytes,
     /// The segment size our SYN announced.
     pub advertised_mss: u16,
+    /// What our timestamp option says now (RFC 7323 §3), whether or not it is in use.
+    pub timestamp: u32,
     /// Largest packet that is sent, in octets.
     pub path_mtu: u16,
     /// The flight in segments.

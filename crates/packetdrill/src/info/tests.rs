@@ -62,6 +62,7 @@ fn details() -> Details {
         ack_delay: Duration::from_millis(40),
         rmss: 1_400,
         advertised_mss: 1_460,
+        timestamp: 77,
         path_mtu: 1_500,
         flight: FlightSegments { outstanding: 15, sacked: 6, lost: 5, retransmitted: 4 },
         unsent: 12_345,

@@ -31,7 +31,7 @@ impl Host {
         let mut config = tcp::Config::clone(self.flags.profile.config());
         let mut settings = Default::default();
         // Read each time: scripts change them between two sockets.
-        sysctl::apply(&mut config, &mut settings);
+        sysctl::apply(&mut config, &mut settings, &self.flags.profile);
         let descriptor = Descriptor::open()?;
         let fd = descriptor.fd();
         let mut socket = Socket::new(descriptor, family, config);

@@ -65,6 +65,7 @@ impl Endpoint {
             ack_delay: self.cfg.ack.delay,
             rmss: self.rcv.policy.largest(),
             advertised_mss: options::own_mss(&self.cfg, self.mtu, self.tuple.local),
+            timestamp: self.ts.tsval(now),
             path_mtu: self.mtu,
             flight: self.flight_segments(),
             unsent: self.snd_buf.len() - self.sent_in_buffer(),

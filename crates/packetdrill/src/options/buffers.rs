@@ -1,0 +1,225 @@
+//! Socket buffers as Linux counts them (`SO_SNDBUF`, `SO_RCVBUF`, `tcp_rmem`, `tcp_wmem`), and the window that follows.
+//!
+//! Sizes include the kernel's own overhead: what is asked for is doubled, and half of a receive buffer is window. That half
+//! is the kernel's assumption before it has seen a segment; it learns a better one, which this program does not.
+//! A size that was asked for stays; otherwise buffers grow, the receive buffer by what is read.
+
+use crate::sysctl::Sysctls;
+use base::Bytes;
+use tcp::config::{Config, DrsConfig, ReceiveWindowConfig, WindowRounding, WindowScaleConfig};
+
+/// Least sizes (`SOCK_MIN_SNDBUF`, `SOCK_MIN_RCVBUF`): two small packets with their overhead, and one.
+const SNDBUF_MIN: u32 = 4_608;
+pub(crate) const RCVBUF_MIN: u32 = 2_304;
+/// The largest number a size can be.
+const SIZE_MAX: u32 = i32::MAX as u32;
+/// A window's share of its buffer, as a divisor.
+const WINDOW_SHARE: u32 = 2;
+/// Largest window there is (RFC 7323 §2.3), and largest shift.
+const WINDOW_MAX: u32 = 65_535 << SHIFT_MAX;
+const SHIFT_MAX: u8 = 14;
+/// The largest buffer the endpoint takes.
+const BUFFER_MAX: Bytes = 1 << 30;
+
+/// `SO_BUF_LOCK`'s bits: which sizes stay as they are.
+pub(crate) const SNDBUF_LOCKED: i32 = 1;
+pub(crate) const RCVBUF_LOCKED: i32 = 2;
+
+/// The two buffers of a socket.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Buffers {
+    pub sndbuf: u32,
+    pub rcvbuf: u32,
+    /// [`SNDBUF_LOCKED`] and [`RCVBUF_LOCKED`].
+    pub locks: i32,
+    /// `TCP_WINDOW_CLAMP`; zero for none.
+    pub window_clamp: u32,
+    rmem: [u32; 3],
+    wmem: [u32; 3],
+    rmem_max: u32,
+    wmem_max: u32,
+    scaling: Scaling,
+    growth: Growth,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scaling {
+    Off,
+    On,
+}
+
+/// `tcp_moderate_rcvbuf`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Growth {
+    Off,
+    On,
+}
+
+/// Whether a size is bounded by the administrator's maximum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    /// `SO_SNDBUF`, `SO_RCVBUF`.
+    Maximum,
+    /// `SO_SNDBUFFORCE`, `SO_RCVBUFFORCE`.
+    Nothing,
+}
+
+impl Buffers {
+    /// Those of a new socket. Without a namespace, the kernel's defaults.
+    pub fn new(sysctls: &Sysctls) -> Self {
+        let rmem = sysctls.sizes("ipv4/tcp_rmem").unwrap_or([4_096, 131_072, 6 << 20]);
+        let wmem = sysctls.sizes("ipv4/tcp_wmem").unwrap_or([4_096, 16_384, 4 << 20]);
+        let max = |name| sysctls.number(name).and_then(|max| u32::try_from(max).ok()).unwrap_or(212_992);
+        let is_off = |name| sysctls.number(name) == Some(0);
+        Self {
+            sndbuf: wmem[1],
+            rcvbuf: rmem[1],
+            locks: 0,
+            window_clamp: 0,
+            rmem_max: max("core/rmem_max"),
+            wmem_max: max("core/wmem_max"),
+            rmem,
+            wmem,
+            scaling: if is_off("ipv4/tcp_window_scaling") { Scaling::Off } else { Scaling::On },
+            growth: if is_off("ipv4/tcp_moderate_rcvbuf") { Growth::Off } else { Growth::On },
+        }
+    }
+
+    /// The application asks for a send buffer.
+    pub fn set_send(&mut self, asked: i32, bound: Bound) {
+        self.sndbuf = doubled(asked, bound, self.wmem_max).max(SNDBUF_MIN);
+        self.locks |= SNDBUF_LOCKED;
+    }
+
+    /// The application asks for a receive buffer.
+    pub fn set_receive(&mut self, asked: i32, bound: Bound) {
+        self.rcvbuf = doubled(asked, bound, self.rmem_max).max(RCVBUF_MIN);
+        self.locks |= RCVBUF_LOCKED;
+    }
+
+    /// So many octets are to wake a reader: as many as there are of these at least have to fit. The number in force.
+    pub fn set_low_water(&mut self, asked: i32) -> u32 {
+        let asked = u32::try_from(asked).unwrap_or(SIZE_MAX);
+        let largest = if self.is_locked(RCVBUF_LOCKED) { self.rcvbuf / 2 } else { self.rmem[2] / 2 };
+        let low = asked.min(largest).max(1);
+        let needed = low.saturating_mul(WINDOW_SHARE);
+        if !self.is_locked(RCVBUF_LOCKED) && needed > self.rcvbuf {
+            self.rcvbuf = needed;
+        }
+        low
+    }
+
+    fn is_locked(&self, which: i32) -> bool {
+        self.locks & which != 0
+    }
+
+    /// The window a whole receive buffer gives, and the largest that may ever be offered.
+    fn window(&self) -> (Bytes, Bytes) {
+        let full = self.rcvbuf / WINDOW_SHARE;
+        let clamp = if self.window_clamp == 0 { WINDOW_MAX } else { self.window_clamp };
+        let clamp = if self.is_locked(RCVBUF_LOCKED) { clamp.min(full) } else { clamp };
+        (full.min(clamp), clamp)
+    }
+
+    /// The window shift of a SYN: what the largest buffer needs; a size that was asked for is the largest.
+    pub fn shift(&self) -> u8 {
+        let (window, clamp) = self.window();
+        let space = window.max(self.rmem[2]).max(self.rmem_max).min(clamp);
+        // A field of 16 bits without the highest, as signed ones had to do once.
+        (space.max(1).ilog2().saturating_sub(15) as u8).min(SHIFT_MAX)
+    }
+
+    /// The window to begin with, and the largest one it grows to.
+    fn bounds(&self) -> DrsConfig {
+        let (window, clamp) = self.window();
+        let grows = !self.is_locked(RCVBUF_LOCKED) && self.growth == Growth::On;
+        let largest = if grows { (self.rmem[2] / WINDOW_SHARE).min(clamp) } else { window };
+        let field_max = match self.scaling {
+            Scaling::Off => 65_535,
+            Scaling::On => 65_535 << self.shift(),
+        };
+        let initial = window.min(field_max).max(1);
+        DrsConfig { initial, max: largest.min(field_max).max(initial) }
+    }
+
+    /// Octets the application may have written ahead.
+    fn send_buffer(&self) -> Bytes {
+        let size = if self.is_locked(SNDBUF_LOCKED) { self.sndbuf } else { self.wmem[2].max(self.sndbuf) };
+        size.clamp(1, BUFFER_MAX)
+    }
+
+    /// Puts the sizes into a connection's settings.
+    pub fn edit(&self, config: &mut Config) {
+        config.receive.window = ReceiveWindowConfig::Drs(self.bounds());
+        config.receive.rounding = WindowRounding::SegmentsFromSyn;
+        config.options.window_scale = match self.scaling {
+            Scaling::Off => WindowScaleConfig::Off,
+            Scaling::On => WindowScaleConfig::Shift(self.shift()),
+        };
+        config.send.buffer = self.send_buffer();
+    }
+}
+
+/// What is asked for and its overhead. Negative numbers are large ones, except where nothing bounds them.
+fn doubled(asked: i32, bound: Bound, max: u32) -> u32 {
+    let asked = match bound {
+        Bound::Maximum => (asked as u32).min(max),
+        Bound::Nothing => asked.max(0) as u32,
+    };
+    asked.min(SIZE_MAX / 2) * 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_case::test_case;
+
+    fn buffers() -> Buffers {
+        Buffers::new(&crate::sysctl::tests::namespace(&[
+            ("ipv4/tcp_rmem", "4096 131072 15728640"),
+            ("core/rmem_max", "212992"),
+        ]))
+    }
+
+    // `setsockopt(SO_RCVBUF, [20000])` makes a kernel's SYN-ACK show 18980 = 13 segments of 1460, and no scaling.
+    #[test_case(20_000 => (40_000, 20_000, 0); "twice what was asked for, half of it window")]
+    #[test_case(1 => (2_304, 1_152, 0); "no less than a small packet")]
+    #[test_case(1 << 30 => (425_984, 212_992, 2); "no more than the administrator allows")]
+    #[test_case(-1 => (425_984, 212_992, 2); "a negative number is a large one")]
+    fn a_receive_buffer_that_was_asked_for(asked: i32) -> (u32, u32, u8) {
+        let mut buffers = buffers();
+        buffers.set_receive(asked, Bound::Maximum);
+        let bounds = buffers.bounds();
+        assert_eq!(bounds.max, bounds.initial, "it does not grow");
+        (buffers.rcvbuf, bounds.initial, buffers.shift())
+    }
+
+    #[test_case(0 => (65_536, 8))]
+    #[test_case(10_000 => (10_000, 0))]
+    #[test_case(100_000 => (65_536, 1); "more than the buffer gives bounds later growth and the shift")]
+    fn the_window_is_clamped(clamp: u32) -> (u32, u8) {
+        let buffers = Buffers { window_clamp: clamp, ..buffers() };
+        (buffers.bounds().initial, buffers.shift())
+    }
+
+    #[test]
+    fn who_waits_for_much_gets_a_buffer_for_it_unless_the_size_was_asked_for() {
+        let mut free = buffers();
+        assert_eq!((free.set_low_water(200_000), free.rcvbuf), (200_000, 400_000));
+        assert_eq!(free.set_low_water(i32::MAX), 15_728_640 / 2);
+        let mut asked = buffers();
+        asked.set_receive(10_000, Bound::Maximum);
+        assert_eq!((asked.set_low_water(1 << 30), asked.rcvbuf), (10_000, 20_000));
+    }
+
+    #[test]
+    fn a_send_buffer_that_was_asked_for_is_what_may_be_written_ahead() {
+        let mut config = Config::default();
+        let mut buffers = buffers();
+        buffers.edit(&mut config);
+        assert_eq!(config.send.buffer, 4 << 20, "it may grow to the largest");
+        buffers.set_send(5_000, Bound::Maximum);
+        buffers.edit(&mut config);
+        assert_eq!(config.send.buffer, 10_000);
+    }
+}

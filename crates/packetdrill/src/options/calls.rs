@@ -1,0 +1,121 @@
+//! `getsockopt` and `setsockopt`, and the control messages that options bring beside received octets.
+
+use super::{Bound, Effect, Scene, Stage};
+use crate::host::Host;
+use crate::socket::State;
+use libc::{SO_ERROR, SO_REUSEADDR, SOL_SOCKET, SOL_TCP, TCP_INQ};
+use nix::errno::Errno;
+use std::os::fd::RawFd;
+use std::sync::Arc;
+
+/// A control message beside received octets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ControlMessage {
+    /// `cmsg_level`.
+    pub level: i32,
+    /// `cmsg_type`.
+    pub kind: i32,
+    /// What follows its header.
+    pub data: Vec<u8>,
+}
+
+impl ControlMessage {
+    /// Its octets: `cmsghdr`, data, and what fills up to the next multiple of its alignment.
+    pub fn encode(&self) -> Vec<u8> {
+        let len = size_of::<libc::cmsghdr>() + self.data.len();
+        let padded = len.next_multiple_of(align_of::<libc::cmsghdr>());
+        let mut octets = Vec::with_capacity(padded);
+        octets.extend_from_slice(&len.to_ne_bytes());
+        octets.extend_from_slice(&self.level.to_ne_bytes());
+        octets.extend_from_slice(&self.kind.to_ne_bytes());
+        octets.extend_from_slice(&self.data);
+        octets.resize(padded, 0);
+        octets
+    }
+}
+
+impl Host {
+    /// `getsockopt(2)`: writes the value into `value` and returns its length.
+    ///
+    /// # Errors
+    /// `EBADF`, and those of [`Options::get`](super::Options::get).
+    pub fn getsockopt(&mut self, fd: RawFd, level: i32, name: i32, value: &mut [u8]) -> Result<usize, Errno> {
+        let answer = if (level, name) == (SOL_SOCKET, SO_ERROR) {
+            // Told once.
+            let error = self.socket_mut(fd)?.error.take();
+            error.map_or(0, |error| error as i32).to_ne_bytes().to_vec()
+        } else {
+            self.with_scene(fd, |scene, options| options.get(scene, level, name, value.len()))??
+        };
+        let len = answer.len().min(value.len());
+        value[..len].copy_from_slice(&answer[..len]);
+        Ok(len)
+    }
+
+    /// `setsockopt(2)`.
+    ///
+    /// # Errors
+    /// `EBADF`, `EINVAL` when the settings together are out of bounds, and those of [`Options::set`](super::Options::set).
+    /// After an error everything is as before.
+    pub fn setsockopt(&mut self, fd: RawFd, level: i32, name: i32, value: &[u8]) -> Result<(), Errno> {
+        let (effect, options) = self.with_scene(fd, |scene, options| {
+            let mut options = options.clone();
+            options.set(scene, level, name, value).map(|effect| (effect, options))
+        })??;
+        let config = options.config();
+        config.clone().validate().map_err(|_| Errno::EINVAL)?;
+        let socket = self.socket_mut(fd)?;
+        let settings = &mut socket.settings;
+        settings.linger = options.linger().time();
+        settings.receive_timeout = options.receive_timeout();
+        settings.send_timeout = options.send_timeout();
+        settings.receive_low = options.receive_low();
+        settings.reuse_address = options.is_on(SOL_SOCKET, SO_REUSEADDR);
+        settings.options = options;
+        match effect {
+            Effect::Kept => Ok(()),
+            // What waits looks again with the settings that the turn behind this call finds.
+            Effect::Settings | Effect::Push | Effect::Acknowledge => {
+                socket.config = config;
+                self.config_changed(fd)
+            }
+        }
+    }
+
+    /// Runs `call` on a socket's options with what they may look at.
+    fn with_scene<T>(&self, fd: RawFd, call: impl FnOnce(&Scene<'_>, &super::Options) -> T) -> Result<T, Errno> {
+        let socket = self.socket(fd)?;
+        let conn = socket.conn();
+        let details = conn.and_then(|conn| self.stack.details(conn, self.now()));
+        let queues = conn.and_then(|conn| self.stack.queues(conn));
+        let (stage, backlog) = match &socket.state {
+            State::Fresh => (Stage::Fresh, (0, 0)),
+            State::Listening(listener) => (Stage::Listening, (listener.waiting.len() as u32, listener.backlog)),
+            State::Connecting(_) | State::Connected(_) => (Stage::Opened, (0, 0)),
+        };
+        let sysctls = Arc::clone(&socket.settings.options.sysctls);
+        let scene = Scene {
+            family: socket.family,
+            stage,
+            bound: if socket.bound.is_some() { Bound::Yes } else { Bound::No },
+            sysctls: &sysctls,
+            details: details.as_ref(),
+            backlog,
+            // No queue holds more than the type can say.
+            queued: queues.map_or((0, 0), |queues| (queues.readable as u32, queues.unacknowledged)),
+        };
+        Ok(call(&scene, &socket.settings.options))
+    }
+
+    /// Control messages for a `recvmsg` that has just succeeded: with `TCP_INQ`, how much is left to be read. The peer's
+    /// FIN counts as one, so that a reader comes again for it.
+    pub fn control_messages(&mut self, fd: RawFd) -> Vec<ControlMessage> {
+        let Ok(socket) = self.socket(fd) else { return Vec::new() };
+        let asked = socket.settings.options.is_on(SOL_TCP, TCP_INQ);
+        let Some(queues) = socket.conn().filter(|_| asked).and_then(|conn| self.stack.queues(conn)) else {
+            return Vec::new();
+        };
+        let left = queues.readable as i32 + i32::from(queues.fin_received);
+        vec![ControlMessage { level: SOL_TCP, kind: TCP_INQ, data: left.to_ne_bytes().to_vec() }]
+    }
+}

@@ -1,0 +1,253 @@
+//! Socket options: what a socket was told, what it answers, and what follows for its connection.
+//!
+//! `table` has the options whose value is a number, `special` those that are more, `buffers` the sizes of buffers and the
+//! windows that follow, `congestion` the names of algorithms, `effect` what options change in [`tcp::Config`], `calls` the
+//! two calls themselves. Values, ranges and errors are Linux's; an option that is only stored says so nowhere else.
+
+mod buffers;
+mod calls;
+pub(crate) mod congestion;
+mod effect;
+mod names;
+mod special;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use buffers::Buffers;
+pub(crate) use calls::ControlMessage;
+
+use crate::socket::Family;
+use crate::sysctl::Sysctls;
+use base::Duration;
+use libc::{AF_INET, AF_INET6, SO_ACCEPTCONN, SO_DOMAIN, SO_PRIORITY, SOL_IP, SOL_IPV6, SOL_SOCKET, SOL_TCP, c_int};
+use nix::errno::Errno;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tcp::{Config, Details};
+
+/// How far the socket has come, as far as options look at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Neither opened nor listening.
+    Fresh,
+    /// It accepts connections.
+    Listening,
+    /// It was opened; perhaps it is over.
+    Opened,
+}
+
+/// Whether the socket has an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Bound {
+    No,
+    Yes,
+}
+
+/// What an option's handler may look at.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Scene<'a> {
+    pub family: Family,
+    pub stage: Stage,
+    pub bound: Bound,
+    pub sysctls: &'a Sysctls,
+    /// What the connection tells of itself, when there is one.
+    pub details: Option<&'a Details>,
+    /// A listener's queue: how full, and how large.
+    pub backlog: (u32, u32),
+    /// Octets that wait to be read, and to be acknowledged.
+    pub queued: (u32, u32),
+}
+
+/// What has to be done when an option was set, beside keeping it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Nothing: it comes back as it was set.
+    Kept,
+    /// The connection's settings follow.
+    Settings,
+    /// They do, and what waited for more octets leaves now.
+    Push,
+    /// They do, and an acknowledgement that waits leaves now.
+    Acknowledge,
+}
+
+/// `SO_LINGER`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Linger {
+    /// Whether `close` waits, and whether it resets (no time at all).
+    pub on: c_int,
+    pub seconds: c_int,
+}
+
+impl Linger {
+    /// How long `close` waits; none at all for a reset. Absent when it does not wait.
+    pub fn time(self) -> Option<Duration> {
+        (self.on != 0).then(|| Duration::from_secs(u64::from(self.seconds.max(0).unsigned_abs())))
+    }
+}
+
+/// What a socket was told.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    sysctls: Arc<Sysctls>,
+    /// The connection's settings without options.
+    base: Arc<Config>,
+    /// Numbers that were set.
+    numbers: BTreeMap<(c_int, c_int), c_int>,
+    buffers: Buffers,
+    linger: Linger,
+    receive_timeout: Option<Duration>,
+    send_timeout: Option<Duration>,
+    receive_low: u32,
+    max_pacing_rate: u64,
+    timestamping: u32,
+    user_mss: u16,
+    congestion: Option<&'static str>,
+    fastopen_key: Vec<u8>,
+}
+
+impl Default for Options {
+    /// Those of a socket without a namespace.
+    fn default() -> Self {
+        Self::new(Config::default(), Sysctls::default())
+    }
+}
+
+impl Options {
+    /// Those of a new socket, for connections that are otherwise configured by `base`.
+    pub fn new(base: Config, sysctls: Sysctls) -> Self {
+        Self {
+            buffers: Buffers::new(&sysctls),
+            sysctls: Arc::new(sysctls),
+            base: Arc::new(base),
+            numbers: BTreeMap::new(),
+            linger: Linger::default(),
+            receive_timeout: None,
+            send_timeout: None,
+            receive_low: 1,
+            max_pacing_rate: u64::MAX,
+            timestamping: 0,
+            user_mss: 0,
+            congestion: None,
+            fastopen_key: Vec::new(),
+        }
+    }
+
+    /// `SO_LINGER`.
+    pub fn linger(&self) -> Linger {
+        self.linger
+    }
+
+    /// `SO_RCVTIMEO`; none for ever.
+    pub fn receive_timeout(&self) -> Option<Duration> {
+        self.receive_timeout
+    }
+
+    /// `SO_SNDTIMEO`; none for ever.
+    pub fn send_timeout(&self) -> Option<Duration> {
+        self.send_timeout
+    }
+
+    /// `SO_RCVLOWAT`, at least 1.
+    pub fn receive_low(&self) -> u32 {
+        self.receive_low
+    }
+
+    /// The number an option has: what was set, or what a new socket has. Zero for options that are no numbers.
+    pub fn number(&self, level: c_int, name: c_int) -> c_int {
+        let initial = || table::find(level, name).map_or(0, |row| row.initial.value(&self.sysctls));
+        self.numbers.get(&(level, name)).copied().unwrap_or_else(initial)
+    }
+
+    /// Whether an option was switched on.
+    pub fn is_on(&self, level: c_int, name: c_int) -> bool {
+        self.number(level, name) != 0
+    }
+
+    /// The number that the application has set.
+    fn set_number(&self, level: c_int, name: c_int) -> Option<c_int> {
+        self.numbers.get(&(level, name)).copied()
+    }
+
+    /// `setsockopt(2)`.
+    ///
+    /// # Errors
+    /// `ENOPROTOOPT` for options there are not, or that are only read; `EINVAL` for values that are too short or out of
+    /// range; those of the option.
+    pub fn set(&mut self, scene: &Scene<'_>, level: c_int, name: c_int, value: &[u8]) -> Result<Effect, Errno> {
+        if let Some(result) = self.set_special(scene, level, name, value) {
+            return result;
+        }
+        let row = table::find(level, name).filter(|row| has_level(scene, row.level)).ok_or(Errno::ENOPROTOOPT)?;
+        let asked = asked_number(level, name, value)?;
+        let kept = row.take.take(asked, self.number(level, name), scene)?;
+        self.numbers.insert((level, name), kept);
+        self.follow(level, name, kept);
+        Ok(effect::of(level, name, kept))
+    }
+
+    /// What else an option changes among the options themselves.
+    fn follow(&mut self, level: c_int, name: c_int, kept: c_int) {
+        match (level, name) {
+            // The service asked for decides how urgent a packet is to the device: no delay 6, throughput 2, both 4.
+            (SOL_IP, libc::IP_TOS) => {
+                let priority = [0, 2, 6, 4][(kept >> 3 & 3) as usize];
+                self.numbers.insert((SOL_SOCKET, SO_PRIORITY), priority);
+            }
+            (SOL_TCP, libc::TCP_WINDOW_CLAMP) => self.buffers.window_clamp = kept as u32,
+            _ => {}
+        }
+    }
+
+    /// `getsockopt(2)` into a buffer of `room` octets.
+    ///
+    /// # Errors
+    /// `ENOPROTOOPT` (`EOPNOTSUPP` for levels there are not), and those of the option.
+    pub fn get(&self, scene: &Scene<'_>, level: c_int, name: c_int, room: usize) -> Result<Vec<u8>, Errno> {
+        if let Some(result) = self.get_special(scene, level, name, room) {
+            return result.map(|mut value| {
+                value.truncate(room);
+                value
+            });
+        }
+        let number = match (level, name) {
+            (SOL_SOCKET, SO_DOMAIN) if scene.family == Family::V4 => AF_INET,
+            (SOL_SOCKET, SO_DOMAIN) => AF_INET6,
+            (SOL_SOCKET, SO_ACCEPTCONN) => c_int::from(scene.stage == Stage::Listening),
+            _ if !has_level(scene, level) => return Err(Errno::EOPNOTSUPP),
+            _ => {
+                table::find(level, name).ok_or(Errno::ENOPROTOOPT)?;
+                self.number(level, name)
+            }
+        };
+        Ok(cut_number(level, number, room))
+    }
+}
+
+/// Whether a socket has options of this level. Those of IPv4 are a version 6 socket's, too.
+fn has_level(scene: &Scene<'_>, level: c_int) -> bool {
+    matches!(level, SOL_SOCKET | SOL_TCP | SOL_IP) || (level == SOL_IPV6 && scene.family == Family::V6)
+}
+
+/// The number that a caller gives. IPv4's options come as a single octet, too, and some as none.
+fn asked_number(level: c_int, name: c_int, value: &[u8]) -> Result<c_int, Errno> {
+    if let Some(octets) = value.first_chunk() {
+        return Ok(c_int::from_ne_bytes(*octets));
+    }
+    let needs_one = matches!(name, libc::IP_TTL | libc::IP_MINTTL | libc::IP_FREEBIND | libc::IP_TRANSPARENT);
+    match (level, value.first()) {
+        (SOL_IP, Some(octet)) => Ok((*octet).into()),
+        (SOL_IP, None) if !needs_one => Ok(0),
+        _ => Err(Errno::EINVAL),
+    }
+}
+
+/// A number in a buffer of `room` octets; IPv4's options fit into one.
+fn cut_number(level: c_int, number: c_int, room: usize) -> Vec<u8> {
+    let octets = number.to_ne_bytes();
+    if let (SOL_IP, 1..4, Ok(octet)) = (level, room, u8::try_from(number)) {
+        return vec![octet];
+    }
+    octets[..room.min(octets.len())].to_vec()
+}
