@@ -18,7 +18,7 @@ use recovery::{
 use tcp::config::{
     AckTimer, Config, CountedFrom, DrsConfig, EcnNegotiation, EcnResponse, EcnSynAgain, Farewell, KeepAliveConfig,
     MarkBeta, NagleConfig, QuickAgain, ReceiveWindowConfig, RetryLimit, SackConfig, SteppedConfig, TimestampConfig,
-    WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
+    UnsentAck, WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
 };
 
 /// A quantity that always applies, or (`?`) one that depends on the kind of its group.
@@ -317,6 +317,10 @@ pub const LEAVES: &[Leaf] = &[
         MarkBeta::Own { beta } => Some(Place::Share(beta)),
         MarkBeta::AsLoss => None,
     }),
+    quantity!("challenge.limit", Count, U32, |c| c.challenge.limit),
+    quantity!("challenge.interval", Time, Time, |c| c.challenge.interval),
+    choice!("challenge.unsent_ack", |c| Some(&mut c.challenge.unsent_ack),
+        "answered" => UnsentAck::Answered, "ignored_in_established" => UnsentAck::IgnoredInEstablished),
     quantity!("timers.granularity", Time, Time, |c| c.timers.granularity),
     quantity!("timers.time_wait", Time, Time, |c| c.timers.time_wait),
     quantity!("timers.fin_wait_2", Time, Time, |c| c.timers.fin_wait_2),

@@ -4,11 +4,13 @@
 //! to a [`ValidConfig`], which is what machines are built from; after that the machine *is* its configuration.
 
 mod ecn;
+mod guard;
 mod lifetime;
 mod validate;
 
 pub use crate::recv::{AckConfig, AckTimer, DrsConfig, QuickAgain, ReceiveWindowConfig, SteppedConfig, WindowLevel};
 pub use ecn::{EcnConfig, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta};
+pub use guard::{ChallengeConfig, UnsentAck};
 pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLimit};
 pub use validate::ConfigError;
 
@@ -45,6 +47,8 @@ pub struct Config {
     pub options: OptionsConfig,
     /// Explicit congestion notification.
     pub ecn: EcnConfig,
+    /// ACKs that answer what was not processed.
+    pub challenge: ChallengeConfig,
     /// Clock granularity and the lengths of the closing states.
     pub timers: TimersConfig,
 }

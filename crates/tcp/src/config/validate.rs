@@ -42,6 +42,8 @@ impl Config {
             }
         };
         self.lifetime_problems(&mut need);
+        need(self.challenge.limit >= 1, "challenge.limit", "must be at least 1");
+        need(!self.challenge.interval.is_zero(), "challenge.interval", "must not be zero");
         need(
             self.ack.delay < Duration::from_millis(500) || self.ack.every_segments == 1,
             "ack.delay",

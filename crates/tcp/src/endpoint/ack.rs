@@ -1,11 +1,10 @@
 //! The ten steps of ACK processing. This is the only place that knows their order; the numbers stand in traces and docs.
 //!
-//! 1 validate · 2 classify blocks · 3 scoreboard · 4 RTT · 5 probe · 6 detector · 7 episode · 8 controller and
+//! 1 window · 2 classify blocks · 3 scoreboard · 4 RTT · 5 probe · 6 detector · 7 episode · 8 controller and
 //! reduction · 9 timers · 10 event.
 
 use super::{Endpoint, Probing, Segment, SendSide, State};
 use crate::cx::Cx;
-use crate::event::{Disposition, DropReason};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use cc::{AckSample, CcNote, EpisodeKind};
 use recovery::rate_sample::RateSample;
@@ -50,16 +49,8 @@ impl Endpoint {
     //= specs/rfc6675.md#scoreboard
     //# An ACK's SACK blocks update the scoreboard before anything else is decided.
     /// Processes the acknowledgement of an acceptable segment.
-    pub(super) fn process_ack<O: Observer>(
-        &mut self,
-        cx: &mut Cx<'_, O>,
-        seg: &Segment<'_>,
-        ack: SeqNum,
-    ) -> Disposition {
+    pub(super) fn process_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, ack: SeqNum) {
         // 1
-        if ack.after(self.snd.nxt) || ack.before(self.snd.una - self.snd.max_wnd.min(1 << 30)) {
-            return Disposition::Challenge(DropReason::BadAck);
-        }
         let wnd_before = self.snd.wnd;
         self.update_window(seg, ack);
         // 2
@@ -73,7 +64,7 @@ impl Endpoint {
             }
             self.take_answer(cx, wnd_before);
             self.note_ack(cx.now, None, None);
-            return Disposition::Accepted;
+            return;
         }
         let fack = self.rec.board.highest_sacked();
         let departed_before = self.rec.board.departed_bytes();
@@ -115,7 +106,6 @@ impl Endpoint {
         });
         self.emit_snapshot(cx);
         self.after_ack(cx);
-        Disposition::Accepted
     }
 
     //= specs/rfc7323.md#window-scale

@@ -35,8 +35,9 @@ impl Endpoint {
         let fin = has_fin && data_end.at_or_before(edge);
         let taken = SeqRange::new(start, range.end + u32::from(fin));
         if taken.is_empty() {
+            // The window is closed, so these octets, a probe perhaps, come again; the header has counted.
             self.rcv.ack_due = true;
-            return Disposition::Accepted;
+            return Disposition::Dropped(DropReason::OutOfWindow);
         }
         if !self.rcv.assembler.admits(taken, self.cfg.receive.reassembly_max) {
             // Nothing of it is remembered, its FIN neither; the ACK repeats the blocks that are held.

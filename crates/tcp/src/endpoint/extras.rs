@@ -3,6 +3,7 @@
 //! Owns nothing by itself; each field names the file that does.
 
 use super::Endpoint;
+use super::challenge::Allowance;
 use super::ecn::Marks;
 use super::patience::Silence;
 use super::tally::RareTally;
@@ -16,6 +17,8 @@ pub(super) struct Extras {
     pub marks: Marks,
     /// `patience.rs`: since when the peer has not answered.
     pub silence: Silence,
+    /// `challenge.rs`: ACKs that may still answer what was not processed.
+    pub answers: Option<Allowance>,
 }
 
 impl Endpoint {

@@ -1,9 +1,10 @@
 //! Arriving segments, in the order RFC 9293 §3.10.7.4 prescribes, with the checks of RFC 5961 and RFC 7323.
 
 use super::{Endpoint, Origin, Segment, State};
+use crate::config::UnsentAck;
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
-use base::SeqRange;
+use base::{SeqNum, SeqRange};
 use trace::{Event, Observer};
 use wire::Flags;
 
@@ -28,7 +29,7 @@ impl Endpoint {
             let count = &mut self.rare_mut().dropped[reason as usize];
             *count = count.saturating_add(1);
             cx.emit(|| Event::Dropped { reason: reason.name(), seq: seg.repr.seq, len: seg.payload.len() });
-            if matches!(disposition, Disposition::Challenge(_)) {
+            if matches!(disposition, Disposition::Challenge(_)) && self.may_answer(cx, seg, reason) {
                 self.rcv.ack_due = true;
             }
         }
@@ -46,9 +47,16 @@ impl Endpoint {
         if self.state == State::SynReceived && !self.in_syn_received(cx, repr) {
             return Disposition::Dropped(DropReason::BadAck);
         }
-        let disposition = self.process_ack(cx, seg, ack);
-        if disposition != Disposition::Accepted || self.state == State::Closed {
-            return disposition;
+        if let Some(refusal) = self.check_ack(ack) {
+            return refusal;
+        }
+        if let Some(ts) = repr.options.timestamps.filter(|_| self.neg.timestamps) {
+            // Only now is it known that the segment belongs: a forged one would make the peer's own look old.
+            self.ts.on_segment(ts.tsval, repr.seq, cx.now);
+        }
+        self.process_ack(cx, seg, ack);
+        if self.state == State::Closed {
+            return Disposition::Accepted;
         }
         self.take_data(cx, seg)
     }
@@ -84,41 +92,85 @@ impl Endpoint {
             }
         }
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
-        let again = self.state == State::SynReceived && repr.flags.contains(Flags::SYN) && repr.seq == self.rcv.irs;
-        if again && repr.ack.is_some() && !is_rst {
-            // The SYN-ACK of a simultaneous open: its SYN is known already, its ACK is what counts (§3.5, figure 7).
-            return None;
+        if is_rst {
+            return Some(self.on_reset(cx, repr.seq));
         }
-        if !self.rcv.window.accepts(range, rcv_nxt) {
-            if is_rst {
-                return Some(Disposition::Dropped(DropReason::OutOfWindow));
-            }
-            if again {
-                // Our SYN-ACK was lost: the peer's repeated SYN asks for it again. Which copy will be acknowledged is not
-                // known, so there is no RTT sample (Karn).
-                self.syn_due = true;
-                self.rec.retries = self.rec.retries.max(1);
-                return Some(Disposition::Dropped(DropReason::OutOfWindow));
-            }
+        let is_syn = repr.flags.contains(Flags::SYN);
+        if is_syn && self.state == State::SynReceived && repr.seq == self.rcv.irs {
+            // With an ACK it is the SYN-ACK of a simultaneous open: its SYN is known already, its ACK is what counts (§3.5,
+            // figure 7). Without, the peer asks for our SYN-ACK again.
+            return if repr.ack.is_some() { None } else { Some(self.repeat_syn_ack(cx)) };
+        }
+        // MUST-66: a closed window takes no octets, but what the header of the next segment says counts.
+        let header_only = self.rcv.window.right_edge() == rcv_nxt && repr.seq == rcv_nxt && !is_syn;
+        let judged = if header_only { SeqRange::new(rcv_nxt, rcv_nxt) } else { range };
+        if !self.rcv.window.accepts(judged, rcv_nxt) {
             if self.state == State::TimeWait && repr.flags.contains(Flags::FIN) {
                 self.restart_time_wait(cx);
             }
             self.note_duplicate(range);
             return Some(Disposition::Challenge(DropReason::OutOfWindow));
         }
-        if let Some(ts) = repr.options.timestamps.filter(|_| self.neg.timestamps && !is_rst) {
-            self.ts.on_segment(ts.tsval, repr.seq, cx.now);
-        }
-        if is_rst {
-            return Some(self.on_reset(cx, repr.seq == rcv_nxt));
-        }
-        // RFC 5961 §4.2: whatever its sequence number, a SYN only asks for proof.
-        repr.flags.contains(Flags::SYN).then_some(Disposition::Challenge(DropReason::UnexpectedSyn))
+        is_syn.then(|| self.on_syn(cx))
     }
 
-    /// A reset inside the window (RFC 5961 §3.2).
-    fn on_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, exact: bool) -> Disposition {
-        if !exact {
+    //= specs/rfc5961.md#syns
+    //# A SYN in a synchronized state is answered with a challenge ACK, whatever its sequence number.
+    //= specs/rfc5961.md#syns
+    //# After the challenge ACK the SYN is dropped and has no other effect.
+    /// A SYN inside the window.
+    fn on_syn<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> Disposition {
+        if self.state == State::SynReceived && self.origin == Origin::Passive {
+            // RFC 9293 §3.10.7.4, fourth: the peer began anew, and so does the listener when the SYN comes again.
+            self.finish(cx, CloseReason::Reset);
+            return Disposition::Accepted;
+        }
+        // RFC 5961 §4.2: whatever its sequence number, a SYN only asks for proof.
+        Disposition::Challenge(DropReason::UnexpectedSyn)
+    }
+
+    /// The peer's SYN came again: our SYN-ACK was lost, or is slow.
+    fn repeat_syn_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> Disposition {
+        if self.allow_answer(cx) {
+            self.syn_due = true;
+            // Which copy will be acknowledged is not known, so there is no RTT sample (Karn).
+            self.rec.retries = self.rec.retries.max(1);
+        }
+        Disposition::Dropped(DropReason::OutOfWindow)
+    }
+
+    //= specs/rfc5961.md#acknowledgements
+    //# An acknowledgement is acceptable from the largest window ever seen below SND.UNA up to SND.NXT.
+    //= specs/rfc5961.md#acknowledgements
+    //# A segment with any other acknowledgement is dropped and answered with an ACK.
+    /// An acknowledgement far behind or ahead of what is in flight (RFC 5961 §5.2).
+    #[inline]
+    fn check_ack(&self, ack: SeqNum) -> Option<Disposition> {
+        if ack.before(self.snd.una - self.snd.max_wnd.min(1 << 30)) {
+            return Some(Disposition::Challenge(DropReason::BadAck));
+        }
+        if !ack.after(self.snd.nxt) {
+            return None;
+        }
+        let unanswered =
+            self.cfg.challenge.unsent_ack == UnsentAck::IgnoredInEstablished && self.state == State::Established;
+        let refused = if unanswered { Disposition::Dropped } else { Disposition::Challenge };
+        Some(refused(DropReason::BadAck))
+    }
+
+    //= specs/rfc5961.md#resets
+    //# A reset outside the receive window is dropped without an answer.
+    //= specs/rfc5961.md#resets
+    //# A reset whose sequence number is RCV.NXT ends the connection.
+    //= specs/rfc5961.md#resets
+    //# A reset inside the window but not at RCV.NXT is answered with a challenge ACK and has no other effect.
+    /// A reset (RFC 5961 §3.2). Octets that it may carry (RFC 9293 SHLD-2) are not looked at.
+    fn on_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seq: SeqNum) -> Disposition {
+        let rcv_nxt = self.rcv.assembler.rcv_nxt();
+        if !SeqRange::new(rcv_nxt, self.rcv.window.right_edge()).contains(seq) && seq != rcv_nxt {
+            return Disposition::Dropped(DropReason::OutOfWindow);
+        }
+        if seq != rcv_nxt {
             return Disposition::Challenge(DropReason::InexactReset);
         }
         match self.state {

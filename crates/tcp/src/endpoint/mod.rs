@@ -10,6 +10,7 @@ mod ack;
 mod app;
 mod audit;
 mod build;
+mod challenge;
 mod close;
 mod data;
 mod ecn;

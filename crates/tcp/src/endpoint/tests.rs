@@ -6,6 +6,7 @@ mod clauses;
 mod closing;
 mod cost;
 mod ecn;
+mod guard;
 mod opening;
 mod patience;
 mod probes;

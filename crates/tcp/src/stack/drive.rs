@@ -65,12 +65,9 @@ impl Stack {
         if disposition == Disposition::Dropped(DropReason::Closed) && slot.endpoint.state() == State::Closed {
             // It is over but not yet forgotten: the segment belongs to no connection any more.
             let tuple = slot.endpoint.tuple();
-            if slot.released {
-                self.drop_slot(index);
-                return self.handle_stranger(tuple, at, ip, segment, obs);
-            }
-            self.refuse(ip, &segment.repr, segment.payload.len());
-            return self.after_call(index);
+            self.slots.detach(index);
+            self.after_call(index);
+            return self.handle_stranger(tuple, at, ip, segment, obs);
         }
         if embryonic && disposition == Disposition::Dropped(DropReason::BadAck) {
             // RFC 9293 §3.10.7.3 and §3.10.7.4, fifth: an acknowledgement of what was never sent.

@@ -3,6 +3,8 @@
 use base::SeqNum;
 use wire::{Flags, IpRepr, Options, TcpRepr};
 
+//= specs/rfc5961.md#syns
+//# A peer that has restarted answers the challenge ACK with a reset that ends the old connection.
 /// The reset that answers `tcp`, or `None` when `tcp` is one itself.
 pub(crate) fn answer(ip: &IpRepr, tcp: &TcpRepr, payload_len: u32) -> Option<(IpRepr, TcpRepr)> {
     if tcp.flags.contains(Flags::RST) {

@@ -62,6 +62,7 @@ pub(super) struct Slots {
     /// The last hit: consecutive segments mostly belong to one connection.
     last: u32,
     created: u32,
+    live: usize,
 }
 
 impl Slots {
@@ -72,6 +73,7 @@ impl Slots {
             (self.slots.len() - 1) as u32
         });
         let conn = Conn { slot: index, id };
+        self.live += 1;
         self.by_tuple.insert(endpoint.tuple(), index);
         self.slots[index as usize] = Some(Box::new(Slot {
             endpoint,
@@ -117,9 +119,21 @@ impl Slots {
         self.at(conn.slot).filter(|slot| slot.conn == conn)
     }
     pub fn remove(&mut self, index: u32) {
-        if let Some(slot) = self.slots[index as usize].take() {
-            self.by_tuple.remove(&slot.endpoint.tuple());
+        self.detach(index);
+        if self.slots[index as usize].take().is_some() {
             self.free.push(index);
+            self.live -= 1;
+        }
+    }
+    /// Takes a connection that is over off its addresses and ports: a new one may have them, while the application reads
+    /// what is left of the old one.
+    pub fn detach(&mut self, index: u32) {
+        let Some(tuple) = self.at(index).map(|slot| slot.endpoint.tuple()) else { return };
+        if self.by_tuple.get(&tuple) == Some(&index) {
+            self.by_tuple.remove(&tuple);
+        }
+        if self.last == index {
+            self.last = u32::MAX;
         }
     }
     /// The connections that a listener has not handed over.
@@ -129,6 +143,6 @@ impl Slots {
         waiting.map(|slot| (slot.conn, slot.admission)).collect()
     }
     pub fn len(&self) -> usize {
-        self.by_tuple.len()
+        self.live
     }
 }

@@ -2,6 +2,7 @@
 
 mod bench;
 mod listener;
+mod restart;
 
 use super::*;
 use crate::config::Config;

@@ -47,7 +47,7 @@ fn a_handshake_does_not_end_while_the_accept_queue_is_full() {
 #[test]
 fn handshakes_under_way_fill_the_syn_queue_and_leave_it_when_they_fail() {
     let mut cfg = quick();
-    cfg.retries.syn = 1;
+    cfg.retries.syn_ack = 1;
     let mut bench = Bench::listening(1, cfg);
     assert!(bench.syn_ack_for(1001).is_some() && bench.syn_ack_for(1002).is_some());
     assert_eq!(bench.syn_ack_for(1003), None);

@@ -1,0 +1,58 @@
+//! Challenge ACKs and their throttle (RFC 5961 §7).
+//!
+//! An ACK answers what cannot be processed: a legitimate peer sees in it where we stand and corrects itself. A flood of forged
+//! segments must not become a flood of ACKs, nor may two ends that disagree answer each other for ever. So a connection
+//! sends no more than so many of them an interval. The count is the connection's own and partly random: one that is shared
+//! or predictable tells an outsider which of his segments were answered, and thereby the sequence numbers (CVE-2016-5696).
+//! Repeated SYNs draw on it too.
+//!
+//! Data that comes again is always acknowledged: its sender missed an ACK, and no ACK of ours brings data about.
+
+use super::{Endpoint, Segment};
+use crate::cx::Cx;
+use crate::event::DropReason;
+use base::Instant;
+use trace::Observer;
+use wire::Flags;
+
+/// What is left of an interval's answers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Allowance {
+    until: Instant,
+    left: u32,
+}
+
+impl Endpoint {
+    //= specs/rfc5961.md#resets
+    //# A challenge ACK stands at SND.NXT and acknowledges RCV.NXT.
+    /// Whether an ACK may answer a segment that was refused for `reason`.
+    #[cold]
+    pub(super) fn may_answer<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        seg: &Segment<'_>,
+        reason: DropReason,
+    ) -> bool {
+        let repeats = matches!(reason, DropReason::OutOfWindow | DropReason::OldTimestamp);
+        let carries_data = seg.seq_len() > 0 && !seg.repr.flags.contains(Flags::SYN);
+        (repeats && carries_data) || self.allow_answer(cx)
+    }
+
+    //= specs/rfc5961.md#throttling
+    //# The number of challenge ACKs in an interval is bounded.
+    //= specs/rfc5961.md#throttling
+    //# The bound and the interval can be configured.
+    /// Takes one of the interval's answers, if any is left.
+    pub(super) fn allow_answer<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> bool {
+        let cfg = self.cfg.challenge;
+        let held = &mut self.extras_mut().answers;
+        let Allowance { until, left } = held.filter(|held| cx.now < held.until).unwrap_or_else(|| {
+            let least = cfg.limit.div_ceil(2);
+            // At most `limit`, which fits.
+            let more = cx.rng.below(u64::from(cfg.limit - least) + 1) as u32;
+            Allowance { until: cx.now + cfg.interval, left: least + more }
+        });
+        *held = Some(Allowance { until, left: left.saturating_sub(1) });
+        left > 0
+    }
+}
