@@ -4,6 +4,12 @@
 //! table it gets ([`abi::Interface`]). From the outside in: `ffi` turns pointers into slices and holds everything unsafe;
 //! `waiting` and `calls` decide which thread waits for what and move the clock; `host` with `socket` and `netdev` is what
 //! happens at one moment of virtual time.
+//!
+//! ```text
+//! packetdrill --so_filename=$PWD/target/release/liblonghaul_packetdrill.so [--so_flags=FLAGS] script.pkt
+//! ```
+//! FLAGS are words with commas between them: `profile=NAME` (or the path of a profile's file; `linux` if not said), `mtu=N`
+//! (else the device's), `local=ADDRESS` (where sockets that are not bound connect from), `trace=FILE` (the stack's events).
 #![deny(unsafe_code)]
 
 pub mod abi;
