@@ -37,14 +37,18 @@ const NAMES: &[&str] = &[
     "ipv4/tcp_min_rtt_wlen",
     "ipv4/tcp_moderate_rcvbuf",
     "ipv4/tcp_notsent_lowat",
+    "ipv4/tcp_orphan_retries",
     "ipv4/tcp_recovery",
     "ipv4/tcp_reordering",
+    "ipv4/tcp_retries1",
     "ipv4/tcp_retries2",
     "ipv4/tcp_rmem",
     "ipv4/tcp_rto_max_ms",
     "ipv4/tcp_rto_min_us",
     "ipv4/tcp_sack",
+    "ipv4/tcp_syn_linear_timeouts",
     "ipv4/tcp_syn_retries",
+    "ipv4/tcp_synack_retries",
     "ipv4/tcp_timestamps",
     "ipv4/tcp_window_scaling",
     "ipv4/tcp_wmem",
@@ -187,9 +191,21 @@ impl Sysctls {
         if let Some(wait) = self.span("ipv4/tcp_fin_timeout", Duration::from_secs) {
             config.timers.fin_wait_2 = wait;
         }
-        // Fewer would not be what RFC 9293 calls retrying.
-        config.retries.data = self.count("ipv4/tcp_retries2", 3, 255).unwrap_or(config.retries.data);
-        config.retries.syn = self.count("ipv4/tcp_syn_retries", 1, 127).unwrap_or(config.retries.syn);
+        self.edit_retries(config);
+    }
+
+    /// How long a silent peer is borne with. Fewer retransmissions of data would not be what RFC 9293 calls retrying.
+    fn edit_retries(&self, config: &mut Config) {
+        let retries = &mut config.retries;
+        retries.notify = self.count("ipv4/tcp_retries1", 3, 255).unwrap_or(retries.notify);
+        retries.data = self.count("ipv4/tcp_retries2", 3, 255).unwrap_or(retries.data);
+        retries.syn = self.count("ipv4/tcp_syn_retries", 1, 127).unwrap_or(retries.syn);
+        retries.syn_ack = self.count("ipv4/tcp_synack_retries", 1, 255).unwrap_or(retries.syn_ack);
+        retries.syn_linear = self.count("ipv4/tcp_syn_linear_timeouts", 0, 127).unwrap_or(retries.syn_linear);
+        if let Some(count) = self.count("ipv4/tcp_orphan_retries", 0, 255) {
+            // Zero stands for a number that suffices for a peer that answers at all.
+            retries.orphan = Some(if count == 0 { 8 } else { count });
+        }
     }
 }
 

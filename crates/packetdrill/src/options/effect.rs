@@ -5,7 +5,7 @@ use super::{Effect, Options, congestion};
 use crate::sysctl::{set_rto_max, set_rto_min};
 use base::Duration;
 use libc::*;
-use tcp::config::{Config, NagleConfig};
+use tcp::config::{Config, KeepAliveConfig, NagleConfig};
 
 /// What setting an option to this number asks for.
 pub(super) fn of(level: c_int, name: c_int, kept: c_int) -> Effect {
@@ -54,9 +54,23 @@ impl Options {
         if let Some(us) = self.set_number(SOL_TCP, TCP_DELACK_MAX_US) {
             config.ack.delay = config.ack.delay.min(Duration::from_micros(us as u64));
         }
-        match self.set_number(SOL_TCP, TCP_LINGER2) {
-            Some(seconds) if seconds > 0 => config.timers.fin_wait_2 = Duration::from_secs(seconds as u64),
-            _ => {}
+        if let Some(seconds) = self.set_number(SOL_TCP, TCP_LINGER2) {
+            // Below zero there is no waiting.
+            config.timers.fin_wait_2 = seconds_of(seconds);
+        }
+        if let Some(ms) = self.set_number(SOL_TCP, TCP_USER_TIMEOUT) {
+            config.retries.user_timeout = (ms > 0).then(|| Duration::from_millis(ms.unsigned_abs().into()));
+        }
+        if self.is_on(SOL_SOCKET, SO_KEEPALIVE) {
+            config.keepalive = KeepAliveConfig::On {
+                idle: seconds_of(self.number(SOL_TCP, TCP_KEEPIDLE)),
+                interval: seconds_of(self.number(SOL_TCP, TCP_KEEPINTVL)),
+                count: self.number(SOL_TCP, TCP_KEEPCNT).unsigned_abs(),
+            };
         }
     }
+}
+
+fn seconds_of(seconds: c_int) -> Duration {
+    Duration::from_secs(seconds.max(0).unsigned_abs().into())
 }

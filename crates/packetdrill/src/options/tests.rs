@@ -3,6 +3,7 @@
 use super::names::*;
 use super::*;
 use libc::*;
+use tcp::config::{KeepAliveConfig, NagleConfig};
 use test_case::test_case;
 
 /// What the kernel's namespace said while it was asked.
@@ -316,7 +317,27 @@ fn options_change_what_connections_are_configured_by() {
     set(TCP_SYNCNT, 3);
     set(TCP_LINGER2, 5);
     let config = options.config();
-    assert_eq!((config.send.nagle, config.options.mss_max), (tcp::config::NagleConfig::Off, Some(1_000)));
+    assert_eq!((config.send.nagle, config.options.mss_max), (NagleConfig::Off, Some(1_000)));
     assert_eq!((config.retries.syn, config.timers.fin_wait_2), (3, Duration::from_secs(5)));
     assert_eq!(options.set(&scene, SOL_SOCKET, SO_REUSEADDR, &1i32.to_ne_bytes()), Ok(Effect::Kept));
+}
+
+#[test]
+fn a_silent_peer_is_borne_with_as_options_say() {
+    let mut options = options();
+    let sysctls = Arc::clone(&options.sysctls);
+    let scene = scene(&sysctls, SOL_TCP, Stage::Opened);
+    let mut set = |level, name, value: c_int| {
+        options.set(&scene, level, name, &value.to_ne_bytes()).unwrap();
+        options.config()
+    };
+    assert_eq!(set(SOL_TCP, TCP_KEEPIDLE, 10).keepalive, KeepAliveConfig::Off);
+    set(SOL_TCP, TCP_KEEPINTVL, 2);
+    set(SOL_TCP, TCP_KEEPCNT, 3);
+    let (idle, interval) = (Duration::from_secs(10), Duration::from_secs(2));
+    assert_eq!(set(SOL_SOCKET, SO_KEEPALIVE, 1).keepalive, KeepAliveConfig::On { idle, interval, count: 3 });
+    assert_eq!(set(SOL_SOCKET, SO_KEEPALIVE, 0).keepalive, KeepAliveConfig::Off);
+    assert_eq!(set(SOL_TCP, TCP_USER_TIMEOUT, 1_500).retries.user_timeout, Some(Duration::from_millis(1_500)));
+    assert_eq!(set(SOL_TCP, TCP_USER_TIMEOUT, 0).retries.user_timeout, None);
+    assert_eq!(set(SOL_TCP, TCP_LINGER2, -1).timers.fin_wait_2, Duration::ZERO);
 }

@@ -90,6 +90,16 @@ fn times_follow() {
 }
 
 #[test]
+fn retries_follow() {
+    let retries = with("ipv4/tcp_retries1", "4").retries;
+    assert_eq!((retries.notify, retries.data), (4, linux().retries.data));
+    assert_eq!(with("ipv4/tcp_synack_retries", "2").retries.syn_ack, 2);
+    assert_eq!(with("ipv4/tcp_syn_linear_timeouts", "0").retries.syn_linear, 0);
+    assert_eq!(with("ipv4/tcp_orphan_retries", "0").retries.orphan, Some(8));
+    assert_eq!(with("ipv4/tcp_orphan_retries", "3").retries.orphan, Some(3));
+}
+
+#[test]
 fn an_algorithm_is_chosen_by_its_name() {
     assert!(matches!(with("ipv4/tcp_congestion_control", "reno").cc.avoidance, cc::AvoidanceConfig::Reno(_)));
     assert_eq!(with("ipv4/tcp_congestion_control", "cubic").cc, linux().cc);
