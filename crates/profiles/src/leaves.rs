@@ -16,9 +16,9 @@ use recovery::{
     LostRetransmission, PrrBound, PrrConfig, RackConfig, ReductionConfig, TlpConfig,
 };
 use tcp::config::{
-    AckTimer, Config, CountedFrom, DrsConfig, EcnNegotiation, EcnResponse, EcnSynAgain, Farewell, KeepAliveConfig,
-    MarkBeta, NagleConfig, QuickAgain, ReceiveWindowConfig, RetryLimit, SackConfig, SteppedConfig, TimestampConfig,
-    UnsentAck, WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
+    AckTimer, Config, CountedFrom, DrsConfig, EcnNegotiation, EcnResponse, EcnSynAgain, Farewell, FastOpenClient,
+    FastOpenServer, KeepAliveConfig, MarkBeta, NagleConfig, QuickAgain, ReceiveWindowConfig, RetryLimit, SackConfig,
+    SteppedConfig, TimestampConfig, UnsentAck, WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
 };
 
 /// A quantity that always applies, or (`?`) one that depends on the kind of its group.
@@ -321,6 +321,16 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("challenge.interval", Time, Time, |c| c.challenge.interval),
     choice!("challenge.unsent_ack", |c| Some(&mut c.challenge.unsent_ack),
         "answered" => UnsentAck::Answered, "ignored_in_established" => UnsentAck::IgnoredInEstablished),
+    choice!("fastopen.client", |c| Some(&mut c.fastopen.client),
+        "off" => FastOpenClient::Off, "with_cookie" => FastOpenClient::WithCookie,
+        "without_cookie" => FastOpenClient::WithoutCookie),
+    choice!("fastopen.server", |c| Some(&mut c.fastopen.server),
+        "off" => FastOpenServer::Off, "with_cookie" => FastOpenServer::WithCookie,
+        "without_cookie" => FastOpenServer::WithoutCookie),
+    quantity!("fastopen.pending_max", Count, U32, |c| c.fastopen.pending_max),
+    kind!("fastopen.pause.kind", |c| c.fastopen.pause,
+        "none" => None => None, "after_timeouts" => Some(_) => Some(Duration::from_secs(3600))),
+    quantity!("fastopen.pause.first", Time, |c| c.fastopen.pause.as_mut().map(Place::Time)),
     quantity!("timers.granularity", Time, Time, |c| c.timers.granularity),
     quantity!("timers.time_wait", Time, Time, |c| c.timers.time_wait),
     quantity!("timers.fin_wait_2", Time, Time, |c| c.timers.fin_wait_2),

@@ -95,6 +95,8 @@ pub struct TcpInfo {
     pub negotiated: (bool, bool, bool),
     /// Explicit congestion notification.
     pub ecn: EcnInfo,
+    /// Whether data in a SYN was taken, by us or by the peer (RFC 7413).
+    pub syn_data_taken: bool,
     /// Totals.
     pub counters: Counters,
 }

@@ -33,8 +33,8 @@ pub use event::{CloseReason, ConnEvent, Disposition, DropReason, Read, ReadError
 pub use info::{CongestionState, Counters, Details, EcnInfo, FlightSegments, RateLimit, TcpInfo};
 pub use pattern::{Payload, fill_pattern, pattern_byte};
 pub use stack::{
-    Conn, ConnectError, DeviceCaps, ListenError, ListenOn, LocalEnd, Segmentation, Stack, StackConfig, StackCounters,
-    StackEvent, TxChecksum,
+    Conn, ConnectError, DeviceCaps, FastOpenError, FastOpenKeys, ListenError, ListenOn, LocalEnd, Segmentation, Stack,
+    StackConfig, StackCounters, StackEvent, TxChecksum,
 };
 pub use timers::TimerKind;
 pub use turn::{Budget, ChecksumState, RxFrame, Sent, TurnResult, TxFrame, turn};

@@ -172,7 +172,8 @@ impl Script {
 
     /// Delivers a segment that carries `len` octets of the pattern and runs one turn.
     pub fn deliver(&mut self, repr: TcpRepr, len: u32) {
-        let offset = u64::from(repr.seq.distance_from(PEER_ISS + 1));
+        let first = repr.seq + u32::from(repr.flags.contains(Flags::SYN));
+        let offset = u64::from(first.distance_from(PEER_ISS + 1));
         self.run(Some((repr, Payload::Pattern { offset, len })));
     }
 

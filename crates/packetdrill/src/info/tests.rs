@@ -45,6 +45,7 @@ fn info() -> TcpInfo {
         mismatches: 0,
         negotiated: (true, true, true),
         ecn: EcnInfo { negotiated: true, delivered_ce: 13, received_ce: 14, reductions: 1 },
+        syn_data_taken: true,
         counters: counters(),
     }
 }
@@ -98,7 +99,7 @@ fn number(image: &[u8], offset: usize, octets: usize) -> u64 {
 #[test_case(2, 1 => 2; "retransmits")]
 #[test_case(3, 1 => 255; "probes saturate")]
 #[test_case(4, 1 => 4; "backoff")]
-#[test_case(5, 1 => 0x1f; "options: timestamps, SACK, window scale, ECN, marks seen")]
+#[test_case(5, 1 => 0x3f; "options: timestamps, SACK, window scale, ECN, marks seen, data in a SYN taken")]
 #[test_case(6, 1 => 0x87; "the peer's shift in the low half, ours in the high one")]
 #[test_case(7, 1 => 0; "the rate measured the path")]
 #[test_case(8, 4 => 220_000; "rto")]

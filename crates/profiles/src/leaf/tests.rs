@@ -113,8 +113,22 @@ fn what_is_wrong_is_said(path: &str, text: &str, message: &str) {
 /// A field added to the configuration makes this stop compiling: give it a leaf in `leaves.rs`, and then a name here.
 #[test]
 fn every_field_of_the_configuration_has_been_thought_of() {
-    let Config { cc, recovery, rto, rtt, retries, keepalive, ack, receive, send, options, ecn, challenge, timers } =
-        Config::default();
+    let Config {
+        cc,
+        recovery,
+        rto,
+        rtt,
+        retries,
+        keepalive,
+        ack,
+        receive,
+        send,
+        options,
+        ecn,
+        challenge,
+        fastopen,
+        timers,
+    } = Config::default();
     let cc::CcConfig { initial_window, slow_start: _, avoidance: _, pacing: _ } = cc;
     let cc::InitialWindow { segments: _, bytes_max: _ } = initial_window;
     let recovery::RecoveryConfig {
@@ -151,6 +165,7 @@ fn every_field_of_the_configuration_has_been_thought_of() {
     let OptionsConfig { sack: _, timestamps: _, window_scale: _, mss_max: _ } = options;
     let tcp::config::EcnConfig { negotiation: _, syn_again: _, response: _, mark_beta: _ } = ecn;
     let tcp::config::ChallengeConfig { limit: _, interval: _, unsent_ack: _ } = challenge;
+    let tcp::config::FastOpenConfig { client: _, server: _, pending_max: _, pause: _ } = fastopen;
     let TimersConfig { granularity: _, time_wait: _, fin_wait_2: _ } = timers;
     assert!(LEAVES.len() >= 29, "a leaf for each of these fields, and the kinds' own");
 }

@@ -4,12 +4,14 @@
 //! to a [`ValidConfig`], which is what machines are built from; after that the machine *is* its configuration.
 
 mod ecn;
+mod fastopen;
 mod guard;
 mod lifetime;
 mod validate;
 
 pub use crate::recv::{AckConfig, AckTimer, DrsConfig, QuickAgain, ReceiveWindowConfig, SteppedConfig, WindowLevel};
 pub use ecn::{EcnConfig, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta};
+pub use fastopen::{FastOpenClient, FastOpenConfig, FastOpenServer};
 pub use guard::{ChallengeConfig, UnsentAck};
 pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLimit};
 pub use validate::ConfigError;
@@ -49,6 +51,8 @@ pub struct Config {
     pub ecn: EcnConfig,
     /// ACKs that answer what was not processed.
     pub challenge: ChallengeConfig,
+    /// Data in SYNs.
+    pub fastopen: FastOpenConfig,
     /// Clock granularity and the lengths of the closing states.
     pub timers: TimersConfig,
 }

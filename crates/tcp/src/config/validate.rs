@@ -72,6 +72,7 @@ impl Config {
                 "must leave the receive window at least two units of 2^shift bytes",
             );
         }
+        need(self.fastopen.pause.is_none_or(|first| !first.is_zero()), "fastopen.pause.first", "must not be zero");
         if let MarkBeta::Own { beta } = self.ecn.mark_beta {
             need(!beta.is_zero(), "ecn.mark_beta.share", "must be greater than zero");
         }

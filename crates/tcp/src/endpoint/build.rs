@@ -56,7 +56,7 @@ impl Endpoint {
         if range.end.after(data_end) {
             flags = flags.with(Flags::FIN);
         }
-        if range.end.at_or_after(data_end) && payload > 0 {
+        if (range.end.at_or_after(data_end) || self.ends_syn_data(range.end)) && payload > 0 {
             flags = flags.with(Flags::PSH);
         }
         self.note_departure(cx.now, payload, outgoing.retransmits);
@@ -157,12 +157,17 @@ impl Endpoint {
         if self.rec.retries == 0 {
             self.rec.rto_base = cx.now;
         }
-        self.snd.nxt = self.snd.nxt.max(self.snd.iss + 1);
-        let repr = self.syn_repr(cx.now);
+        let (fast_open, len) = self.fast_open_of_syn();
+        self.snd.nxt = self.snd.nxt.max(self.snd.iss + 1 + len);
+        let mut repr = self.syn_repr(cx.now);
+        repr.options.fast_open = fast_open;
+        if len > 0 {
+            self.note_departure(cx.now, len, 0);
+        }
         let again_at = cx.now + self.rec.rto.current().duration();
         self.arm(cx, TimerKind::Retransmit, self.syn_within_user_timeout(again_at));
-        let bare = Transmit { header_len: 0, offset: 0, len: 0, gso_size: None };
-        self.put(cx, out, &repr, Ecn::NotEct, bare, self.rec.retries.min(255) as u8)
+        let transmit = Transmit { header_len: 0, offset: 0, len, gso_size: None };
+        self.put(cx, out, &repr, Ecn::NotEct, transmit, self.rec.retries.min(255) as u8)
     }
 
     pub(super) fn send_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {

@@ -43,6 +43,7 @@ impl Endpoint {
         if self.state == State::Closed {
             return;
         }
+        self.note_early_end(cx.now, reason);
         self.set_state(cx, State::Closed);
         self.timers.stop_all();
         self.syn_due = false;

@@ -82,7 +82,7 @@ impl Endpoint {
 
     /// Puts the octets that are not yet there into the buffer.
     #[inline]
-    fn store(&mut self, seg: &Segment<'_>, range: SeqRange) {
+    pub(super) fn store(&mut self, seg: &Segment<'_>, range: SeqRange) {
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
         let mut payload = seg.payload;
         payload.truncate(range.len());

@@ -5,6 +5,7 @@
 use super::Endpoint;
 use super::challenge::Allowance;
 use super::ecn::Marks;
+use super::fastopen::FastOpenState;
 use super::patience::Silence;
 use super::tally::RareTally;
 
@@ -15,6 +16,8 @@ pub(super) struct Extras {
     pub rare: RareTally,
     /// What congestion marks left behind: `ecn`.
     pub marks: Marks,
+    /// Data in SYNs: `fastopen`.
+    pub fast_open: FastOpenState,
     /// `patience.rs`: since when the peer has not answered.
     pub silence: Silence,
     /// `challenge.rs`: ACKs that may still answer what was not processed.

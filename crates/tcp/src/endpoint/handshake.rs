@@ -1,5 +1,6 @@
 //! Opening a connection (RFC 9293 §3.5): constructors, SYN-SENT and SYN-RECEIVED.
 
+use super::fastopen::Copies;
 use super::{
     Application, EcnState, Endpoint, FourTuple, Origin, PendingEvents, Probing, ReceiveSide, RecoverySide, Segment,
     SendSide, SendSpace, State, Tally,
@@ -216,10 +217,12 @@ impl Endpoint {
         self.snd.max_wnd = self.snd.max_wnd.max(wnd);
     }
 
+    //= specs/rfc7413.md#client
+    //# Data in the SYN-ACK is taken.
     /// SYN-SENT (RFC 9293 §3.10.7.3).
     pub(super) fn in_syn_sent<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
         let repr = &seg.repr;
-        let acks_our_syn = repr.ack.map(|ack| ack == self.snd.iss + 1);
+        let acks_our_syn = repr.ack.map(|ack| ack.after(self.snd.iss) && ack.at_or_before(self.snd.nxt));
         if acks_our_syn == Some(false) {
             // The stack answers an unacceptable ACK with a reset.
             return Disposition::Dropped(DropReason::BadAck);
@@ -236,14 +239,14 @@ impl Endpoint {
         }
         self.take_peer_syn(repr, cx.now);
         self.agree_on_ecn(repr, seg.ecn);
-        if acks_our_syn.is_none() {
+        let Some(ack) = repr.ack else {
             // Both sides opened at once (§3.5, figure 7).
             self.set_state(cx, State::SynReceived);
             self.syn_due = true;
             self.timers.stop(TimerKind::Retransmit);
             return Disposition::Accepted;
-        }
-        self.establish(cx, repr);
+        };
+        self.establish(cx, repr, ack);
         self.rcv.ack_due = true;
         self.take_data(cx, seg)
     }
@@ -253,13 +256,13 @@ impl Endpoint {
     //= specs/rfc5681.md#initial-window
     //# After more than one lost SYN the initial window is one segment.
     /// The peer acknowledged our SYN.
-    pub(super) fn establish<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr) {
+    pub(super) fn establish<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr, ack: SeqNum) {
         self.snd.una = self.snd.iss + 1;
         self.snd.nxt = self.snd.nxt.max(self.snd.una);
         self.timers.stop(TimerKind::Retransmit);
         if self.rec.retries == 0 {
             // Karn: only a SYN that was sent once gives a sample.
-            let rtt = cx.now.since(self.rec.rto_base);
+            let rtt = cx.now.since(self.syn_sent_at());
             let flight = SeqRange::new(self.snd.una, self.snd.nxt);
             self.rec.rtt.on_sample(&self.cfg.rtt, cx.now, rtt, 1, flight);
             self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
@@ -274,14 +277,17 @@ impl Endpoint {
         if self.rec.retries > 0 {
             self.rare_mut().on_timeout_over(cx.now);
         }
+        let copies = if self.rec.retries == 0 { Copies::One } else { Copies::Several };
         self.rec.retries = 0;
         if self.state == State::SynReceived || self.origin == Origin::Passive {
             let shift = if repr.flags.contains(Flags::SYN) { 0 } else { self.neg.snd_shift };
             self.set_snd_wnd(u32::from(repr.window) << shift);
         }
+        // An application that went ahead has been told.
+        self.pending.connected |= !self.is_early();
         self.set_state(cx, State::Established);
-        self.pending.connected = true;
-        if self.snd.side == SendSide::FinQueued {
+        self.settle_fast_open(cx, repr, ack, copies);
+        if self.snd.side != SendSide::Open {
             self.set_state(cx, State::FinWait1);
         }
         self.arm_keepalive(cx);
@@ -293,7 +299,7 @@ impl Endpoint {
     pub(super) fn in_syn_received<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr) -> bool {
         match repr.ack {
             Some(ack) if ack == self.snd.iss + 1 || (ack.after(self.snd.una) && ack.at_or_before(self.snd.nxt)) => {
-                self.establish(cx, repr);
+                self.establish(cx, repr, ack);
                 true
             }
             _ => false,

@@ -16,6 +16,7 @@ mod data;
 mod ecn;
 mod episode;
 mod extras;
+mod fastopen;
 mod handshake;
 mod input;
 mod output;
@@ -29,6 +30,7 @@ mod tests;
 mod timeout;
 mod undo;
 
+pub(crate) use fastopen::{Answers, FastOpenAnswer, FastOpenNews};
 pub(crate) use handshake::SynInfo;
 pub use output::{Transmit, TxBuf};
 pub use queues::{FinProgress, Queues};
@@ -253,6 +255,10 @@ impl Endpoint {
     pub fn state(&self) -> State {
         self.state
     }
+    /// What it was configured with.
+    pub(crate) fn config(&self) -> &ValidConfig {
+        &self.cfg
+    }
     /// The connection's addresses and ports.
     pub fn tuple(&self) -> FourTuple {
         self.tuple
@@ -321,6 +327,7 @@ impl Endpoint {
             mismatches: self.rcv.buffer.mismatches(),
             negotiated: (self.neg.sack, self.neg.timestamps, self.neg.scaling),
             ecn: self.ecn_info(),
+            syn_data_taken: self.syn_data_taken(),
             counters: self.counters(),
         }
     }

@@ -62,7 +62,7 @@ impl Endpoint {
             self.syn_due = false;
             return Some(self.send_syn(cx, out));
         }
-        if self.state.may_send() {
+        if self.may_send() {
             if let Some(sent) = self.send_data(cx, out) {
                 return Some(sent);
             }
@@ -107,7 +107,7 @@ impl Endpoint {
             || self.syn_due
             || self.rcv.ack_due
             || self.bare_probe_due
-            || (self.state.may_send() && (waiting || self.rec.tail.is_due()))
+            || (self.may_send() && (waiting || self.rec.tail.is_due()))
     }
 
     /// One past the last octet the application has written.
@@ -273,7 +273,7 @@ impl Endpoint {
 
     /// Nothing is in flight that could bring news of the window: the persist timer has to.
     fn wait_for_window<O: Observer>(&mut self, cx: &mut Cx<'_, O>, by_window: bool) {
-        if by_window && self.rec.board.is_empty() && self.rec.probe == Probing::Idle {
+        if by_window && self.rec.board.is_empty() && self.rec.probe == Probing::Idle && !self.is_early() {
             self.rec.probe = Probing::Waiting(0);
             self.arm_loss_timer(cx);
         }

@@ -142,6 +142,7 @@ impl Endpoint {
 
     /// The connection ends because the peer does not answer.
     pub(super) fn give_up<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        self.note_unanswered(cx.now, true);
         self.rst_due = self.state.is_synchronized() && self.cfg.retries.farewell == Farewell::Reset;
         self.finish(cx, CloseReason::TimedOut);
     }

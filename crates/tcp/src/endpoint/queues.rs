@@ -1,6 +1,6 @@
 //! What waits in a connection's two buffers, in the terms a socket speaks of (RFC 9293 §3.9.1).
 
-use super::{Endpoint, SendSide, State};
+use super::{Endpoint, SendSide};
 use base::Bytes;
 
 /// How full a connection's buffers are; octets of payload.
@@ -43,14 +43,11 @@ impl Endpoint {
             SendSide::FinSent if self.snd.una == self.snd.nxt => FinProgress::Acknowledged,
             SendSide::FinSent => FinProgress::Sent,
         };
-        // Before the handshake is over only a SYN is in flight; afterwards the FIN's number is no octet.
-        let opening = matches!(self.state, State::SynSent | State::SynReceived);
-        let sent = if opening { 0 } else { self.flight_size() - Bytes::from(fin == FinProgress::Sent) };
         Queues {
             readable: self.rcv.buffer.readable(),
             fin_received: self.fin_received(),
             unacknowledged: self.snd_buf.len(),
-            unsent: self.snd_buf.len().saturating_sub(sent),
+            unsent: self.snd_buf.len() - self.sent_in_buffer(),
             room: self.snd_buf.free(),
             fin,
         }

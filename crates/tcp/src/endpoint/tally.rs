@@ -227,7 +227,7 @@ impl Endpoint {
     #[inline]
     fn held(&self) -> Held {
         let unsent = self.data_end().distance_from(self.snd.nxt);
-        if self.snd_buf.len() == 0 || !self.state.may_send() {
+        if self.snd_buf.len() == 0 || !self.may_send() {
             return Held::Nothing;
         }
         let size = self.segment_size();

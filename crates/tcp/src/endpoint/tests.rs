@@ -6,6 +6,7 @@ mod clauses;
 mod closing;
 mod cost;
 mod ecn;
+mod fastopen;
 mod guard;
 mod opening;
 mod patience;

@@ -116,11 +116,14 @@ impl Endpoint {
         cx.emit(|| Event::TimerArmed { kind: kind.name(), at });
     }
 
+    //= specs/rfc7413.md#server
+    //# Nothing but the SYN-ACK is sent again before the handshake is over.
     /// A SYN or SYN-ACK was not answered (RFC 6298 §5, RFC 9293 MUST-23).
     fn on_syn_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.gives_up_opening(cx.now) {
             return self.give_up(cx);
         }
+        self.note_unanswered(cx.now, false);
         let further = self.rec.retries;
         self.rare_mut().on_timeout(cx.now, further);
         if further > self.cfg.retries.syn_linear || self.state != State::SynSent {
@@ -147,6 +150,7 @@ impl Endpoint {
         if self.gives_up_data(cx.now) {
             return self.give_up(cx);
         }
+        self.note_unanswered(cx.now, false);
         let (opens, further) = (!self.rec.episode.repairs(), self.rec.retries);
         let rare = self.rare_mut();
         rare.timeouts += 1;

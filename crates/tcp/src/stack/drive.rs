@@ -5,7 +5,7 @@ use super::listener::Listener;
 use super::slots::Admission;
 use super::{Held, HeldPayload, Stack, TxChecksum, reset};
 use crate::cx::{Cx, StackCx};
-use crate::endpoint::{Endpoint, FourTuple, Segment, State, SynInfo};
+use crate::endpoint::{Endpoint, FastOpenAnswer, FourTuple, Segment, State, SynInfo};
 use crate::event::{Disposition, DropReason};
 use crate::pattern::Payload;
 use crate::turn::{Budget, ChecksumState, RxFrame, Sent, TxFrame};
@@ -110,9 +110,13 @@ impl Stack {
         let iss = self.isn.isn(&tuple, at);
         let (id, mut rng) = self.next_stream();
         let syn = SynInfo { tuple, iss, mtu: self.device.mtu, repr: *repr, ecn: segment.ecn };
-        let endpoint = Endpoint::accept(&cfg, &syn, &mut Cx::new(at, &mut rng, id, obs));
+        let answer = self.answer_fast_open(on, &tuple, segment, at);
+        let mut cx = Cx::new(at, &mut rng, id, obs);
+        let mut endpoint = Endpoint::accept(&cfg, &syn, &mut cx);
+        endpoint.answer_fast(&mut cx, segment, answer);
         let conn = self.slots.insert(endpoint, rng, id);
-        self.set_admission(conn.slot, Admission::Embryonic(on));
+        let goes_ahead = matches!(answer, FastOpenAnswer::Believe(_));
+        self.set_admission(conn.slot, if goes_ahead { Admission::Waiting(on) } else { Admission::Embryonic(on) });
         self.mark_ready(conn.slot);
     }
 
@@ -277,10 +281,14 @@ impl Stack {
             self.deadlines.push(at, index);
         }
         let state = slot.endpoint.state();
+        let news = slot.endpoint.take_fast_open_news();
         if let Admission::Embryonic(on) = slot.admission
             && state.is_synchronized()
         {
             self.set_admission(index, Admission::Waiting(on));
+        }
+        if let Some(news) = news {
+            self.on_fast_open_news(index, news);
         }
         if state == State::Closed {
             self.free_if_over(index);

@@ -52,7 +52,8 @@ fn sip_round(v: &mut [u64; 4]) {
     v[2] = v[2].rotate_left(32);
 }
 
-fn sip_hash(key: [u64; 2], words: &[u64]) -> u64 {
+/// SipHash-2-4 of whole words, which are taken as little-endian octets.
+pub(super) fn sip_hash(key: [u64; 2], words: &[u64]) -> u64 {
     let mut v = [
         key[0] ^ 0x736f_6d65_7073_6575,
         key[1] ^ 0x646f_7261_6e64_6f6d,

@@ -5,6 +5,7 @@
 //! always counted it, so that a backlog of zero lets one connection through. A full accept queue answers no SYN and
 //! lets no handshake end: the last ACK is ignored, and the repeated SYN-ACK asks for it again later.
 
+use super::fastopen::FastOpenListener;
 use super::slots::Admission;
 use super::{Conn, ListenError, Stack};
 use crate::config::ValidConfig;
@@ -44,6 +45,7 @@ pub(super) struct Listener {
     embryonic: u32,
     /// Established connections that the application has not taken.
     waiting: u32,
+    pub fast_open: FastOpenListener,
 }
 
 impl Listener {
@@ -69,7 +71,10 @@ impl Stack {
         if self.listeners.contains_key(&on) {
             return Err(ListenError::InUse);
         }
-        self.listeners.insert(on, Listener { cfg: cfg.clone(), backlog, embryonic: 0, waiting: 0 });
+        self.listeners.insert(
+            on,
+            Listener { cfg: cfg.clone(), backlog, embryonic: 0, waiting: 0, fast_open: FastOpenListener::default() },
+        );
         Ok(())
     }
 

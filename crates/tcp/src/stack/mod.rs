@@ -4,6 +4,7 @@
 
 mod api;
 mod drive;
+mod fastopen;
 mod isn;
 mod listener;
 mod reset;
@@ -13,6 +14,7 @@ mod socket;
 mod tests;
 mod timers;
 
+pub use fastopen::{FastOpenError, FastOpenKeys};
 pub use listener::ListenOn;
 pub use slots::Conn;
 
@@ -22,6 +24,7 @@ use base::Rng;
 use core::fmt;
 use core::net::IpAddr;
 use core::ops::RangeInclusive;
+use fastopen::FastOpenStack;
 use isn::IsnGenerator;
 use listener::Listener;
 use slots::Slots;
@@ -194,6 +197,7 @@ pub struct Stack {
     scratch: Vec<u8>,
     /// Counts the ports that were tried.
     next_port: u32,
+    fast_open: FastOpenStack,
     counters: StackCounters,
 }
 
@@ -209,6 +213,7 @@ impl Stack {
             addresses: cfg.addresses,
             device: cfg.device,
             isn: IsnGenerator::new(cfg.isn_secret),
+            fast_open: FastOpenStack::new(cfg.isn_secret),
             next_port: port_rng.below(1 << 14) as u32,
             rng,
             slots: Slots::default(),

@@ -22,6 +22,8 @@ pub struct Cookie {
 }
 
 impl Cookie {
+    //= specs/rfc7413.md#option
+    //# A cookie has 4 to 16 octets, an even number of them.
     /// A cookie of these octets; `None` unless they are 4 to 16 and even in number (RFC 7413 §4.1.1).
     pub fn new(cookie: &[u8]) -> Option<Self> {
         if !(4..=MAX_COOKIE).contains(&cookie.len()) || !cookie.len().is_multiple_of(2) {
@@ -63,6 +65,10 @@ pub struct FastOpen {
 }
 
 impl FastOpen {
+    //= specs/rfc7413.md#option
+    //# An option without a cookie asks for one.
+    //= specs/rfc7413.md#option
+    //# What the option's length makes no cookie is ignored.
     /// Reads the body of an option; `None` when it is to be ignored.
     pub(super) fn read(kind: FastOpenKind, body: &[u8]) -> Option<Self> {
         match (Cookie::new(body), body) {

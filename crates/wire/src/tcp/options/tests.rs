@@ -32,6 +32,15 @@ fn blocks(count: u32) -> SackBlocks {
     sack
 }
 
+//= specs/rfc7413.md#option
+//= type=test
+//# A cookie has 4 to 16 octets, an even number of them.
+//= specs/rfc7413.md#option
+//= type=test
+//# An option without a cookie asks for one.
+//= specs/rfc7413.md#option
+//= type=test
+//# What the option's length makes no cookie is ignored.
 // RFC 9293 MUST-4, MUST-5, MUST-6, MUST-64: any option, any order, any alignment.
 #[test_case(&[] => Options::default(); "no options")]
 #[test_case(&[1, 1, 1, 1] => Options::default(); "nothing but padding")]
