@@ -22,6 +22,7 @@ pub const ROWS: &[(&str, u8, &[&str])] = &[
     ("lab", 5, &["sim", "profiles", "trace-io"]),
     ("packetdrill", 5, &["tcp", "profiles"]),
     ("report", 6, &["trace-io", "lab"]),
+    ("drill", 6, &["packetdrill"]),
     ("cli", 7, &["report", "lab", "packetdrill", "net", "profiles", "trace-io", "sim"]),
     ("tidy", 0, &[]),
     ("xtask", 1, &["tidy"]),

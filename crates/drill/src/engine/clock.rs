@@ -1,0 +1,128 @@
+//! Script time against the stack's time: waiting for an event, and judging when something happened.
+//!
+//! The rules are packetdrill's, because a stack in virtual time is driven by them: sleep until 20 µs before the event, then
+//! ask for the time until it has come; the first event is waited for by asking only.
+
+use crate::config::Config;
+use crate::script::EventTime;
+use crate::stack::Stack;
+
+/// The last stretch before an event is not slept but spent asking for the time.
+const SPIN_USECS: i64 = 20;
+/// How far after the calibration the script begins.
+const START_OFFSET_USECS: i64 = 250;
+/// How often packetdrill asks for the time while it calibrates.
+const CALIBRATION_READS: u32 = 10;
+
+/// How the script's time lies on the stack's.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    live_start: i64,
+    tolerance_usecs: i64,
+    tolerance_millipercent: i64,
+}
+
+/// When an event is due, in microseconds since the script began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Due {
+    /// The moment, or the first of a range.
+    pub from: i64,
+    /// The last moment of a range.
+    pub to: i64,
+    /// Whether the moment matters at all.
+    pub any: bool,
+    /// Whether it was given as a moment of its own and not after another event.
+    pub absolute: bool,
+}
+
+impl Clock {
+    /// Begins the script's time shortly after now.
+    pub fn start(stack: &dyn Stack, config: &Config) -> Self {
+        let mut now = 0;
+        for _ in 0..CALIBRATION_READS {
+            now = stack.now();
+        }
+        Self {
+            live_start: now + START_OFFSET_USECS,
+            tolerance_usecs: config.tolerance_usecs,
+            tolerance_millipercent: config.tolerance_millipercent,
+        }
+    }
+
+    /// A moment of the stack as microseconds since the script began.
+    pub fn script(&self, live: i64) -> i64 {
+        live - self.live_start
+    }
+
+    /// The reverse.
+    pub fn live(&self, script: i64) -> i64 {
+        script + self.live_start
+    }
+
+    /// When an event is due that follows what happened at `offset`.
+    pub fn due(time: EventTime, offset: i64) -> Due {
+        let (from, to, any, absolute) = match time {
+            EventTime::Absolute(at) => (at, at, false, true),
+            EventTime::AbsoluteRange(from, to) => (from, to, false, true),
+            EventTime::Relative(after) => (offset + after, offset + after, false, false),
+            EventTime::RelativeRange(from, to) => (offset + from, offset + to, false, false),
+            EventTime::Any => (offset, offset, true, false),
+        };
+        Due { from, to, any, absolute }
+    }
+
+    /// Lets time pass until `due`, and checks that it is not late.
+    ///
+    /// # Errors
+    /// That the moment had passed. The first event is never late.
+    pub fn wait(&self, stack: &dyn Stack, due: Due, previous: Option<i64>, what: &str) -> Result<(), String> {
+        let until = self.live(due.from);
+        loop {
+            let left = until - stack.now();
+            if left <= 0 {
+                break;
+            }
+            if previous.is_some() && left > SPIN_USECS {
+                stack.sleep(u32::try_from(left - SPIN_USECS).unwrap_or(u32::MAX));
+            }
+        }
+        match previous {
+            Some(_) => self.verify(due, previous, stack.now(), what),
+            None => Ok(()),
+        }
+    }
+
+    /// How far off an event may be whose distance to the one before it is `since`.
+    pub fn tolerance(&self, since: i64) -> i64 {
+        let dynamic = i128::from(since) * i128::from(self.tolerance_millipercent) / 100_000;
+        self.tolerance_usecs.max(i64::try_from(dynamic).unwrap_or(i64::MAX))
+    }
+
+    /// Checks that what happened at `live` happened when it was due; `previous` is when the event before was due.
+    ///
+    /// # Errors
+    /// By how much it did not.
+    pub fn verify(&self, due: Due, previous: Option<i64>, live: i64, what: &str) -> Result<(), String> {
+        if due.any {
+            return Ok(());
+        }
+        let tolerance = self.tolerance(previous.map_or(0, |previous| due.from - previous));
+        let actual = self.script(live);
+        if (due.from - tolerance..=due.to + tolerance).contains(&actual) {
+            return Ok(());
+        }
+        let range = if due.from == due.to { String::new() } else { format!(" to {}", seconds(due.to)) };
+        let expected = format!("{}{range}", seconds(due.from));
+        Err(format!(
+            "{what} expected at {expected} s, happened at {} s; tolerance {} s",
+            seconds(actual),
+            seconds(tolerance)
+        ))
+    }
+}
+
+/// Microseconds as seconds.
+pub fn seconds(usecs: i64) -> String {
+    let sign = if usecs < 0 { "-" } else { "" };
+    format!("{sign}{}.{:06}", usecs.unsigned_abs() / 1_000_000, usecs.unsigned_abs() % 1_000_000)
+}

@@ -1,0 +1,213 @@
+//! A view of a packet the stack sent.
+
+use super::checksum;
+use crate::config::address;
+use crate::script::{TcpFlags, TcpOption};
+use std::net::IpAddr;
+
+const TCP: u8 = 6;
+const ICMP: u8 = 1;
+const ICMPV6: u8 = 58;
+
+/// A packet of the stack with the moment it was sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Live {
+    octets: Vec<u8>,
+    ip: Ip,
+    ip_header: usize,
+    transport_header: usize,
+    /// When it was sent, microseconds of the stack's clock.
+    pub at: i64,
+}
+
+/// What an IP header says, apart from addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ip {
+    /// 4 or 6.
+    pub version: u8,
+    /// Octets of the header.
+    pub header_len: usize,
+    /// Traffic class.
+    pub tos: u8,
+    /// TTL or hop limit.
+    pub ttl: u8,
+    /// Next protocol.
+    pub protocol: u8,
+    /// IPv6 flow label.
+    pub flow_label: u32,
+}
+
+impl Live {
+    /// Reads the headers of `octets`.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn parse(octets: Vec<u8>, at: i64) -> Result<Self, String> {
+        let whole = octets.len();
+        let short = |what: &str| Err(format!("a packet of {whole} octets ends inside its {what} header"));
+        let (ip, said) = match octets.first().map(|first| first >> 4) {
+            Some(4) if whole >= 20 => ipv4(&octets)?,
+            Some(6) if whole >= 40 => ipv6(&octets),
+            Some(4 | 6) | None => return short("IP"),
+            Some(version) => return Err(format!("a packet of IP version {version}")),
+        };
+        if said != whole {
+            return Err(format!("a packet of {whole} octets whose IP header says {said}"));
+        }
+        let transport_header = match ip.protocol {
+            TCP if whole < ip.header_len + 20 => return short("TCP"),
+            TCP => usize::from(octets[ip.header_len + 12] >> 4) * 4,
+            ICMP | ICMPV6 => 8,
+            _ => 0,
+        };
+        if ip.protocol == TCP && transport_header < 20 {
+            return Err(format!("a TCP header that says it has {transport_header} octets"));
+        }
+        if whole < ip.header_len + transport_header {
+            return short("transport");
+        }
+        Ok(Self { octets, ip, ip_header: ip.header_len, transport_header, at })
+    }
+
+    /// Its IP header.
+    pub fn ip(&self) -> Ip {
+        self.ip
+    }
+
+    /// Whether it is a TCP segment.
+    pub fn is_tcp(&self) -> bool {
+        self.ip.protocol == TCP
+    }
+
+    /// Whether it is an ICMP message.
+    pub fn is_icmp(&self) -> bool {
+        matches!(self.ip.protocol, ICMP | ICMPV6)
+    }
+
+    /// Source and destination.
+    pub fn addresses(&self) -> (IpAddr, IpAddr) {
+        let (from, length) = if self.ip.version == 4 { (12, 4) } else { (8, 16) };
+        let at = |from: usize| address(&self.octets[from..from + length]).unwrap_or(IpAddr::from([0, 0, 0, 0]));
+        (at(from), at(from + length))
+    }
+
+    /// Source and destination port of a segment.
+    pub fn ports(&self) -> (u16, u16) {
+        (self.be16(0), self.be16(2))
+    }
+
+    /// Octet `at` behind the IP header.
+    pub fn transport_octet(&self, at: usize) -> u8 {
+        self.octets[self.ip_header + at]
+    }
+
+    /// Octets of the transport header.
+    pub fn header_len(&self) -> usize {
+        self.transport_header
+    }
+
+    fn be16(&self, at: usize) -> u16 {
+        u16::from_be_bytes([self.transport_octet(at), self.transport_octet(at + 1)])
+    }
+
+    fn be32(&self, at: usize) -> u32 {
+        u32::from(self.be16(at)) << 16 | u32::from(self.be16(at + 2))
+    }
+
+    fn set_be32(&mut self, at: usize, value: u32) {
+        let at = self.ip_header + at;
+        self.octets[at..at + 4].copy_from_slice(&value.to_be_bytes());
+    }
+
+    /// Sequence number.
+    pub fn seq(&self) -> u32 {
+        self.be32(4)
+    }
+
+    /// Acknowledgement number.
+    pub fn ack(&self) -> u32 {
+        self.be32(8)
+    }
+
+    /// Flags.
+    pub fn flags(&self) -> TcpFlags {
+        TcpFlags { octet: self.transport_octet(13), ae: self.transport_octet(12) & 1, ace: None }
+    }
+
+    /// The header's three bits without a meaning.
+    pub fn reserved(&self) -> u8 {
+        self.transport_octet(12) >> 1 & 7
+    }
+
+    /// Window field.
+    pub fn window(&self) -> u16 {
+        self.be16(14)
+    }
+
+    /// Urgent pointer.
+    pub fn urgent(&self) -> u16 {
+        self.be16(18)
+    }
+
+    /// TCP options in order.
+    pub fn options(&self) -> Vec<TcpOption> {
+        TcpOption::split(&self.octets[self.ip_header + 20..self.ip_header + self.transport_header])
+    }
+
+    /// Payload behind the transport header.
+    pub fn payload(&self) -> &[u8] {
+        &self.octets[self.ip_header + self.transport_header..]
+    }
+
+    /// Whether an IPv4 header's checksum is right. IPv6 has none.
+    pub fn has_valid_ip_checksum(&self) -> bool {
+        self.ip.version == 6 || checksum(&[&self.octets[..self.ip_header]]) == 0
+    }
+
+    /// Replaces sequence and acknowledgement number.
+    pub fn set_numbers(&mut self, seq: u32, ack: u32) {
+        self.set_be32(4, seq);
+        self.set_be32(8, ack);
+    }
+
+    /// Replaces the options by others of the same length. An option that was malformed may not come back as it was; then
+    /// the field stays.
+    pub fn set_options(&mut self, options: &[TcpOption]) {
+        let mut octets = Vec::new();
+        options.iter().for_each(|option| option.emit(&mut octets));
+        let at = self.ip_header + 20;
+        let field = &mut self.octets[at..self.ip_header + self.transport_header];
+        if octets.len() == field.len() {
+            field.copy_from_slice(&octets);
+        }
+    }
+
+    /// Puts the payloads of consecutive segments together under the last one's header, with the sequence number and CWR of
+    /// the first: how a sender with segmentation offload would have sent them.
+    pub fn join(packets: &[Self]) -> Self {
+        let (first, last) = (&packets[0], &packets[packets.len() - 1]);
+        let mut joined = last.clone();
+        joined.octets.truncate(last.ip_header + last.transport_header);
+        packets.iter().for_each(|packet| joined.octets.extend(packet.payload()));
+        joined.set_be32(4, first.seq());
+        let at = joined.ip_header + 13;
+        joined.octets[at] = joined.octets[at] & !TcpFlags::CWR | first.flags().octet & TcpFlags::CWR;
+        joined
+    }
+}
+
+fn ipv4(octets: &[u8]) -> Result<(Ip, usize), String> {
+    let header_len = usize::from(octets[0] & 15) * 4;
+    let said = usize::from(u16::from_be_bytes([octets[2], octets[3]]));
+    if header_len < 20 || header_len > octets.len() {
+        return Err(format!("an IPv4 header that says it has {header_len} octets"));
+    }
+    Ok((Ip { version: 4, header_len, tos: octets[1], ttl: octets[8], protocol: octets[9], flow_label: 0 }, said))
+}
+
+fn ipv6(octets: &[u8]) -> (Ip, usize) {
+    let said = 40 + usize::from(u16::from_be_bytes([octets[4], octets[5]]));
+    let flow_label = u32::from_be_bytes([0, octets[1] & 15, octets[2], octets[3]]);
+    let tos = octets[0] << 4 | octets[1] >> 4;
+    (Ip { version: 6, header_len: 40, tos, ttl: octets[7], protocol: octets[6], flow_label }, said)
+}
