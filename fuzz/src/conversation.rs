@@ -177,7 +177,14 @@ impl Game {
     fn turn(&mut self, segment: Option<(TcpRepr, u32)>) {
         let mut header = [0; MAX_HEADER];
         let frame = segment.map(|(repr, len)| {
-            let ip = IpRepr { src: PEER, dst: US, ttl: 64, dscp: 0, ecn: Ecn::NotEct };
+            let ip = IpRepr {
+                src: PEER,
+                dst: US,
+                ttl: 64,
+                dscp: 0,
+                ecn: Ecn::NotEct,
+                fragmentation: wire::Fragmentation::Forbidden,
+            };
             let offset = u64::from(repr.seq.distance_from(PEER_ISS + 1));
             (wire::emit(&ip, &repr, len, &mut header), Payload::Pattern { offset, len })
         });

@@ -1,13 +1,18 @@
 //! Any bytes as a packet: no panic, a cut that loses nothing, and a canonical encoding that is a fixed point.
 
-use wire::{IpRepr, MAX_HEADER, TcpRepr, checksum, emit, parse, split};
+use wire::{IpRepr, MAX_HEADER, TcpRepr, checksum, emit, icmp, parse, split};
 
 /// Cuts, parses, emits and parses again, and takes every checksum on the way.
 pub fn wire_parse(bytes: &[u8]) {
     // The parser and the verifier are total without the cut in front of them, too.
     let _ = parse(bytes, 0);
     let _ = checksum::verify(bytes, &[]);
+    let _ = icmp::parse(bytes);
     let Ok(cut) = split(bytes) else { return };
+    if let Ok(notice) = icmp::parse(cut.header) {
+        assert!(cut.payload.is_empty(), "a message is all header");
+        assert!(notice.src_port != 0 && notice.dst_port != 0 && notice.src.is_ipv4() == notice.dst.is_ipv4());
+    }
     let header_and_payload = [cut.header, cut.payload].concat();
     assert!(bytes.starts_with(&header_and_payload), "the cut moves nothing");
     let payload_len = u32::try_from(cut.payload.len()).expect("inputs are small");

@@ -15,9 +15,10 @@ use nix::errno::Errno;
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::RawFd;
 use tcp::{
-    Budget, CloseReason, Conn, ConnEvent, DeviceCaps, RxFrame, Segmentation, Sent, Stack, StackConfig, StackCx,
-    StackEvent, TxChecksum, turn,
+    Budget, CloseReason, Conn, ConnEvent, DeviceCaps, IcmpError, RxFrame, Segmentation, Sent, Stack, StackConfig,
+    StackCx, StackEvent, TxChecksum, turn,
 };
+use wire::Unreachable;
 
 /// Payload of the largest frame: as much as an IP packet's length field covers beside headers, and as hosts with segmentation
 /// offload send.
@@ -143,6 +144,8 @@ impl Host {
                         socket.wakes.readable += 1;
                         socket.wakes.writable += 1;
                     }
+                    // Only a socket that asked for it (IP_RECVERR) hears of this before the connection ends.
+                    ConnEvent::Icmp(_) => {}
                     ConnEvent::Closed(reason) => {
                         socket.wakes.readable += 1;
                         socket.wakes.writable += 1;
@@ -214,6 +217,32 @@ pub(crate) fn error_of(reason: CloseReason, fin_received: bool) -> Option<Errno>
         CloseReason::Reset if fin_received => Some(Errno::EPIPE),
         CloseReason::Reset => Some(Errno::ECONNRESET),
         CloseReason::TimedOut => Some(Errno::ETIMEDOUT),
+        CloseReason::Icmp(error) => Some(errno_of(error)),
+    }
+}
+
+/// What an ICMP error is to a socket (RFC 792, RFC 4443; the names of POSIX and of the socket API's extensions).
+fn errno_of(error: IcmpError) -> Errno {
+    use Unreachable as U;
+    match error {
+        IcmpError::ParameterProblem => Errno::EPROTO,
+        IcmpError::TimeExceeded => Errno::EHOSTUNREACH,
+        IcmpError::Unreachable(why) => match why {
+            U::Network | U::NetworkUnknown | U::NetworkProhibited | U::NetworkForService => Errno::ENETUNREACH,
+            U::Protocol => Errno::ENOPROTOOPT,
+            U::Port => Errno::ECONNREFUSED,
+            U::SourceRouteFailed => Errno::EOPNOTSUPP,
+            U::HostUnknown => Errno::EHOSTDOWN,
+            U::SourceIsolated => Errno::ENONET,
+            U::SourcePolicy | U::RouteRejected => Errno::EACCES,
+            U::Host
+            | U::HostProhibited
+            | U::HostForService
+            | U::Prohibited
+            | U::PrecedenceViolation
+            | U::PrecedenceCutoff
+            | U::BeyondScope => Errno::EHOSTUNREACH,
+        },
     }
 }
 

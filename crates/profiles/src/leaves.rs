@@ -16,9 +16,10 @@ use recovery::{
     LostRetransmission, PrrBound, PrrConfig, RackConfig, ReductionConfig, TlpConfig,
 };
 use tcp::config::{
-    AckTimer, Config, CountedFrom, DrsConfig, EcnNegotiation, EcnResponse, EcnSynAgain, Farewell, FastOpenClient,
-    FastOpenServer, KeepAliveConfig, MarkBeta, NagleConfig, QuickAgain, ReceiveWindowConfig, RetryLimit, SackConfig,
-    SteppedConfig, TimestampConfig, UnsentAck, WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
+    AckTimer, Config, CountedFrom, Discovery, DrsConfig, EcnNegotiation, EcnResponse, EcnSynAgain, Farewell,
+    FastOpenClient, FastOpenServer, KeepAliveConfig, MarkBeta, MtuProbing, NagleConfig, OpeningErrors, QuickAgain,
+    ReceiveWindowConfig, RetryLimit, SackConfig, SteppedConfig, TimestampConfig, UnsaidMtu, UnsentAck, WindowLevel,
+    WindowProbe, WindowRounding, WindowScaleConfig,
 };
 
 /// A quantity that always applies, or (`?`) one that depends on the kind of its group.
@@ -334,6 +335,21 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("timers.granularity", Time, Time, |c| c.timers.granularity),
     quantity!("timers.time_wait", Time, Time, |c| c.timers.time_wait),
     quantity!("timers.fin_wait_2", Time, Time, |c| c.timers.fin_wait_2),
+    quantity!("ip.ttl", Count, U8, |c| c.ip.ttl),
+    quantity!("ip.dscp", Count, U8, |c| c.ip.dscp),
+    choice!("path_mtu.discovery", |c| Some(&mut c.path_mtu.discovery),
+        "off" => Discovery::Off, "on" => Discovery::On, "deaf" => Discovery::Deaf),
+    quantity!("path_mtu.min_v4", Bytes, U16, |c| c.path_mtu.min_v4),
+    choice!("path_mtu.unsaid", |c| Some(&mut c.path_mtu.unsaid),
+        "plateau" => UnsaidMtu::Plateau, "least" => UnsaidMtu::Least),
+    quantity!("path_mtu.raise_after", Time, Time, |c| c.path_mtu.raise_after),
+    choice!("path_mtu.probing", |c| Some(&mut c.path_mtu.probing),
+        "off" => MtuProbing::Off, "after_black_hole" => MtuProbing::AfterBlackHole, "always" => MtuProbing::Always),
+    quantity!("path_mtu.base_mss", Bytes, U16, |c| c.path_mtu.base_mss),
+    quantity!("path_mtu.search_end", Bytes, U16, |c| c.path_mtu.search_end),
+    quantity!("path_mtu.search_again", Time, Time, |c| c.path_mtu.search_again),
+    quantity!("path_mtu.black_hole_timeouts", Count, U32, |c| c.path_mtu.black_hole_timeouts),
+    choice!("icmp.opening", |c| Some(&mut c.icmp.opening), "hard" => OpeningErrors::Hard, "any" => OpeningErrors::Any),
 ];
 
 fn hystart(config: &mut Config) -> Option<&mut HystartConfig> {

@@ -233,7 +233,7 @@ mod tests {
     #[test_case(V6, Ecn::Ect0, true)]
     fn only_capable_packets_are_marked_and_stay_valid((src, dst): (IpAddr, IpAddr), ecn: Ecn, marked: bool) {
         let mut header = [0; MAX_HEADER];
-        let ip = IpRepr { src, dst, ttl: 64, dscp: 46, ecn };
+        let ip = IpRepr { src, dst, ttl: 64, dscp: 46, ecn, fragmentation: wire::Fragmentation::Forbidden };
         let len = wire::emit(&ip, &bare_ack(), 0, &mut header);
         let mut packet = PacketPool::default().packet(&frame(&header[..len], Payload::Bytes(&[])));
         assert_eq!(packet.mark_ce(), marked);

@@ -14,8 +14,32 @@ pub enum ConnEvent {
     /// The same data was sent several times and not acknowledged, `retries.notify` of them again (RFC 9293 §3.8.3: R1). The
     /// connection goes on.
     Unresponsive,
+    /// The network reports trouble on the path (RFC 9293 MUST-47). The connection goes on; it may be over soon.
+    Icmp(IcmpError),
     /// The connection is over; nothing follows.
     Closed(CloseReason),
+}
+
+/// What the network said about a segment of ours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IcmpError {
+    /// It cannot be delivered.
+    Unreachable(wire::Unreachable),
+    /// It was too long under way.
+    TimeExceeded,
+    /// Its IP header was not understood.
+    ParameterProblem,
+}
+
+impl IcmpError {
+    /// The error in words.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Unreachable(why) => why.name(),
+            Self::TimeExceeded => "time exceeded in transit",
+            Self::ParameterProblem => "parameter problem",
+        }
+    }
 }
 
 /// How a connection ended (RFC 9293 MUST-12: a normal close and an abort are told apart).
@@ -31,6 +55,9 @@ pub enum CloseReason {
     Aborted,
     /// The peer stopped answering: R2, the user timeout, or keep-alive (RFC 9293 §3.8.3, §3.8.4).
     TimedOut,
+    /// The peer was not reached: an attempt to connect that the network ended, or a peer that stopped answering after the
+    /// network had reported this.
+    Icmp(IcmpError),
 }
 
 impl CloseReason {
@@ -42,6 +69,7 @@ impl CloseReason {
             Self::Reset => "connection reset by peer",
             Self::Aborted => "aborted locally",
             Self::TimedOut => "timed out",
+            Self::Icmp(error) => error.name(),
         }
     }
 }

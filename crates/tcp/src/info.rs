@@ -126,7 +126,7 @@ pub struct Details {
     pub advertised_mss: u16,
     /// What our timestamp option says now (RFC 7323 §3), whether or not it is in use.
     pub timestamp: u32,
-    /// Largest packet that is sent, in octets.
+    /// Octets of the largest packet that the path takes, as far as routers have said.
     pub path_mtu: u16,
     /// The flight in segments.
     pub flight: FlightSegments,

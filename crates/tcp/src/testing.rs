@@ -9,7 +9,7 @@ use crate::turn::{Budget, ChecksumState, RxFrame, Sent, turn};
 use base::{Duration, Instant, Rng, SeqNum, SeqRange};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use trace::Off;
-use wire::{Ecn, Flags, IpRepr, MAX_HEADER, Options, SackBlocks, TcpRepr};
+use wire::{Ecn, Flags, Fragmentation, IcmpKind, IpRepr, MAX_HEADER, Options, SackBlocks, TcpRepr};
 
 pub(crate) const US: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
 pub(crate) const PEER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
@@ -17,10 +17,13 @@ pub(crate) const PEER: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2));
 pub(crate) const PEER_ISS: SeqNum = SeqNum(u32::MAX - 2000);
 pub(crate) const PEER_PORT: u16 = 7;
 pub(crate) const MSS: u32 = 1460;
+const FROM_PEER: IpRepr =
+    IpRepr { src: PEER, dst: US, ttl: 64, dscp: 0, ecn: Ecn::NotEct, fragmentation: Fragmentation::Forbidden };
 
 /// A segment that left, relative numbers: our first octet and the peer's first octet are number 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Out {
+    pub ip: IpRepr,
     pub seq: u32,
     pub len: u32,
     pub ack: Option<u32>,
@@ -263,16 +266,29 @@ impl Script {
         self.events.iter().any(|seen| matches!(seen, StackEvent::Conn { event: e, .. } if *e == event))
     }
 
+    /// The network reports something about the segment of ours that begins at `seq`.
+    pub fn icmp(&mut self, kind: IcmpKind, seq: u32) {
+        let mut quoted = self.segment(Flags::NONE, 0, None);
+        (quoted.src_port, quoted.dst_port) = (quoted.dst_port, quoted.src_port);
+        quoted.seq = self.iss + seq;
+        let mut header = [0; MAX_HEADER];
+        let len = wire::emit(&IpRepr { src: US, dst: PEER, ..FROM_PEER }, &quoted, MSS, &mut header);
+        let mut message = Vec::new();
+        wire::icmp::emit(kind, PEER, &header[..len], &mut message);
+        self.run_frame(Some((&message, Payload::Bytes(&[]))));
+    }
+
     fn run(&mut self, segment: Option<(TcpRepr, Payload<'_>)>) {
         let mut header = [0; MAX_HEADER];
-        let frame = segment.map(|(repr, payload)| {
-            let ip = IpRepr { src: PEER, dst: US, ttl: 64, dscp: 0, ecn: self.peer_ecn };
-            let len = wire::emit(&ip, &repr, payload.len(), &mut header);
-            (len, payload)
-        });
-        let frame = frame.map(|(len, payload)| RxFrame {
+        let ip = IpRepr { ecn: self.peer_ecn, ..FROM_PEER };
+        let frame = segment.map(|(repr, payload)| (wire::emit(&ip, &repr, payload.len(), &mut header), payload));
+        self.run_frame(frame.map(|(len, payload)| (&header[..len], payload)));
+    }
+
+    fn run_frame(&mut self, frame: Option<(&[u8], Payload<'_>)>) {
+        let frame = frame.map(|(header, payload)| RxFrame {
             at: self.now,
-            header: &header[..len],
+            header,
             payload,
             gso_size: None,
             checksum: ChecksumState::Unneeded,
@@ -283,20 +299,21 @@ impl Script {
             if repr.flags.contains(Flags::SYN) {
                 iss = repr.seq;
             }
-            out.push((repr, ip.ecn, frame.payload.len()));
+            out.push((ip, repr, frame.payload.len()));
             Sent::Accepted
         };
         turn(&mut self.stack, &mut StackCx::new(self.now, &mut Off), frame, &mut tx, Budget::UNLIMITED);
         self.iss = iss;
-        for (repr, ecn, len) in out {
+        for (ip, repr, len) in out {
             self.out.push(Out {
+                ip,
                 seq: repr.seq.distance_from(iss),
                 len,
                 ack: repr.ack.map(|ack| ack.distance_from(PEER_ISS)),
                 flags: repr.flags,
                 window: repr.window,
                 options: repr.options,
-                ecn,
+                ecn: ip.ecn,
             });
         }
         while let Some(event) = self.stack.poll_event() {

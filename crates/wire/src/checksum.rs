@@ -77,6 +77,11 @@ fn pseudo_header_sum(header: &[u8], offset: usize, payload_len: u64) -> u64 {
     u64::from(ones_complement_sum(addresses)) + u64::from(PROTOCOL_TCP) + segment_len
 }
 
+/// The same for a message of `len` octets behind the IPv6 header that `packet` begins with (RFC 8200 §8.1).
+pub(crate) fn pseudo_v6(packet: &[u8], next_header: u8, len: u64) -> u64 {
+    u64::from(ones_complement_sum(&packet[8..40])) + u64::from(next_header) + len
+}
+
 fn offset_of_segment(header: &[u8]) -> usize {
     ip::tcp_offset(header).expect("the caller made or parsed this header")
 }

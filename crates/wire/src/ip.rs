@@ -8,6 +8,9 @@ use core::net::IpAddr;
 
 /// TCP's protocol and next-header number.
 pub(crate) const PROTOCOL_TCP: u8 = 6;
+/// ICMP's, which differs between the versions.
+pub(crate) const PROTOCOL_ICMPV4: u8 = 1;
+pub(crate) const PROTOCOL_ICMPV6: u8 = 58;
 
 /// The meaning of an IPv4 or IPv6 header in front of a TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +25,21 @@ pub struct IpRepr {
     pub dscp: u8,
     /// Congestion notification.
     pub ecn: Ecn,
+    /// Whether routers may cut the packet; of IPv6 never (RFC 8200 §5).
+    pub fragmentation: Fragmentation,
+}
+
+/// The DF bit of an IPv4 header, and the identification that goes with it (RFC 791 §3.1, RFC 6864 §4.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fragmentation {
+    /// DF is set. The identification means nothing then, and is written as zero.
+    #[default]
+    Forbidden,
+    /// DF is clear: fragments of one packet are told from another's by the identification.
+    Allowed {
+        /// Unique among the packets that may be on their way to the same destination.
+        id: u16,
+    },
 }
 
 /// The ECN field of the IP header (RFC 3168 §5).
@@ -55,7 +73,8 @@ impl IpRepr {
     /// Puts the meaning together; `traffic_class` holds DSCP and ECN as both versions order them.
     #[inline]
     pub(crate) fn new(src: IpAddr, dst: IpAddr, ttl: u8, traffic_class: u8) -> Self {
-        Self { src, dst, ttl, dscp: traffic_class >> 2, ecn: Ecn::from_bits(traffic_class) }
+        let (dscp, ecn) = (traffic_class >> 2, Ecn::from_bits(traffic_class));
+        Self { src, dst, ttl, dscp, ecn, fragmentation: Fragmentation::Forbidden }
     }
 
     /// DSCP and ECN in one octet.
@@ -87,8 +106,8 @@ pub(crate) fn version(packet: &[u8]) -> Result<Version, Malformed> {
 #[inline]
 pub(crate) fn tcp_offset(packet: &[u8]) -> Result<usize, Malformed> {
     match version(packet)? {
-        Version::V4 => ipv4::tcp_offset(packet),
-        Version::V6 => ipv6::tcp_offset(packet),
+        Version::V4 => ipv4::offset_of(PROTOCOL_TCP, packet),
+        Version::V6 => ipv6::offset_of(PROTOCOL_TCP, packet),
     }
 }
 

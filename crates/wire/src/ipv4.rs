@@ -1,29 +1,29 @@
 //! IPv4 headers (RFC 791 §3.1).
 //!
-//! Options are skipped (RFC 9293 MUST-50) and never written; reassembly is not done. What is written has DF set and
+//! Options are skipped (RFC 9293 MUST-50) and never written; reassembly is not done. What is written with DF set has
 //! identification zero, as RFC 6864 §4.1 allows for packets that cannot be fragmented.
 
-use crate::ip::{self, IpRepr, PROTOCOL_TCP};
+use crate::ip::{self, Fragmentation, IpRepr, PROTOCOL_TCP};
 use crate::words::{self, FIXED};
 use crate::{Malformed, checksum};
 use core::net::{IpAddr, Ipv4Addr};
 
 /// Octets of a header without options.
 pub(crate) const HEADER: usize = FIXED;
-/// The second word of every header we write: identification zero, DF, offset zero.
+/// DF, in the second word; the rest of that word is zero beside it.
 const DONT_FRAGMENT: u32 = 0x4000;
 /// The bits of the second word that make a fragment: MF and the offset.
 const FRAGMENT: u32 = 0x3fff;
 
-/// Where the TCP header begins.
+/// Where the header of `protocol` begins.
 #[inline]
-pub(crate) fn tcp_offset(packet: &[u8]) -> Result<usize, Malformed> {
+pub(crate) fn offset_of(protocol: u8, packet: &[u8]) -> Result<usize, Malformed> {
     let fixed = packet.first_chunk().ok_or(Malformed::Truncated)?;
-    tcp_offset_from(&words::read(fixed), packet.len())
+    offset_from(protocol, &words::read(fixed), packet.len())
 }
 
 #[inline]
-fn tcp_offset_from(words: &[u32; 5], available: usize) -> Result<usize, Malformed> {
+fn offset_from(protocol: u8, words: &[u32; 5], available: usize) -> Result<usize, Malformed> {
     let offset = (words[0] >> 24 & 0x0f) as usize * 4;
     if offset < HEADER || offset > available {
         return Err(Malformed::IpHeaderLength);
@@ -31,7 +31,7 @@ fn tcp_offset_from(words: &[u32; 5], available: usize) -> Result<usize, Malforme
     if words[1] & FRAGMENT != 0 {
         return Err(Malformed::Fragment);
     }
-    if (words[2] >> 16) as u8 != PROTOCOL_TCP {
+    if (words[2] >> 16) as u8 != protocol {
         return Err(Malformed::NotTcp);
     }
     Ok(offset)
@@ -50,7 +50,7 @@ pub(crate) fn claimed_len(raw: &[u8]) -> Result<usize, Malformed> {
 pub(crate) fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, &[u8]), Malformed> {
     let fixed = header.first_chunk().ok_or(Malformed::Truncated)?;
     let words = words::read(fixed);
-    let offset = tcp_offset_from(&words, header.len())?;
+    let offset = offset_from(PROTOCOL_TCP, &words, header.len())?;
     let options = &header[HEADER..offset];
     let options_sum = if options.is_empty() { 0 } else { checksum::ones_complement_sum(options) };
     if checksum::fold(sum(&words) + u64::from(options_sum)) != 0xffff {
@@ -60,16 +60,36 @@ pub(crate) fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, &[u8]), 
         return Err(Malformed::IpLength);
     }
     let address = |word: u32| IpAddr::V4(Ipv4Addr::from_bits(word));
-    let repr = IpRepr::new(address(words[3]), address(words[4]), (words[2] >> 24) as u8, (words[0] >> 16) as u8);
+    let mut repr = IpRepr::new(address(words[3]), address(words[4]), (words[2] >> 24) as u8, (words[0] >> 16) as u8);
+    if words[1] & DONT_FRAGMENT == 0 {
+        repr.fragmentation = Fragmentation::Allowed { id: (words[1] >> 16) as u16 };
+    }
     Ok((repr, &header[offset..]))
 }
 
 /// Writes the header of a packet of `total_len` octets from `src` to `dst`.
 #[inline]
 pub(crate) fn emit(ip: &IpRepr, src: Ipv4Addr, dst: Ipv4Addr, total_len: u32, out: &mut [u8; HEADER]) {
+    emit_for(PROTOCOL_TCP, ip, src, dst, total_len, out);
+}
+
+/// The same for a packet of `protocol`.
+#[inline]
+pub(crate) fn emit_for(
+    protocol: u8,
+    ip: &IpRepr,
+    src: Ipv4Addr,
+    dst: Ipv4Addr,
+    total_len: u32,
+    out: &mut [u8; HEADER],
+) {
     let version_and_length = 0x45 << 24 | u32::from(ip.traffic_class()) << 16 | u32::from(ip::length_field(total_len));
-    let ttl_and_protocol = u32::from(ip.ttl) << 24 | u32::from(PROTOCOL_TCP) << 16;
-    let mut words = [version_and_length, DONT_FRAGMENT, ttl_and_protocol, src.to_bits(), dst.to_bits()];
+    let ttl_and_protocol = u32::from(ip.ttl) << 24 | u32::from(protocol) << 16;
+    let fragmentation = match ip.fragmentation {
+        Fragmentation::Forbidden => DONT_FRAGMENT,
+        Fragmentation::Allowed { id } => u32::from(id) << 16,
+    };
+    let mut words = [version_and_length, fragmentation, ttl_and_protocol, src.to_bits(), dst.to_bits()];
     words[2] |= u32::from(!checksum::fold(sum(&words)));
     words::write(words, out);
 }

@@ -16,19 +16,19 @@ const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const DESTINATION_OPTIONS: u8 = 60;
 
-/// Where the TCP header begins.
+/// Where the header of `protocol` begins.
 #[inline]
-pub(crate) fn tcp_offset(packet: &[u8]) -> Result<usize, Malformed> {
+pub(crate) fn offset_of(protocol: u8, packet: &[u8]) -> Result<usize, Malformed> {
     let fixed = packet.first_chunk::<HEADER>().ok_or(Malformed::Truncated)?;
-    if fixed[6] == PROTOCOL_TCP { Ok(HEADER) } else { skip_extensions(packet, fixed[6]) }
+    if fixed[6] == protocol { Ok(HEADER) } else { skip_extensions(protocol, packet, fixed[6]) }
 }
 
 #[cold]
-fn skip_extensions(packet: &[u8], mut next: u8) -> Result<usize, Malformed> {
+fn skip_extensions(protocol: u8, packet: &[u8], mut next: u8) -> Result<usize, Malformed> {
     let mut offset = HEADER;
     loop {
         match next {
-            PROTOCOL_TCP => return Ok(offset),
+            found if found == protocol => return Ok(offset),
             FRAGMENT => return Err(Malformed::Fragment),
             HOP_BY_HOP | ROUTING | DESTINATION_OPTIONS => {}
             _ => return Err(Malformed::NotTcp),
@@ -55,31 +55,37 @@ pub(crate) fn claimed_len(raw: &[u8]) -> Result<usize, Malformed> {
 /// Reads the IP part of `header` and returns the TCP part with it.
 #[inline]
 pub(crate) fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, &[u8]), Malformed> {
-    let offset = tcp_offset(header)?;
+    let offset = offset_of(PROTOCOL_TCP, header)?;
     let (fixed, extensions) = header.split_first_chunk::<HEADER>().ok_or(Malformed::Truncated)?;
     let carried = payload_len.saturating_add(extensions.len() as u32);
     if u16::from_be_bytes([fixed[4], fixed[5]]) != ip::length_field(carried) {
         return Err(Malformed::IpLength);
     }
     let traffic_class = fixed[0] << 4 | fixed[1] >> 4;
-    let repr = IpRepr::new(address(fixed, 8), address(fixed, 24), fixed[7], traffic_class);
+    let repr = IpRepr::new(IpAddr::V6(address(fixed, 8)), IpAddr::V6(address(fixed, 24)), fixed[7], traffic_class);
     Ok((repr, &header[offset..]))
 }
 
 #[inline]
-fn address(fixed: &[u8; HEADER], at: usize) -> IpAddr {
+pub(crate) fn address(fixed: &[u8; HEADER], at: usize) -> Ipv6Addr {
     let mut octets = [0; 16];
     octets.copy_from_slice(&fixed[at..at + 16]);
-    IpAddr::V6(Ipv6Addr::from(octets))
+    Ipv6Addr::from(octets)
 }
 
 /// Writes the header of a packet that carries `carried` octets from `src` to `dst`; the flow label is zero.
 #[inline]
 pub(crate) fn emit(ip: &IpRepr, src: Ipv6Addr, dst: Ipv6Addr, carried: u32, out: &mut [u8; HEADER]) {
+    emit_for(PROTOCOL_TCP, ip, src, dst, carried, out);
+}
+
+/// The same for a packet of `protocol`.
+#[inline]
+pub(crate) fn emit_for(protocol: u8, ip: &IpRepr, src: Ipv6Addr, dst: Ipv6Addr, carried: u32, out: &mut [u8; HEADER]) {
     let class = u32::from(ip.traffic_class());
     out[..4].copy_from_slice(&(6 << 28 | class << 20).to_be_bytes());
     out[4..6].copy_from_slice(&ip::length_field(carried).to_be_bytes());
-    out[6] = PROTOCOL_TCP;
+    out[6] = protocol;
     out[7] = ip.ttl;
     out[8..24].copy_from_slice(&src.octets());
     out[24..].copy_from_slice(&dst.octets());

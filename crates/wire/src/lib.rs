@@ -1,4 +1,4 @@
-//! Total parsers and exact emitters for IPv4, IPv6 and TCP headers.
+//! Total parsers and exact emitters for IPv4, IPv6 and TCP headers, and for the ICMP errors that concern TCP.
 //!
 //! *View* and *meaning* are apart: [`split`] and [`parse`] accept any bytes and give a meaning or a named reason, never a
 //! panic; [`emit`] turns a meaning ([`IpRepr`], [`TcpRepr`]) into the one canonical encoding.
@@ -6,6 +6,7 @@
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 
 pub mod checksum;
+pub mod icmp;
 mod ip;
 mod ipv4;
 mod ipv6;
@@ -14,7 +15,8 @@ mod packet;
 pub mod tcp;
 mod words;
 
-pub use ip::{Ecn, IpRepr};
+pub use icmp::{IcmpKind, IcmpNotice, Unreachable};
+pub use ip::{Ecn, Fragmentation, IpRepr};
 pub use malformed::Malformed;
 pub use packet::{MAX_HEADER, Split, emit, parse, split};
 pub use tcp::{Cookie, FastOpen, FastOpenKind, Flags, Options, SackBlocks, TcpRepr, Timestamps};

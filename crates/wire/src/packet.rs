@@ -5,7 +5,7 @@
 
 use crate::ip::{self, Version};
 use crate::tcp::packet as tcp_header;
-use crate::{IpRepr, Malformed, TcpRepr, ipv4, ipv6};
+use crate::{IpRepr, Malformed, TcpRepr, icmp, ipv4, ipv6};
 use core::net::IpAddr;
 
 /// Octets that always suffice for an emitted header: IPv6 without extension headers plus a full TCP header.
@@ -23,10 +23,11 @@ pub struct Split<'a> {
 /// Cuts a device read into header and payload.
 ///
 /// Looks at no more than the cut needs; [`parse`] judges the rest. A super-segment is cut like any other packet: its
-/// length field covers the whole of it, or is zero when the whole exceeds 65,535 octets.
+/// length field covers the whole of it, or is zero when the whole exceeds 65,535 octets. An ICMP message is all header:
+/// [`parse`] refuses it as [`Malformed::NotTcp`], and [`crate::icmp::parse`] reads it.
 ///
 /// # Errors
-/// Names the first thing that keeps `raw` from being a TCP segment in an IP packet.
+/// Names the first thing that keeps `raw` from being a TCP segment or an ICMP message in an IP packet.
 #[inline]
 pub fn split(raw: &[u8]) -> Result<Split<'_>, Malformed> {
     let claimed = match ip::version(raw)? {
@@ -34,7 +35,10 @@ pub fn split(raw: &[u8]) -> Result<Split<'_>, Malformed> {
         Version::V6 => ipv6::claimed_len(raw)?,
     };
     let packet = raw.get(..claimed).ok_or(Malformed::IpLength)?;
-    let offset = ip::tcp_offset(packet)?;
+    let offset = match ip::tcp_offset(packet) {
+        Ok(offset) => offset,
+        Err(reason) => return icmp::is_one(packet).then_some(Split { header: packet, payload: &[] }).ok_or(reason),
+    };
     let (header, payload) = packet.split_at(offset + tcp_header::header_len(&packet[offset..])?);
     Ok(Split { header, payload })
 }
@@ -58,7 +62,7 @@ pub fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, TcpRepr), Malfo
 
 /// Writes the header in its canonical encoding and returns its length.
 ///
-/// IPv4: no options, DF set, identification zero (RFC 6864), header checksum filled. IPv6: no extension headers, flow
+/// IPv4: no options, identification zero where DF is set (RFC 6864), header checksum filled. IPv6: no extension headers, flow
 /// label zero. TCP: options in the order MSS, SACK-permitted, timestamps, window scale, Fast Open, SACK, each group padded in
 /// front with NOPs so that 32-bit fields are aligned, Fast Open behind; checksum zero, to be filled by [`crate::checksum`]. SACK blocks that do
 /// not fit are left out, the last ones first: of four, three remain beside timestamps. Octets of `out` behind the

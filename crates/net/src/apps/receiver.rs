@@ -122,7 +122,7 @@ impl App for Discard {
                 self.left = self.left.map(|left| left.saturating_sub(1));
                 (self.report)(&transfer);
             }
-            ConnEvent::Connected | ConnEvent::Writable | ConnEvent::Unresponsive => {}
+            ConnEvent::Connected | ConnEvent::Writable | ConnEvent::Unresponsive | ConnEvent::Icmp(_) => {}
         }
     }
 

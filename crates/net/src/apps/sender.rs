@@ -155,6 +155,7 @@ impl App for Sender {
             ConnEvent::Readable => {
                 session.drain(stack, cx, &mut self.sink, |_| {});
             }
+            ConnEvent::Icmp(_) => {}
             ConnEvent::Closed(reason) => self.client.on_closed(stack, cx, reason),
             _ => {}
         }

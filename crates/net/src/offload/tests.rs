@@ -10,7 +10,14 @@ fn header(version: u8, flags: Flags, payload_len: u32) -> Vec<u8> {
     let address = |host: u8| -> IpAddr {
         if version == 4 { [10, 9, 0, host].into() } else { [0xfd09, 0, 0, 0, 0, 0, 0, host.into()].into() }
     };
-    let ip = IpRepr { src: address(1), dst: address(2), ttl: 64, dscp: 0, ecn: Ecn::NotEct };
+    let ip = IpRepr {
+        src: address(1),
+        dst: address(2),
+        ttl: 64,
+        dscp: 0,
+        ecn: Ecn::NotEct,
+        fragmentation: wire::Fragmentation::Forbidden,
+    };
     let tcp = TcpRepr {
         src_port: 9,
         dst_port: 50_000,

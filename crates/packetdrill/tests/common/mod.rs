@@ -223,7 +223,14 @@ impl Script {
         }
     }
     pub fn deliver(&self, tcp: &TcpRepr, payload: &[u8]) {
-        let ip = IpRepr { src: self.peer.ip(), dst: self.local.ip(), ttl: 255, dscp: 0, ecn: Ecn::NotEct };
+        let ip = IpRepr {
+            src: self.peer.ip(),
+            dst: self.local.ip(),
+            ttl: 255,
+            dscp: 0,
+            ecn: Ecn::NotEct,
+            fragmentation: wire::Fragmentation::Forbidden,
+        };
         let mut header = [0; wire::MAX_HEADER];
         let len = wire::emit(&ip, tcp, payload.len() as u32, &mut header);
         wire::checksum::fill(&mut header[..len], payload);

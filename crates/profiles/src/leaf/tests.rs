@@ -128,6 +128,9 @@ fn every_field_of_the_configuration_has_been_thought_of() {
         challenge,
         fastopen,
         timers,
+        ip,
+        path_mtu,
+        icmp,
     } = Config::default();
     let cc::CcConfig { initial_window, slow_start: _, avoidance: _, pacing: _ } = cc;
     let cc::InitialWindow { segments: _, bytes_max: _ } = initial_window;
@@ -167,6 +170,19 @@ fn every_field_of_the_configuration_has_been_thought_of() {
     let tcp::config::ChallengeConfig { limit: _, interval: _, unsent_ack: _ } = challenge;
     let tcp::config::FastOpenConfig { client: _, server: _, pending_max: _, pause: _ } = fastopen;
     let TimersConfig { granularity: _, time_wait: _, fin_wait_2: _ } = timers;
+    let tcp::config::IpConfig { ttl: _, dscp: _ } = ip;
+    let tcp::config::PathMtuConfig {
+        discovery: _,
+        min_v4: _,
+        unsaid: _,
+        raise_after: _,
+        probing: _,
+        base_mss: _,
+        search_end: _,
+        search_again: _,
+        black_hole_timeouts: _,
+    } = path_mtu;
+    let tcp::config::IcmpConfig { opening: _ } = icmp;
     assert!(LEAVES.len() >= 29, "a leaf for each of these fields, and the kinds' own");
 }
 
@@ -210,6 +226,10 @@ fn every_bound_that_the_core_checks_has_a_leaf_of_that_path() {
     config.send.persist_max = Duration::ZERO;
     config.options.mss_max = Some(1);
     config.ecn.mark_beta = tcp::config::MarkBeta::Own { beta: base::Ratio::ZERO };
+    config.ip = tcp::config::IpConfig { ttl: 0, dscp: 64 };
+    config.path_mtu.min_v4 = 67;
+    config.path_mtu.raise_after = Duration::ZERO;
+    (config.path_mtu.base_mss, config.path_mtu.search_end, config.path_mtu.black_hole_timeouts) = (47, 0, 0);
     find("receive.window.max").unwrap().write(&mut config, "0").unwrap();
     find("options.window_scale.kind").unwrap().write(&mut config, "shift").unwrap();
     find("options.window_scale.shift").unwrap().write(&mut config, "15").unwrap();
@@ -226,7 +246,7 @@ fn every_bound_that_the_core_checks_has_a_leaf_of_that_path() {
     }
     let mut errors = config.validate().unwrap_err();
     errors.extend(stepped.validate().unwrap_err());
-    assert!(errors.len() >= 19, "{errors:?}");
+    assert!(errors.len() >= 26, "{errors:?}");
     for error in errors {
         assert!(find(error.path).is_ok(), "{}", error.path);
     }

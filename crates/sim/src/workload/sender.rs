@@ -103,6 +103,7 @@ impl Sender {
             }
             ConnEvent::Writable => self.write(stack, cx),
             ConnEvent::Readable => self.take_fin(stack, cx),
+            ConnEvent::Icmp(_) => {}
             ConnEvent::Closed(reason) => {
                 self.phase = Phase::Done;
                 self.end.close(stack, cx, reason);

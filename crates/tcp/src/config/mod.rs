@@ -7,6 +7,7 @@ mod ecn;
 mod fastopen;
 mod guard;
 mod lifetime;
+mod path;
 mod validate;
 
 pub use crate::recv::{AckConfig, AckTimer, DrsConfig, QuickAgain, ReceiveWindowConfig, SteppedConfig, WindowLevel};
@@ -14,6 +15,7 @@ pub use ecn::{EcnConfig, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta};
 pub use fastopen::{FastOpenClient, FastOpenConfig, FastOpenServer};
 pub use guard::{ChallengeConfig, UnsentAck};
 pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLimit};
+pub use path::{Discovery, IcmpConfig, IpConfig, MtuProbing, OpeningErrors, PathMtuConfig, UnsaidMtu};
 pub use validate::ConfigError;
 
 use base::{Bytes, Duration};
@@ -55,6 +57,12 @@ pub struct Config {
     pub fastopen: FastOpenConfig,
     /// Clock granularity and the lengths of the closing states.
     pub timers: TimersConfig,
+    /// Fields of the IP header.
+    pub ip: IpConfig,
+    /// The path MTU and how it is found.
+    pub path_mtu: PathMtuConfig,
+    /// What ICMP errors may do.
+    pub icmp: IcmpConfig,
 }
 
 /// The receive side.

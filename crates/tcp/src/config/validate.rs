@@ -77,6 +77,8 @@ impl Config {
             need(!beta.is_zero(), "ecn.mark_beta.share", "must be greater than zero");
         }
         need(self.options.mss_max.is_none_or(|mss| mss >= 48), "options.mss_max", "must be at least 48");
+        self.ip.problems(&mut need);
+        self.path_mtu.problems(&mut need);
         if errors.is_empty() { Ok(ValidConfig::new(self)) } else { Err(errors) }
     }
 

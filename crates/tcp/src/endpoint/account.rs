@@ -66,7 +66,7 @@ impl Endpoint {
             rmss: self.rcv.policy.largest(),
             advertised_mss: options::own_mss(&self.cfg, self.mtu, self.tuple.local),
             timestamp: self.ts.tsval(now),
-            path_mtu: self.mtu,
+            path_mtu: self.path_mtu(),
             flight: self.flight_segments(),
             unsent: self.snd_buf.len() - self.sent_in_buffer(),
             since_data_sent: self.tally.since_data_sent(now),

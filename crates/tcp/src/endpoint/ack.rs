@@ -202,6 +202,11 @@ impl Endpoint {
             if self.snd.wnd > 0 {
                 self.rec.probe = Probing::Idle;
             }
+            if let Some(extras) = &mut self.extras {
+                // The network's trouble is over.
+                extras.soft_error = None;
+                self.judge_probe_by_ack();
+            }
         }
     }
 

@@ -97,7 +97,7 @@ impl Endpoint {
         let len = range.len() - u32::from(flags.contains(Flags::FIN));
         let (size, to_report) = (self.segment_size(), self.blocks_to_report());
         // Only new data leaves in frames of several segments; a retransmitted record keeps the size it had.
-        let gso_size = (retransmit == 0 && len > size).then_some(size as u16);
+        let gso_size = (retransmit == 0 && len > size && !self.is_mtu_probe(range)).then_some(size as u16);
         let part = gso_size.map_or(len, u32::from);
         let room = self.snd.smss.saturating_sub(part).saturating_sub(SACK_OVERHEAD) / SACK_BLOCK;
         let most = if len == 0 { to_report } else { to_report.min(room) };
@@ -129,6 +129,19 @@ impl Endpoint {
         self.put(cx, out, &repr, ecn, Transmit { header_len: 0, offset, len, gso_size }, retransmit)
     }
 
+    /// The IP header of everything that leaves.
+    #[inline]
+    fn ip_header(&self, ecn: Ecn) -> IpRepr {
+        IpRepr {
+            src: self.tuple.local,
+            dst: self.tuple.remote,
+            ttl: self.cfg.ip.ttl,
+            dscp: self.cfg.ip.dscp,
+            ecn,
+            fragmentation: self.fragmentation(),
+        }
+    }
+
     fn put<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
@@ -138,7 +151,7 @@ impl Endpoint {
         mut transmit: Transmit,
         retransmit: u8,
     ) -> Transmit {
-        let ip = IpRepr { src: self.tuple.local, dst: self.tuple.remote, ttl: 64, dscp: 0, ecn };
+        let ip = self.ip_header(ecn);
         transmit.header_len = wire::emit(&ip, repr, transmit.len, &mut out.header);
         self.tally.segments_sent += 1;
         cx.emit(|| Event::SegmentSent {

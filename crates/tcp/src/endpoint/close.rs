@@ -44,6 +44,7 @@ impl Endpoint {
             return;
         }
         self.note_early_end(cx.now, reason);
+        let reason = self.with_cause(reason);
         self.set_state(cx, State::Closed);
         self.timers.stop_all();
         self.syn_due = false;

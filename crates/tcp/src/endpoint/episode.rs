@@ -61,7 +61,7 @@ impl Endpoint {
         sacked_before: Bytes,
         newly_acked: Bytes,
     ) {
-        if newly_lost == 0 {
+        if self.judge_probe_by_loss(cx, newly_lost) == 0 {
             return;
         }
         let answered_at = self.rec.answered_at;

@@ -6,8 +6,10 @@ use super::Endpoint;
 use super::challenge::Allowance;
 use super::ecn::Marks;
 use super::fastopen::FastOpenState;
+use super::path_mtu::PathMtu;
 use super::patience::Silence;
 use super::tally::RareTally;
+use crate::event::IcmpError;
 
 /// What rare events leave behind; every field's default means that the event has not happened.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +24,12 @@ pub(super) struct Extras {
     pub silence: Silence,
     /// `challenge.rs`: ACKs that may still answer what was not processed.
     pub answers: Option<Allowance>,
+    /// `icmp`: what the network reported last, until something is acknowledged.
+    pub soft_error: Option<IcmpError>,
+    /// `icmp`: the same, until the application has been told.
+    pub icmp_news: Option<IcmpError>,
+    /// `path_mtu`: what is known of the path beyond its first link.
+    pub path: PathMtu,
 }
 
 impl Endpoint {

@@ -190,6 +190,7 @@ impl Endpoint {
         // A peer may announce a size below any usable one; 48 octets keep the options and some data apart.
         self.snd.smss = u32::from(peer_mss.min(ours)).max(48 + overhead) - overhead;
         self.rcv.rmss = u32::from(ours).saturating_sub(overhead).max(1);
+        self.begin_path(now);
         self.open_receive_window(rcv_nxt, u32::from(ours));
         self.cc = cc::build(&self.cfg.cc, self.snd.smss, self.snd.iss);
         if !self.neg.sack {

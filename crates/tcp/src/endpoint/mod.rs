@@ -2,8 +2,9 @@
 //!
 //! The file that may touch a quantity is named for it: `input` takes segments in the order of RFC 9293 §3.10.7.4, `ack`
 //! holds the ten steps of ACK processing, `episode` and `undo` begin and end recovery, `data` the receive side,
-//! `output` what leaves, `probe` what leaves to ask, `patience` how long a silent peer is borne with, `timeout` every
-//! deadline, `handshake` and `close` the two ends of life, `app` the application's calls.
+//! `output` what leaves, `probe` what leaves to ask, `patience` how long a silent peer is borne with, `icmp`, `path_mtu`
+//! and `mtu_search` the network's word and what becomes of the segment size, `timeout` every deadline, `handshake` and
+//! `close` the two ends of life, `app` the application's calls.
 
 mod account;
 mod ack;
@@ -18,8 +19,11 @@ mod episode;
 mod extras;
 mod fastopen;
 mod handshake;
+mod icmp;
 mod input;
+mod mtu_search;
 mod output;
+mod path_mtu;
 mod patience;
 mod probe;
 mod queues;
@@ -33,6 +37,9 @@ mod undo;
 pub(crate) use fastopen::{Answers, FastOpenAnswer, FastOpenNews};
 pub(crate) use handshake::SynInfo;
 pub use output::{Transmit, TxBuf};
+pub(crate) use path_mtu::LearnedMtu;
+#[cfg(test)]
+pub(crate) use path_mtu::MayCut;
 pub use queues::{FinProgress, Queues};
 pub use state::State;
 
@@ -284,6 +291,9 @@ impl Endpoint {
         if core::mem::take(&mut p.unresponsive) {
             return Some(ConnEvent::Unresponsive);
         }
+        if let Some(error) = self.extras.as_mut().and_then(|extras| extras.icmp_news.take()) {
+            return Some(ConnEvent::Icmp(error));
+        }
         if core::mem::take(&mut p.closed) {
             return self.closed.map(ConnEvent::Closed);
         }
@@ -293,7 +303,12 @@ impl Endpoint {
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
         let p = &self.pending;
-        p.connected || p.readable || p.writable || p.unresponsive || p.closed
+        p.connected
+            || p.readable
+            || p.writable
+            || p.unresponsive
+            || p.closed
+            || self.extras.as_ref().is_some_and(|extras| extras.icmp_news.is_some())
     }
     /// How the connection ended.
     pub fn closed(&self) -> Option<CloseReason> {

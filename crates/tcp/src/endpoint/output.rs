@@ -1,6 +1,7 @@
 //! What leaves, in order of need: reset, handshake, retransmission, tail probe, new data, unmarked holes, window probe,
 //! bare ACK.
 
+use super::mtu_search::ProbeNow;
 use super::{Endpoint, Probing, SendSide, State};
 use crate::config::WindowProbe;
 use crate::cx::Cx;
@@ -221,6 +222,15 @@ impl Endpoint {
     fn send_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         if self.snd.side == SendSide::FinSent || self.held_by_marks(cx) {
             return None;
+        }
+        self.renew_path(cx.now);
+        match self.mtu_probe_now(cx.now) {
+            ProbeNow::No => {}
+            ProbeNow::Send(len) => return Some(self.send_mtu_probe(cx, out, len)),
+            ProbeNow::Wait => {
+                self.usage.on_blocked(self.snd.nxt);
+                return None;
+            }
         }
         let size = self.segment_size();
         let unsent = self.data_end().distance_from(self.snd.nxt);

@@ -157,6 +157,7 @@ impl Endpoint {
         rare.episodes += u32::from(opens);
         rare.on_timeout(cx.now, further);
         self.forget_reneged();
+        self.suspect_black_hole(cx.now);
         let event = CongestionEvent::Timeout { flight_size: self.flight_size(), first: self.rec.retries == 1 };
         let dcx = self.detect_cx(cx.now, None);
         let verdict = self.rec.detector.on_timeout(&mut self.rec.board, &dcx);
@@ -190,6 +191,9 @@ impl Endpoint {
     //# Once the probe timer has expired, the retransmission timer is armed if anything is in flight.
     /// Nothing was heard for about two round trips (RFC 8985 §7.3).
     fn on_tail_probe_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if self.give_up_mtu_probe(cx) {
+            return;
+        }
         self.rec.tail.on_timeout();
         self.note_silence(cx.now);
         self.rec.rto_base = cx.now;

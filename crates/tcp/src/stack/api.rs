@@ -47,10 +47,11 @@ impl Stack {
         let tuple = self.free_tuple(local, &from.ports, remote)?;
         let iss = self.isn.isn(&tuple, cx.now);
         let (id, mut rng) = self.next_stream();
-        let endpoint = {
+        let mut endpoint = {
             let mut ecx = Cx::new(cx.now, &mut rng, id, cx.obs);
             Endpoint::connect(cfg, tuple, iss, self.device.mtu, &mut ecx)
         };
+        self.start_on_known_path(&mut endpoint, cx.now);
         let conn = self.slots.insert(endpoint, rng, id);
         self.mark_ready(conn.slot);
         Ok(conn)

@@ -20,6 +20,7 @@ impl Stack {
         let payload_len = frame.payload.len();
         let (ip, tcp) = match wire::parse(frame.header, payload_len) {
             Ok(parsed) => parsed,
+            Err(wire::Malformed::NotTcp) if self.handle_icmp(frame, obs) => return,
             Err(reason) => {
                 self.counters.malformed += 1;
                 self.counters.last_malformed = Some(reason);
@@ -113,6 +114,7 @@ impl Stack {
         let answer = self.answer_fast_open(on, &tuple, segment, at);
         let mut cx = Cx::new(at, &mut rng, id, obs);
         let mut endpoint = Endpoint::accept(&cfg, &syn, &mut cx);
+        self.start_on_known_path(&mut endpoint, at);
         endpoint.answer_fast(&mut cx, segment, answer);
         let conn = self.slots.insert(endpoint, rng, id);
         let goes_ahead = matches!(answer, FastOpenAnswer::Believe(_));

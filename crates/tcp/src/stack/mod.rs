@@ -5,6 +5,7 @@
 mod api;
 mod drive;
 mod fastopen;
+mod icmp;
 mod isn;
 mod listener;
 mod reset;
@@ -25,6 +26,7 @@ use core::fmt;
 use core::net::IpAddr;
 use core::ops::RangeInclusive;
 use fastopen::FastOpenStack;
+use icmp::PathCache;
 use isn::IsnGenerator;
 use listener::Listener;
 use slots::Slots;
@@ -157,6 +159,12 @@ pub struct StackCounters {
     pub no_connection: u64,
     /// SYNs, and ACKs that would have ended a handshake, ignored because a listener's queue was full.
     pub backlog_full: u64,
+    /// ICMP errors about segments of ours that were taken.
+    pub icmp: u64,
+    /// ICMP errors about segments that were not in flight (RFC 5927 §4).
+    pub icmp_out_of_window: u64,
+    /// ICMP messages that concern no connection, or cannot be read.
+    pub icmp_ignored: u64,
 }
 
 /// A frame the device had no room for, kept with its octets: what it refers to may be gone by the next turn.
@@ -195,6 +203,7 @@ pub struct Stack {
     held: Option<Held>,
     tx: TxBuf,
     scratch: Vec<u8>,
+    paths: PathCache,
     /// Counts the ports that were tried.
     next_port: u32,
     fast_open: FastOpenStack,
@@ -225,6 +234,7 @@ impl Stack {
             held: None,
             tx: TxBuf::new(tso_max_bytes),
             scratch: Vec::new(),
+            paths: PathCache::default(),
             counters: StackCounters::default(),
         }
     }

@@ -15,7 +15,14 @@ pub(crate) fn answer(ip: &IpRepr, tcp: &TcpRepr, payload_len: u32) -> Option<(Ip
         Some(ack) => (ack, None),
         None => (SeqNum(0), Some(tcp.seq + occupies)),
     };
-    let reply_ip = IpRepr { src: ip.dst, dst: ip.src, ttl: 64, dscp: 0, ecn: wire::Ecn::NotEct };
+    let reply_ip = IpRepr {
+        src: ip.dst,
+        dst: ip.src,
+        ttl: 64,
+        dscp: 0,
+        ecn: wire::Ecn::NotEct,
+        fragmentation: wire::Fragmentation::Forbidden,
+    };
     let reply = TcpRepr {
         src_port: tcp.dst_port,
         dst_port: tcp.src_port,
@@ -40,7 +47,14 @@ mod tests {
     #[test_case(Flags::RST, None, 0 => None; "a reset is never answered")]
     fn reset_for(flags: Flags, ack: Option<SeqNum>, len: u32) -> Option<(SeqNum, Option<SeqNum>)> {
         let home = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let ip = IpRepr { src: home, dst: home, ttl: 1, dscp: 0, ecn: wire::Ecn::NotEct };
+        let ip = IpRepr {
+            src: home,
+            dst: home,
+            ttl: 1,
+            dscp: 0,
+            ecn: wire::Ecn::NotEct,
+            fragmentation: wire::Fragmentation::Forbidden,
+        };
         let seq = SeqNum(100);
         let tcp =
             TcpRepr { src_port: 1, dst_port: 2, seq, ack, flags, window: 0, urgent: 0, options: Options::default() };

@@ -233,7 +233,14 @@ fn a_late_turn_serves_timers_and_frames_in_the_order_of_their_times() {
     let deadline = script.stack.next_deadline().expect("a retransmission timer");
     let mut header = [0; MAX_HEADER];
     let repr = script.segment(Flags::NONE, 1, Some(101));
-    let ip = IpRepr { src: PEER, dst: US, ttl: 64, dscp: 0, ecn: wire::Ecn::NotEct };
+    let ip = IpRepr {
+        src: PEER,
+        dst: US,
+        ttl: 64,
+        dscp: 0,
+        ecn: wire::Ecn::NotEct,
+        fragmentation: wire::Fragmentation::Forbidden,
+    };
     let len = wire::emit(&ip, &repr, 0, &mut header);
     let frame = |at| RxFrame {
         at,

@@ -1,12 +1,19 @@
 //! What is refused, and under which name; what is accepted although it is unusual; lengths at their limits.
 
 use super::*;
-use crate::{Ecn, Flags, Malformed, Options, Timestamps, checksum};
+use crate::{Ecn, Flags, Fragmentation, Malformed, Options, Timestamps, checksum};
 use base::SeqNum;
 use test_case::test_case;
 
 fn v4() -> IpRepr {
-    IpRepr { src: [10, 0, 0, 1].into(), dst: [10, 0, 0, 2].into(), ttl: 64, dscp: 0, ecn: Ecn::NotEct }
+    IpRepr {
+        src: [10, 0, 0, 1].into(),
+        dst: [10, 0, 0, 2].into(),
+        ttl: 64,
+        dscp: 0,
+        ecn: Ecn::NotEct,
+        fragmentation: Fragmentation::Forbidden,
+    }
 }
 
 fn v6() -> IpRepr {
@@ -67,7 +74,6 @@ fn read(raw: &[u8]) -> Result<(IpRepr, TcpRepr), Malformed> {
 #[test_case(|p| p.resize(200, 0) => Ok(()); "padded behind")]
 #[test_case(|p| p[6] = 0x20 => Err(Malformed::Fragment); "more fragments follow")]
 #[test_case(|p| p[7] = 1 => Err(Malformed::Fragment); "not the first fragment")]
-#[test_case(|p| p[6..8].fill(0) => Ok(()); "may be fragmented but is not")]
 #[test_case(|p| p[9] = 17 => Err(Malformed::NotTcp); "another protocol")]
 #[test_case(|p| p[32] = 0x40 => Err(Malformed::TcpHeaderLength); "data offset of 16 octets")]
 #[test_case(|p| p[32] = 0xf0 => Err(Malformed::TcpHeaderLength); "data offset beyond the packet")]
@@ -82,6 +88,16 @@ fn judges_v4(change: fn(&mut Vec<u8>)) -> Result<(), Malformed> {
         mend(&mut raw);
     }
     read(&raw).map(|meaning| assert_eq!(meaning, (v4(), segment())))
+}
+
+#[test]
+fn a_packet_that_may_be_cut_keeps_its_identification() {
+    let mut raw = packet(v4());
+    raw[4..8].copy_from_slice(&[0xab, 0xcd, 0, 0]);
+    mend(&mut raw);
+    let ip = IpRepr { fragmentation: Fragmentation::Allowed { id: 0xabcd }, ..v4() };
+    assert_eq!(read(&raw), Ok((ip, segment())));
+    assert_eq!(packet(ip), raw);
 }
 
 #[test]

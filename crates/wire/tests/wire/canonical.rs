@@ -8,7 +8,8 @@ use wire::{Ecn, Flags, IpRepr, Options, SackBlocks, TcpRepr, Timestamps, checksu
 const SRC: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 const DST: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 2));
 
-const IP: IpRepr = IpRepr { src: SRC, dst: DST, ttl: 64, dscp: 0, ecn: Ecn::NotEct };
+const IP: IpRepr =
+    IpRepr { src: SRC, dst: DST, ttl: 64, dscp: 0, ecn: Ecn::NotEct, fragmentation: wire::Fragmentation::Forbidden };
 
 const STAMPS: Timestamps = Timestamps { tsval: 0x0a0b0c0d, tsecr: 0x01020304 };
 
@@ -66,7 +67,14 @@ fn a_data_segment_with_timestamps() {
 #[test]
 fn a_data_segment_of_ipv6_without_options() {
     let address = |last| IpAddr::V6(Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, last));
-    let ip = IpRepr { src: address(1), dst: address(2), ttl: 255, dscp: 46, ecn: Ecn::Ce };
+    let ip = IpRepr {
+        src: address(1),
+        dst: address(2),
+        ttl: 255,
+        dscp: 46,
+        ecn: Ecn::Ce,
+        fragmentation: wire::Fragmentation::Forbidden,
+    };
     let expected = [
         &[0x6b, 0xb0, 0, 0, 0x05, 0xb4, 6, 255][..],
         &[0x20, 0x01, 0x0d, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],

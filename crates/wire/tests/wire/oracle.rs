@@ -4,7 +4,7 @@ use crate::support::{emitted, ip, tcp, that_fits};
 use core::net::IpAddr;
 use etherparse::{IpHeaders, IpNumber, Ipv4Header, Ipv6Header, PacketBuilder, TcpHeader, TcpOptionElement as Element};
 use proptest::prelude::*;
-use wire::{Flags, IpRepr, Options, TcpRepr, checksum, parse, split};
+use wire::{Flags, Fragmentation, IpRepr, Options, TcpRepr, checksum, parse, split};
 
 fn payload() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(any::<u8>(), 0..64)
@@ -51,7 +51,10 @@ fn their_ip(ip: &IpRepr, carried: u16) -> IpHeaders {
             let mut header = Ipv4Header::new(carried, ip.ttl, IpNumber::TCP, src.octets(), dst.octets()).unwrap();
             header.dscp = ip.dscp.try_into().unwrap();
             header.ecn = (ip.ecn as u8).try_into().unwrap();
-            header.dont_fragment = true;
+            header.dont_fragment = ip.fragmentation == Fragmentation::Forbidden;
+            if let Fragmentation::Allowed { id } = ip.fragmentation {
+                header.identification = id;
+            }
             header.header_checksum = header.calc_header_checksum();
             IpHeaders::Ipv4(header, Default::default())
         }

@@ -3,7 +3,10 @@
 use base::{SeqNum, SeqRange};
 use core::net::IpAddr;
 use proptest::prelude::*;
-use wire::{Cookie, Ecn, FastOpen, FastOpenKind, Flags, IpRepr, MAX_HEADER, Options, SackBlocks, TcpRepr, Timestamps};
+use wire::{
+    Cookie, Ecn, FastOpen, FastOpenKind, Flags, Fragmentation, IpRepr, MAX_HEADER, Options, SackBlocks, TcpRepr,
+    Timestamps,
+};
 
 /// Any IP header of either version.
 pub fn ip() -> impl Strategy<Value = IpRepr> {
@@ -12,7 +15,11 @@ pub fn ip() -> impl Strategy<Value = IpRepr> {
         any::<([u8; 16], [u8; 16])>().prop_map(|(src, dst)| (IpAddr::from(src), IpAddr::from(dst))),
     ];
     let ecn = prop::sample::select(vec![Ecn::NotEct, Ecn::Ect1, Ecn::Ect0, Ecn::Ce]);
-    (addresses, any::<u8>(), 0u8..64, ecn).prop_map(|((src, dst), ttl, dscp, ecn)| IpRepr { src, dst, ttl, dscp, ecn })
+    (addresses, any::<u8>(), 0u8..64, ecn, any::<Option<u16>>()).prop_map(|((src, dst), ttl, dscp, ecn, id)| {
+        let id = id.filter(|_| src.is_ipv4());
+        let fragmentation = id.map_or(Fragmentation::Forbidden, |id| Fragmentation::Allowed { id });
+        IpRepr { src, dst, ttl, dscp, ecn, fragmentation }
+    })
 }
 
 /// Any combination of options.

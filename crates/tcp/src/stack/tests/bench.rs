@@ -107,7 +107,14 @@ impl Bench {
     fn run(&mut self, segment: Option<(TcpRepr, Payload<'_>)>) {
         let mut header = [0; MAX_HEADER];
         let frame = segment.map(|(repr, payload)| {
-            let ip = IpRepr { src: PEER, dst: US, ttl: 64, dscp: 0, ecn: Ecn::NotEct };
+            let ip = IpRepr {
+                src: PEER,
+                dst: US,
+                ttl: 64,
+                dscp: 0,
+                ecn: Ecn::NotEct,
+                fragmentation: wire::Fragmentation::Forbidden,
+            };
             let len = wire::emit(&ip, &repr, payload.len(), &mut header);
             let checksum = ChecksumState::Unneeded;
             RxFrame { at: self.now, header: &header[..len], payload, gso_size: None, checksum }

@@ -1,0 +1,129 @@
+//! What a profile may choose about the path: fields of the IP header, the path MTU and how it is found, and what ICMP
+//! errors may do.
+
+use base::Duration;
+
+/// Fields of the IP header of everything that a connection sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IpConfig {
+    /// Time to live, or hop limit (RFC 9293 MUST-49).
+    pub ttl: u8,
+    /// Differentiated-services code point, 0 to 63 (RFC 9293 SHLD-22).
+    pub dscp: u8,
+}
+
+/// The path MTU (RFC 1191, RFC 8201, RFC 4821).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathMtuConfig {
+    /// Whether routers are asked.
+    pub discovery: Discovery,
+    /// Of IPv4: the least that a router is believed. Below it packets have this size, and routers may cut them.
+    pub min_v4: u16,
+    /// What is taken when a router of IPv4 does not say what it takes (RFC 1191 §5).
+    pub unsaid: UnsaidMtu,
+    /// How long a smaller path MTU is kept before a larger one is tried (RFC 1191 §6.3, RFC 8201 §4).
+    pub raise_after: Duration,
+    /// Whether the sender finds out by itself (RFC 4821).
+    pub probing: MtuProbing,
+    /// Octets of TCP payload and options that such a search begins with, whatever the path (RFC 4821 §7.2).
+    pub base_mss: u16,
+    /// The search ends when its bounds are closer together than this, octets.
+    pub search_end: u16,
+    /// How long afterwards it begins anew (RFC 4821 §7.3).
+    pub search_again: Duration,
+    /// Consecutive timeouts after which large segments are taken to vanish without a word (RFC 4821 §7.7).
+    pub black_hole_timeouts: u32,
+}
+
+/// Path MTU discovery by ICMP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Discovery {
+    /// DF is clear: routers of IPv4 cut what is too large, and what they say about it is ignored.
+    Off,
+    /// DF is set, and a router's word makes segments smaller.
+    On,
+    /// DF is set, but segments have the size that the interface takes, whatever routers say.
+    Deaf,
+}
+
+/// What stands in for an MTU that a router does not say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnsaidMtu {
+    /// The next smaller of the sizes that links usually have (RFC 1191 §7).
+    Plateau,
+    /// The least that a router is believed.
+    Least,
+}
+
+/// Search for the path MTU by segments of TCP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MtuProbing {
+    /// None.
+    Off,
+    /// Once timeouts speak of a black hole.
+    AfterBlackHole,
+    /// From the beginning.
+    Always,
+}
+
+/// What ICMP errors may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IcmpConfig {
+    /// To a connection whose handshake is under way. Later ones only hear of it (RFC 5927 §5.2).
+    pub opening: OpeningErrors,
+}
+
+/// Which errors end the attempt to open a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpeningErrors {
+    /// Those that will not pass: no such protocol or port (RFC 1122 §4.2.3.9).
+    Hard,
+    /// Any (RFC 5461 §4.1).
+    Any,
+}
+
+/// The least path MTU of IPv4 that RFC 1191 §3 allows to believe.
+pub(super) const LEAST_MTU_V4: u16 = 68;
+
+impl Default for IpConfig {
+    fn default() -> Self {
+        Self { ttl: 64, dscp: 0 }
+    }
+}
+impl Default for PathMtuConfig {
+    fn default() -> Self {
+        Self {
+            discovery: Discovery::On,
+            min_v4: LEAST_MTU_V4,
+            unsaid: UnsaidMtu::Plateau,
+            raise_after: Duration::from_secs(600),
+            probing: MtuProbing::Off,
+            base_mss: 1024,
+            search_end: 8,
+            search_again: Duration::from_secs(600),
+            black_hole_timeouts: 3,
+        }
+    }
+}
+impl Default for IcmpConfig {
+    fn default() -> Self {
+        Self { opening: OpeningErrors::Hard }
+    }
+}
+
+impl IpConfig {
+    pub(super) fn problems(&self, need: &mut impl FnMut(bool, &'static str, &str)) {
+        need(self.ttl >= 1, "ip.ttl", "must be at least 1");
+        need(self.dscp < 64, "ip.dscp", "must be below 64 (RFC 2474 §3)");
+    }
+}
+
+impl PathMtuConfig {
+    pub(super) fn problems(&self, need: &mut impl FnMut(bool, &'static str, &str)) {
+        need(self.min_v4 >= LEAST_MTU_V4, "path_mtu.min_v4", "must be at least 68 (RFC 1191 §3)");
+        need(!self.raise_after.is_zero(), "path_mtu.raise_after", "must not be zero");
+        need(self.base_mss >= 48, "path_mtu.base_mss", "must be at least 48");
+        need(self.search_end >= 1, "path_mtu.search_end", "must be at least 1");
+        need(self.black_hole_timeouts >= 1, "path_mtu.black_hole_timeouts", "must be at least 1");
+    }
+}

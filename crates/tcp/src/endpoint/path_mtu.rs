@@ -1,0 +1,271 @@
+//! The path MTU: what routers say (RFC 1191, RFC 8201), how long it is believed, and what it makes of the segment size.
+//!
+//! The search that needs no routers is `mtu_search`'s. A path MTU that shrinks is no sign of congestion: what is too large is
+//! cut and sent again under the window as it is.
+//!
+//! Deviations: a connection hears of its path through its own segments and at its beginning, not through those of other
+//! connections to the same host: each learns by itself, at the price of one segment, and no message makes work that
+//! grows with the number of connections. Packets below 100 octets are left to routers to cut, so that there is always
+//! room for options and some data.
+
+use super::mtu_search::Search;
+use super::{Endpoint, SendSide};
+use crate::config::{Discovery, MtuProbing, UnsaidMtu};
+use crate::cx::Cx;
+use crate::options::TIMESTAMP_OCTETS;
+use base::{Bytes, Instant};
+use core::net::IpAddr;
+use recovery::Episode;
+use trace::Observer;
+use wire::Fragmentation;
+
+/// What is known of a connection's path beyond its first link.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PathMtu {
+    /// The segment size that the SYNs agreed on, options not deducted; noted when it is first gone below.
+    pub agreed: Option<u16>,
+    /// What a router said.
+    pub learned: Option<LearnedMtu>,
+    /// What was found out without one.
+    pub search: Option<Search>,
+}
+
+/// A router's word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LearnedMtu {
+    /// Octets of a packet.
+    pub mtu: u16,
+    /// Whether routers may cut packets of even that size.
+    pub cut: MayCut,
+    /// A larger size is tried from then on.
+    pub until: Instant,
+}
+
+/// Whether routers may cut what leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MayCut {
+    No,
+    Yes,
+}
+
+/// The least MTU of a link that carries IPv6 (RFC 8200 §5).
+const LEAST_V6: u32 = 1280;
+/// Packets smaller than this have no room for TCP's options and data.
+const LEAST_USEFUL: u16 = 100;
+/// Least payload and options of a segment, whatever the path.
+const LEAST_MSS: u32 = 48;
+
+/// Sizes of packets that links commonly take (RFC 1191 §7), largest first.
+const PLATEAUS: [u16; 11] = [65_535, 32_000, 17_914, 8_166, 4_352, 2_002, 1_492, 1_006, 508, 296, 68];
+
+/// The largest common size below `len`.
+fn plateau_below(len: u16) -> u16 {
+    PLATEAUS.into_iter().find(|&size| size < len).unwrap_or(PLATEAUS[PLATEAUS.len() - 1])
+}
+
+/// Octets of IP and TCP header without options.
+pub(super) const fn headers(local: IpAddr) -> u16 {
+    if local.is_ipv4() { 40 } else { 60 }
+}
+
+impl Endpoint {
+    /// Octets of the largest packet that the path takes, as far as routers have said (RFC 1191 §3: PMTU).
+    pub fn path_mtu(&self) -> u16 {
+        self.learned_mtu().map_or(self.mtu, |learned| learned.mtu.min(self.mtu))
+    }
+
+    /// What a router said last, and may be remembered for the next connection.
+    pub(crate) fn learned_mtu(&self) -> Option<LearnedMtu> {
+        self.extras.as_ref()?.path.learned
+    }
+
+    /// Octets that options take of every segment.
+    pub(super) fn option_octets(&self) -> Bytes {
+        if self.neg.timestamps { TIMESTAMP_OCTETS } else { 0 }
+    }
+
+    /// The segment size that the SYNs agreed on, options not deducted.
+    pub(super) fn agreed_mss(&self) -> u16 {
+        let agreed = self.extras.as_ref().and_then(|extras| extras.path.agreed);
+        agreed.unwrap_or((self.snd.smss + self.option_octets()).min(u32::from(u16::MAX)) as u16)
+    }
+
+    /// What is known of the path, about to change: the present size was the agreed one if it never did.
+    pub(super) fn path_mut(&mut self) -> &mut PathMtu {
+        let agreed = self.agreed_mss();
+        let path = &mut self.extras_mut().path;
+        path.agreed.get_or_insert(agreed);
+        path
+    }
+
+    //= specs/rfc1191.md#the-path-mtu
+    //# A connection to a host whose path is known begins with segments that fit, and announces its own size as ever.
+    /// The stack knows the path from an earlier connection to the same host.
+    pub(crate) fn know_path(&mut self, learned: LearnedMtu) {
+        if self.cfg.path_mtu.discovery == Discovery::On {
+            self.path_mut().learned = Some(learned);
+            self.fit_path();
+        }
+    }
+
+    /// The SYNs have agreed on `snd.smss`; the path may take less.
+    pub(super) fn begin_path(&mut self, now: Instant) {
+        let config = self.cfg.path_mtu;
+        let searching = config.probing == MtuProbing::Always && config.discovery != Discovery::Off;
+        if self.extras.is_none() && !searching {
+            return;
+        }
+        let agreed = (self.snd.smss + self.option_octets()) as u16;
+        self.extras_mut().path.agreed = Some(agreed);
+        if searching {
+            self.begin_search(now);
+        }
+        self.snd.smss = self.smss_of_path();
+    }
+
+    //= specs/rfc1191.md#the-path-mtu
+    //# A router that says nothing of its MTU is answered by the next smaller common size.
+    //= specs/rfc1191.md#the-path-mtu
+    //# A message that would make the path MTU larger changes nothing.
+    //= specs/rfc8201.md#the-path-mtu
+    //# A message that names less than 1280 octets, or more than the present path MTU, changes nothing.
+    /// What a message means, if it means anything: RFC 1191 §3 to §5, RFC 8201 §4.
+    fn believed(&self, said: u32, packet_len: u16) -> Option<(u16, MayCut)> {
+        let config = &self.cfg.path_mtu;
+        let present = self.path_mtu();
+        let size = match (said, config.unsaid) {
+            (said, _) if !self.tuple.local.is_ipv4() => (said >= LEAST_V6).then_some(said)?,
+            (0, UnsaidMtu::Least) => 0,
+            (0, UnsaidMtu::Plateau) => {
+                let too_large = if packet_len == 0 { present } else { packet_len.min(present) };
+                u32::from(plateau_below(too_large))
+            }
+            (said, _) => said,
+        };
+        let size = u16::try_from(size).ok().filter(|&size| size < present)?;
+        let least = if self.tuple.local.is_ipv4() { config.min_v4.max(LEAST_USEFUL).min(present) } else { size };
+        Some(if size < least { (least, MayCut::Yes) } else { (size, MayCut::No) })
+    }
+
+    //= specs/rfc1191.md#the-path-mtu
+    //# A message about a packet that was too large lowers the path MTU to what it names.
+    //= specs/rfc1191.md#the-path-mtu
+    //# The path MTU is never taken for less than 68 octets.
+    /// A router could not forward a segment of ours, because it was too large.
+    pub(super) fn on_too_big<O: Observer>(&mut self, cx: &mut Cx<'_, O>, said: u32, packet_len: u16) {
+        if self.cfg.path_mtu.discovery != Discovery::On {
+            return;
+        }
+        let Some((mtu, cut)) = self.believed(said, packet_len) else { return };
+        let until = cx.now + self.cfg.path_mtu.raise_after;
+        let path = self.path_mut();
+        path.learned = Some(LearnedMtu { mtu, cut, until });
+        if let Some(search) = &mut path.search {
+            search.on_narrower(mtu);
+        }
+        self.fit_path();
+        self.cut_to_path(cx);
+    }
+
+    //= specs/rfc1191.md#the-path-mtu
+    //# A path MTU is kept for ten minutes after a router named it; then a larger one is tried.
+    //= specs/rfc8201.md#the-path-mtu
+    //# A larger path MTU is not tried within five minutes of the message that named the present one.
+    /// Before new data leaves: what a router said long ago may not hold any more.
+    #[inline]
+    pub(super) fn renew_path(&mut self, now: Instant) {
+        if self.extras.is_some() {
+            self.forget_old_path(now);
+        }
+    }
+
+    #[cold]
+    fn forget_old_path(&mut self, now: Instant) {
+        let path = &mut self.extras_mut().path;
+        if path.learned.is_some_and(|learned| learned.until <= now) {
+            path.learned = None;
+            self.fit_path();
+        }
+    }
+
+    /// The segment size that the path takes, options deducted.
+    pub(super) fn smss_of_path(&self) -> Bytes {
+        let search = self.extras.as_ref().and_then(|extras| extras.path.search.as_ref());
+        let mtu = search.map_or(self.path_mtu(), |search| search.confirmed().min(self.path_mtu()));
+        let room = u32::from(mtu.saturating_sub(headers(self.tuple.local)));
+        let overhead = self.option_octets();
+        room.min(u32::from(self.agreed_mss())).max(LEAST_MSS + overhead) - overhead
+    }
+
+    //= specs/rfc1191.md#a-smaller-path-mtu
+    //# The congestion window is not reduced.
+    /// Takes over the size that the path takes now; the window keeps its octets.
+    pub(super) fn fit_path(&mut self) {
+        let smss = self.smss_of_path();
+        if smss == self.snd.smss {
+            return;
+        }
+        self.snd.smss = smss;
+        if self.state.is_synchronized() {
+            self.cc.on_smss_change(smss);
+        } else {
+            // Nothing was sent yet: the initial window is one of segments of this size.
+            self.cc = cc::build(&self.cfg.cc, smss, self.snd.iss);
+        }
+    }
+
+    //= specs/rfc1191.md#a-smaller-path-mtu
+    //# Segments that are larger than the path takes now are cut and sent again at once.
+    //= specs/rfc1191.md#a-smaller-path-mtu
+    //# A message that does not make the path MTU smaller causes no retransmission.
+    /// What is in flight and too large will not arrive: it is cut and waits for retransmission. That is no loss that the
+    /// controller hears of, nor will duplicate ACKs for it be one.
+    pub(super) fn cut_to_path<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if self.recut() == 0 {
+            return;
+        }
+        if self.rec.episode == Episode::Open {
+            self.rec.tail.reset();
+            self.rec.undo = None;
+            self.set_episode(cx, Episode::Loss { point: self.snd.nxt }, "path_mtu");
+        }
+        self.arm_loss_timer(cx);
+    }
+
+    /// Cuts what is in flight and too large; the octets that are lost with it.
+    pub(super) fn recut(&mut self) -> Bytes {
+        let fin = u32::from(self.snd.side == SendSide::FinSent);
+        self.rec.board.recut(self.snd.smss, fin)
+    }
+
+    //= specs/rfc1191.md#the-path-mtu
+    //# Packets leave with DF set.
+    /// DF, and the identification of what leaves without it.
+    #[inline]
+    pub(super) fn fragmentation(&self) -> Fragmentation {
+        let cut = self.cfg.path_mtu.discovery == Discovery::Off
+            || self.learned_mtu().is_some_and(|learned| learned.cut == MayCut::Yes);
+        if cut && self.tuple.local.is_ipv4() {
+            // RFC 6864 §4.3 asks for numbers that do not come again soon: each connection counts from a place of its own.
+            let from = (self.snd.iss.0 >> 16) as u16;
+            return Fragmentation::Allowed { id: from.wrapping_add(self.tally.segments_sent as u16) };
+        }
+        Fragmentation::Forbidden
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_case::test_case;
+
+    #[test_case(1500, 1492)]
+    #[test_case(1492, 1006; "a common size itself is too large")]
+    #[test_case(u16::MAX, 32_000)]
+    #[test_case(69, 68)]
+    #[test_case(68, 68; "never below")]
+    #[test_case(0, 68)]
+    fn the_next_smaller_common_size(len: u16, expected: u16) {
+        assert_eq!(plateau_below(len), expected);
+    }
+}

@@ -1,0 +1,264 @@
+//! The path MTU as routers tell it: what is believed, what becomes of the flight, how long it lasts, and DF.
+
+use crate::StackCx;
+use crate::config::{Config, Discovery, UnsaidMtu};
+use crate::testing::{MSS, PEER, PEER_PORT, Script, peer_options, quick, valid};
+use base::{Duration, SeqNum};
+use core::net::SocketAddr;
+use test_case::test_case;
+use trace::Off;
+use wire::{Flags, Fragmentation, IcmpKind, Options, Timestamps};
+
+fn too_big(mtu: u32) -> IcmpKind {
+    IcmpKind::TooBig { mtu, packet_len: 0 }
+}
+
+fn path_mtu(script: &Script) -> u16 {
+    script.stack.path_mtu(script.conn).expect("exists")
+}
+
+fn smss(script: &Script) -> u32 {
+    script.info().smss
+}
+
+//= specs/rfc1191.md#a-smaller-path-mtu
+//= type=test
+//# Segments that are larger than the path takes now are cut and sent again at once.
+//= specs/rfc1191.md#a-smaller-path-mtu
+//= type=test
+//# The congestion window is not reduced.
+//= specs/rfc1191.md#the-path-mtu
+//= type=test
+//# A message about a packet that was too large lowers the path MTU to what it names.
+#[test]
+fn what_was_too_large_is_cut_and_sent_again_at_once_under_the_same_window() {
+    let mut script = Script::established(quick());
+    script.write(u64::from(3 * MSS) + 100);
+    assert_eq!(script.data().len(), 4);
+    let before = script.info();
+    script.pass(Duration::from_millis(10));
+    script.icmp(too_big(1200), 1);
+    let expected = [(1, 1160), (1161, 300), (1461, 1160), (2621, 300), (2921, 1160), (4081, 300)];
+    assert_eq!(script.data(), expected);
+    let info = script.info();
+    assert_eq!((info.smss, path_mtu(&script)), (1160, 1200));
+    assert_eq!((info.cwnd, info.ssthresh), (before.cwnd, before.ssthresh));
+    assert_eq!((info.counters.fast_retransmits, info.counters.timeouts, info.counters.bytes_lost), (0, 0, 0));
+    script.pass(Duration::from_millis(10));
+    // The small one arrived although those before it did not.
+    script.sack(1, &[(4381, 4481)]);
+    script.ack(4481);
+    assert_eq!(script.data(), []);
+    assert_eq!((script.info().episode, script.info().counters.episodes), ("open", 0));
+    script.write(2000);
+    assert_eq!(script.data(), [(4481, 1160), (5641, 840)]);
+}
+
+#[test]
+fn duplicate_acks_for_what_was_dropped_are_no_sign_of_congestion() {
+    let mut script = Script::established_with(quick(), Options { sack_permitted: false, ..peer_options() });
+    script.write(u64::from(5 * MSS));
+    let before = script.info().cwnd;
+    script.icmp(too_big(1000), 1);
+    script.data();
+    for _ in 0..5 {
+        script.ack(1);
+    }
+    script.ack(1 + 5 * MSS);
+    assert!(script.info().cwnd >= before);
+    assert_eq!(script.info().counters.fast_retransmits, 0);
+}
+
+#[test]
+fn a_fin_behind_cut_data_goes_with_the_last_piece() {
+    let mut script = Script::established(quick());
+    script.write(u64::from(MSS));
+    script.shutdown();
+    script.data();
+    script.icmp(too_big(1200), 1);
+    let pieces: Vec<_> = script.sent().iter().map(|out| (out.seq, out.len, out.flags.contains(Flags::FIN))).collect();
+    assert_eq!(pieces, [(1, 1160, false), (1161, 300, false)], "the FIN was small enough");
+    let mut script = Script::established(quick());
+    script.write(u64::from(MSS) - 1);
+    script.pass(Duration::from_millis(1));
+    script.shutdown();
+    script.ack(1);
+    script.data();
+    script.icmp(too_big(MSS + 39), 1);
+    assert_eq!(script.data(), [], "it fits to the octet");
+}
+
+//= specs/rfc1191.md#a-smaller-path-mtu
+//= type=test
+//# A message that does not make the path MTU smaller causes no retransmission.
+//= specs/rfc1191.md#the-path-mtu
+//= type=test
+//# A message that would make the path MTU larger changes nothing.
+#[test]
+fn a_burst_of_messages_about_one_flight_causes_one_retransmission() {
+    let mut script = Script::established(quick());
+    script.write(u64::from(2 * MSS));
+    script.data();
+    script.icmp(too_big(1200), 1);
+    assert_eq!(script.data().len(), 4);
+    script.icmp(too_big(1200), 1461);
+    script.icmp(too_big(1400), 1461);
+    script.icmp(too_big(9000), 1461);
+    assert_eq!((script.data(), smss(&script)), (vec![], 1160));
+    script.icmp(too_big(1199), 1461);
+    assert_eq!(script.data().first(), Some(&(1, 1159)));
+}
+
+//= specs/rfc1191.md#the-path-mtu
+//= type=test
+//# The path MTU is never taken for less than 68 octets.
+//= specs/rfc1191.md#the-path-mtu
+//= type=test
+//# A router that says nothing of its MTU is answered by the next smaller common size.
+#[test_case(1400, 68, UnsaidMtu::Plateau => (1400, true); "said")]
+#[test_case(0, 68, UnsaidMtu::Plateau => (1492, true); "unsaid")]
+#[test_case(0, 552, UnsaidMtu::Least => (552, false); "unsaid and taken for the least")]
+#[test_case(500, 552, UnsaidMtu::Plateau => (552, false); "below the least that is believed")]
+#[test_case(67, 68, UnsaidMtu::Plateau => (100, false); "impossible")]
+#[test_case(1, 68, UnsaidMtu::Plateau => (100, false); "absurd")]
+#[test_case(65_536, 68, UnsaidMtu::Plateau => (1500, true); "beyond a field of sixteen bits, which is read as unsaid")]
+fn a_router_is_believed(mtu: u32, min_v4: u16, unsaid: UnsaidMtu) -> (u16, bool) {
+    let mut cfg = quick();
+    (cfg.path_mtu.min_v4, cfg.path_mtu.unsaid) = (min_v4, unsaid);
+    let mut script = Script::established(cfg);
+    script.write(u64::from(MSS));
+    script.data();
+    if mtu <= u32::from(u16::MAX) {
+        script.icmp(too_big(mtu), 1);
+    }
+    script.ack(1);
+    script.ack(1 + MSS);
+    script.data();
+    script.write(1);
+    let uncut = script.sent()[0].ip.fragmentation == Fragmentation::Forbidden;
+    (path_mtu(&script), uncut)
+}
+
+#[test]
+fn timestamps_are_deducted_from_what_the_path_takes() {
+    let mut cfg = quick();
+    cfg.options.timestamps = crate::config::TimestampConfig::Offer;
+    let stamps = Some(Timestamps { tsval: 7, tsecr: 0 });
+    let mut script = Script::established_with(cfg, Options { timestamps: stamps, ..peer_options() });
+    script.write(u64::from(MSS));
+    script.data();
+    script.icmp(too_big(1200), 1);
+    assert_eq!(smss(&script), 1148);
+    assert_eq!(script.data(), [(1, 1148), (1149, 300)]);
+}
+
+//= specs/rfc1191.md#the-path-mtu
+//= type=test
+//# A path MTU is kept for ten minutes after a router named it; then a larger one is tried.
+//= specs/rfc8201.md#the-path-mtu
+//= type=test
+//# A larger path MTU is not tried within five minutes of the message that named the present one.
+#[test]
+fn after_ten_minutes_a_larger_size_is_tried() {
+    let mut script = Script::established(quick());
+    script.write(u64::from(MSS));
+    script.icmp(too_big(1200), 1);
+    script.ack(1 + MSS);
+    script.data();
+    script.pass(Duration::from_secs(599));
+    script.write(1160);
+    assert_eq!(script.data(), [(1461, 1160)]);
+    script.ack(2621);
+    script.pass(Duration::from_secs(1));
+    script.write(u64::from(MSS));
+    assert_eq!((script.data(), path_mtu(&script)), (vec![(2621, MSS)], 1500));
+}
+
+//= specs/rfc1191.md#the-path-mtu
+//= type=test
+//# A connection to a host whose path is known begins with segments that fit, and announces its own size as ever.
+#[test]
+fn the_next_connection_to_the_host_knows_the_path() {
+    let mut script = Script::established(quick());
+    script.write(u64::from(MSS));
+    script.icmp(too_big(1200), 1);
+    script.out.clear();
+    let remote = SocketAddr::new(PEER, PEER_PORT);
+    let cfg = valid(quick());
+    let conn = script.stack.connect(&mut StackCx::new(script.now, &mut Off), &cfg, remote).expect("connects");
+    script.conn = conn;
+    script.local_port = script.stack.endpoint(conn).expect("exists").tuple().local_port;
+    script.pass(Duration::ZERO);
+    assert_eq!(script.sent()[0].options.mss, Some(1460));
+    script.finish_handshake(peer_options());
+    script.write(2000);
+    assert_eq!(script.data(), [(1, 1160), (1161, 840)]);
+    assert_eq!(script.info().cwnd, 11_600, "the initial window is one of such segments");
+    assert_eq!(script.stack.path_mtu(conn), Some(1200));
+}
+
+#[test]
+fn an_accepted_connection_knows_the_path_too() {
+    let mut script = Script::established(quick());
+    script.write(u64::from(MSS));
+    script.icmp(too_big(1200), 1);
+    script.stack.listen(PEER_PORT, 8, &valid(quick())).expect("listens");
+    script.local_port = PEER_PORT;
+    script.out.clear();
+    let mut syn = script.segment(Flags::SYN, 0, None);
+    syn.options = peer_options();
+    script.deliver(syn, 0);
+    assert_eq!(script.sent()[0].options.mss, Some(1460));
+    let ack = script.segment(Flags::NONE, 1, Some(1));
+    script.deliver(ack, 0);
+    assert_eq!((smss(&script), script.info().cwnd), (1160, 11_600));
+}
+
+/// The packets of a connection with these settings.
+fn packets(change: impl Fn(&mut Config)) -> Vec<crate::testing::Out> {
+    let mut cfg = quick();
+    change(&mut cfg);
+    let mut script = Script::connecting(cfg);
+    let mut all = script.sent();
+    script.finish_handshake(peer_options());
+    script.write(u64::from(2 * MSS));
+    all.extend(script.sent());
+    script.icmp(too_big(1200), 1);
+    all.extend(script.sent());
+    all
+}
+
+//= specs/rfc1191.md#the-path-mtu
+//= type=test
+//# Packets leave with DF set.
+#[test_case(Discovery::On, true, 7; "believed")]
+#[test_case(Discovery::Deaf, true, 3; "not believed")]
+#[test_case(Discovery::Off, false, 3; "routers may cut")]
+fn df_and_what_a_message_does(discovery: Discovery, df: bool, sent: usize) {
+    let packets = packets(|cfg| cfg.path_mtu.discovery = discovery);
+    assert_eq!(packets.len(), sent);
+    assert!(packets.iter().all(|out| (out.ip.fragmentation == Fragmentation::Forbidden) == df));
+    let mut ids: Vec<u16> = packets
+        .iter()
+        .filter_map(|out| match out.ip.fragmentation {
+            Fragmentation::Allowed { id } => Some(id),
+            Fragmentation::Forbidden => None,
+        })
+        .collect();
+    ids.dedup();
+    assert_eq!(ids.len(), if df { 0 } else { sent }, "each has a number of its own");
+}
+
+#[test]
+fn fields_of_the_ip_header_are_as_configured_and_may_change() {
+    let change = |cfg: &mut Config| cfg.ip = crate::config::IpConfig { ttl: 7, dscp: 46 };
+    assert!(packets(change).iter().all(|out| (out.ip.ttl, out.ip.dscp) == (7, 46)));
+    let mut script = Script::established(quick());
+    let mut cfg = quick();
+    change(&mut cfg);
+    script.reconfigure(cfg);
+    script.write(1);
+    let ip = script.sent()[0].ip;
+    assert_eq!((ip.ttl, ip.dscp), (7, 46));
+    assert!(script.iss != SeqNum(0));
+}

@@ -1,0 +1,178 @@
+//! ICMP messages about packets of ours (RFC 792, RFC 1191 §4, RFC 4443 §3): what a TCP can learn from the network.
+//!
+//! An error quotes the packet it speaks of, as far as it has room: at least eight octets behind the IP header, which are
+//! TCP's ports and sequence number (RFC 1122 §3.2.2). That is all that is read of the quote, because routers may have
+//! changed or cut the rest: its checksums and lengths prove nothing. Whether the numbers belong to anything is for TCP to
+//! judge (RFC 5927 §4). Echoes, redirects and other messages for the IP layer are named as such and read no further.
+
+mod emit;
+mod kind;
+
+pub use emit::emit;
+pub use kind::{IcmpKind, Unreachable};
+
+use crate::ip::{self, PROTOCOL_ICMPV4, PROTOCOL_ICMPV6, PROTOCOL_TCP, Version};
+use crate::{Malformed, checksum, ipv4, ipv6};
+use base::SeqNum;
+use core::fmt;
+use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+/// Octets of an ICMP header in front of the quote.
+const HEADER: usize = 8;
+/// Octets of a TCP header that every quote holds: ports and sequence number.
+const QUOTED: usize = 8;
+
+/// An ICMP error about a TCP segment, seen from the sender of that segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IcmpNotice {
+    /// Who sent the segment.
+    pub src: IpAddr,
+    /// Whom it was for.
+    pub dst: IpAddr,
+    /// The sender's port.
+    pub src_port: u16,
+    /// The port it was for.
+    pub dst_port: u16,
+    /// The segment's first sequence number.
+    pub seq: SeqNum,
+    /// What became of it.
+    pub kind: IcmpKind,
+}
+
+/// Why an ICMP packet tells a TCP nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ignored {
+    /// The packet, or the quote in it, cannot be read.
+    Malformed(Malformed),
+    /// The ICMP checksum is wrong.
+    Checksum,
+    /// Not an error, or one that is the IP layer's business: an echo, a redirect, neighbour discovery.
+    NotAnError,
+    /// The quote is of another protocol, or begins behind the ports.
+    NotTcp,
+    /// The error went to another host than the one whose segment it quotes.
+    NotTheSender,
+}
+
+impl fmt::Display for Ignored {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Malformed(reason) => return reason.fmt(f),
+            Self::Checksum => "icmp_checksum",
+            Self::NotAnError => "icmp_not_an_error",
+            Self::NotTcp => "icmp_not_about_tcp",
+            Self::NotTheSender => "icmp_not_the_sender",
+        }
+        .fmt(f)
+    }
+}
+
+impl core::error::Error for Ignored {}
+
+impl From<Malformed> for Ignored {
+    fn from(reason: Malformed) -> Self {
+        Self::Malformed(reason)
+    }
+}
+
+/// Whether a whole packet carries an ICMP message.
+#[cold]
+pub(crate) fn is_one(packet: &[u8]) -> bool {
+    offset(packet).is_ok()
+}
+
+/// The IP version, and where the ICMP header begins.
+fn offset(packet: &[u8]) -> Result<(Version, usize), Malformed> {
+    let version = ip::version(packet)?;
+    let offset = match version {
+        Version::V4 => ipv4::offset_of(PROTOCOL_ICMPV4, packet)?,
+        Version::V6 => ipv6::offset_of(PROTOCOL_ICMPV6, packet)?,
+    };
+    Ok((version, offset))
+}
+
+//= specs/rfc5927.md#validity
+//# An ICMP error is read only if its checksum is right and its quote shows the ports and the sequence number of a segment.
+/// Reads an ICMP packet from its IP header to its end, as [`crate::split`] leaves it.
+///
+/// Both checksums of the message itself are verified.
+///
+/// # Errors
+/// Names the first reason why it tells a TCP nothing; never panics.
+pub fn parse(packet: &[u8]) -> Result<IcmpNotice, Ignored> {
+    let (version, offset) = offset(packet)?;
+    let (claimed, destination) = match version {
+        Version::V4 => (ipv4::claimed_len(packet)?, address_v4(packet, 16)),
+        Version::V6 => (ipv6::claimed_len(packet)?, address_v6(packet, 24)),
+    };
+    if claimed != packet.len() {
+        return Err(Malformed::IpLength.into());
+    }
+    let message = &packet[offset..];
+    let (header, quote) = message.split_first_chunk::<HEADER>().ok_or(Malformed::Truncated)?;
+    let pseudo = match version {
+        Version::V4 if checksum::ones_complement_sum(&packet[..offset]) != 0xffff => {
+            return Err(Malformed::IpChecksum.into());
+        }
+        Version::V4 => 0,
+        Version::V6 => checksum::pseudo_v6(packet, PROTOCOL_ICMPV6, message.len() as u64),
+    };
+    if checksum::fold(pseudo + u64::from(checksum::ones_complement_sum(message))) != 0xffff {
+        return Err(Ignored::Checksum);
+    }
+    let rest = u32::from_be_bytes([header[4], header[5], header[6], header[7]]);
+    let (kind, quoted_offset) = match version {
+        Version::V4 => (IcmpKind::from_v4(header[0], header[1], rest, quote), quoted_v4(quote)),
+        Version::V6 => (IcmpKind::from_v6(header[0], header[1], rest), quoted_v6(quote)),
+    };
+    let kind = kind.ok_or(Ignored::NotAnError)?;
+    let notice = read_quote(version, quote, quoted_offset?, kind)?;
+    if notice.src == destination { Ok(notice) } else { Err(Ignored::NotTheSender) }
+}
+
+fn address_v4(packet: &[u8], at: usize) -> IpAddr {
+    let octets = [packet[at], packet[at + 1], packet[at + 2], packet[at + 3]];
+    IpAddr::V4(Ipv4Addr::from(octets))
+}
+
+fn address_v6(packet: &[u8], at: usize) -> IpAddr {
+    IpAddr::V6(packet.first_chunk().map_or(Ipv6Addr::UNSPECIFIED, |fixed| ipv6::address(fixed, at)))
+}
+
+/// Where TCP begins in a quoted IPv4 packet. A first fragment has the ports, a later one has not.
+fn quoted_v4(quote: &[u8]) -> Result<usize, Ignored> {
+    let fixed = quote.first_chunk::<{ ipv4::HEADER }>().ok_or(Malformed::Truncated)?;
+    let offset = usize::from(fixed[0] & 0x0f) * 4;
+    if fixed[0] >> 4 != 4 || offset < ipv4::HEADER {
+        return Err(Malformed::IpHeaderLength.into());
+    }
+    let later_fragment = u16::from_be_bytes([fixed[6], fixed[7]]) & 0x1fff != 0;
+    if fixed[9] != PROTOCOL_TCP || later_fragment { Err(Ignored::NotTcp) } else { Ok(offset) }
+}
+
+fn quoted_v6(quote: &[u8]) -> Result<usize, Ignored> {
+    if quote.first().is_none_or(|first| first >> 4 != 6) {
+        return Err(Malformed::IpVersion.into());
+    }
+    ipv6::offset_of(PROTOCOL_TCP, quote).map_err(|reason| match reason {
+        Malformed::NotTcp | Malformed::Fragment => Ignored::NotTcp,
+        other => Ignored::Malformed(other),
+    })
+}
+
+fn read_quote(version: Version, quote: &[u8], offset: usize, kind: IcmpKind) -> Result<IcmpNotice, Ignored> {
+    let quoted = quote.get(offset..).and_then(|tcp| tcp.first_chunk::<QUOTED>()).ok_or(Malformed::Truncated)?;
+    let [a, b, c, d, s @ ..] = *quoted;
+    let (src_port, dst_port) = (u16::from_be_bytes([a, b]), u16::from_be_bytes([c, d]));
+    if src_port == 0 || dst_port == 0 {
+        return Err(Malformed::ZeroPort.into());
+    }
+    let (src, dst) = match version {
+        Version::V4 => (address_v4(quote, 12), address_v4(quote, 16)),
+        Version::V6 => (address_v6(quote, 8), address_v6(quote, 24)),
+    };
+    Ok(IcmpNotice { src, dst, src_port, dst_port, seq: SeqNum(u32::from_be_bytes(s)), kind })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! ICMP errors as a router or a host writes them: for tests, emulated routers and scripts. No TCP sends one.
+
+use super::HEADER;
+use super::kind::IcmpKind;
+use crate::ip::{PROTOCOL_ICMPV4, PROTOCOL_ICMPV6};
+use crate::{Ecn, Fragmentation, IpRepr, checksum, ipv4, ipv6};
+use core::net::{IpAddr, Ipv4Addr};
+
+/// Most octets of an ICMPv4 error: what every host takes (RFC 1812 §4.3.2.3).
+const V4_MAX: usize = 576;
+/// Most octets of an ICMPv6 error: what every link takes (RFC 4443 §2.4).
+const V6_MAX: usize = 1280;
+
+/// Writes the packet in which `reporter` tells the sender of `offending`, a whole packet, what became of it; `out` is
+/// emptied first.
+///
+/// As much of `offending` is quoted as the usual limits allow.
+///
+/// # Panics
+/// When `offending` has no whole IP header, when `reporter` is of another IP version, or when that version has no such
+/// error.
+pub fn emit(kind: IcmpKind, reporter: IpAddr, offending: &[u8], out: &mut Vec<u8>) {
+    let ttl = 64;
+    let repr =
+        |dst| IpRepr { src: reporter, dst, ttl, dscp: 0, ecn: Ecn::NotEct, fragmentation: Fragmentation::Forbidden };
+    out.clear();
+    match reporter {
+        IpAddr::V4(src) => {
+            let (kind, code, rest) = kind.to_v4().expect("ICMPv4 has such an error");
+            let dst = Ipv4Addr::from(*offending[12..].first_chunk::<4>().expect("an IPv4 header"));
+            let quote = &offending[..offending.len().min(V4_MAX - ipv4::HEADER - HEADER)];
+            let total = (ipv4::HEADER + HEADER + quote.len()) as u32;
+            let mut fixed = [0; ipv4::HEADER];
+            ipv4::emit_for(PROTOCOL_ICMPV4, &repr(dst.into()), src, dst, total, &mut fixed);
+            out.extend_from_slice(&fixed);
+            message(kind, code, rest, quote, 0, out);
+        }
+        IpAddr::V6(src) => {
+            let (kind, code, rest) = kind.to_v6().expect("ICMPv6 has such an error");
+            let dst = ipv6::address(offending.first_chunk().expect("an IPv6 header"), 8);
+            let quote = &offending[..offending.len().min(V6_MAX - ipv6::HEADER - HEADER)];
+            let carried = (HEADER + quote.len()) as u32;
+            let mut fixed = [0; ipv6::HEADER];
+            ipv6::emit_for(PROTOCOL_ICMPV6, &repr(dst.into()), src, dst, carried, &mut fixed);
+            out.extend_from_slice(&fixed);
+            message(kind, code, rest, quote, checksum::pseudo_v6(&fixed, PROTOCOL_ICMPV6, carried.into()), out);
+        }
+    }
+}
+
+/// Appends the message; `pseudo` is what its checksum covers beside it.
+fn message(kind: u8, code: u8, rest: u32, quote: &[u8], pseudo: u64, out: &mut Vec<u8>) {
+    let at = out.len();
+    out.extend_from_slice(&[kind, code, 0, 0]);
+    out.extend_from_slice(&rest.to_be_bytes());
+    out.extend_from_slice(quote);
+    let sum = !checksum::fold(pseudo + u64::from(checksum::ones_complement_sum(&out[at..])));
+    out[at + 2..at + 4].copy_from_slice(&sum.to_be_bytes());
+}
