@@ -61,8 +61,14 @@ pub fn run(path: &Path, options: &Options, log: &mut dyn FnMut(String)) -> Resul
     let impossible = |what: String| Error::Impossible(format!("{}: {what}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|error| impossible(error.to_string()))?;
     let located = |line: u32, what: &str| format!("{}:{line}: {what}", path.display());
-    let script = parse(&text, &options.defines).map_err(|error| Error::Impossible(located(error.line, &error.what)))?;
-    let config = Config::new(&script, &options.overrides).map_err(impossible)?;
+    let read = |defines: &BTreeMap<String, String>| {
+        let script = parse(&text, defines).map_err(|error| Error::Impossible(located(error.line, &error.what)))?;
+        let config = Config::new(&script, &options.overrides).map_err(impossible)?;
+        Ok((script, config))
+    };
+    // The symbols depend on the IP version, which may stand in the script.
+    let (_, config) = read(&presets(false, &options.defines))?;
+    let (script, config) = read(&presets(config.ip_version == IpVersion::V6, &options.defines))?;
     let stack = stack(&options.backend, options.so_flags.as_deref(), &config).map_err(Error::Impossible)?;
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -71,6 +77,19 @@ pub fn run(path: &Path, options: &Options, log: &mut dyn FnMut(String)) -> Resul
     let engine = Engine::start(&script, &config, stack, directory, log);
     let outcome = engine.and_then(Engine::run);
     outcome.map_err(|failure| Error::Failed(located(failure.line, &failure.what)))
+}
+
+/// Symbols that public scripts take for granted, because their runners define them. Cookies are those of the addresses here
+/// under the Fast Open key of `scripts/common/defaults.sh`, and under a key of zeros. The user's own come on top.
+fn presets(v6: bool, own: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let values = if v6 {
+        ["SOL_IPV6", "IPV6_RECVERR", "address_unreachable", "c1d1e9742a47a9bc", "82af1a8f9a205c34"]
+    } else {
+        ["SOL_IP", "IP_RECVERR", "host_unreachable", "3021b9d889017eeb", "b7c12350a90dc8f5"]
+    };
+    let names = ["CMSG_LEVEL_IP", "CMSG_TYPE_RECVERR", "CODE", "TFO_COOKIE", "TFO_COOKIE_ZERO"];
+    let presets = names.into_iter().zip(values).map(|(name, value)| (name.to_owned(), value.to_owned()));
+    presets.chain(own.iter().map(|(name, value)| (name.clone(), value.clone()))).collect()
 }
 
 /// A namespace, its device, and the stack in it.

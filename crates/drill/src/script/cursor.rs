@@ -111,6 +111,11 @@ impl<'a> Cursor<'a> {
         Ok(word)
     }
 
+    /// What `word` stands for, if it is a symbol, or itself.
+    pub fn defined(&self, word: &str) -> String {
+        self.defines.get(word).cloned().unwrap_or_else(|| word.to_owned())
+    }
+
     /// Takes exactly the word `what`, if it stands here.
     pub fn eat_word(&mut self, what: &str) -> Parsed<bool> {
         if self.peek_word() != what {

@@ -247,14 +247,16 @@ impl Cursor<'_> {
         Ok(TcpOption::AccEcn { order, counters })
     }
 
-    /// Hexadecimal digits, two an octet; there may be none.
+    /// Hexadecimal digits, two an octet; there may be none. A symbol may stand for them.
     fn hex(&mut self, what: &str, most: usize) -> Parsed<Vec<u8>> {
         let word = self.peek_word();
-        if !word.bytes().all(|c| c.is_ascii_hexdigit()) || !word.len().is_multiple_of(2) || word.len() > 2 * most {
+        let digits = self.defined(word);
+        if !digits.bytes().all(|c| c.is_ascii_hexdigit()) || !digits.len().is_multiple_of(2) || digits.len() > 2 * most
+        {
             return self.error(format!("{what} is at most {most} octets of two hexadecimal digits each, not `{word}`"));
         }
-        let digit = |at: usize| u8::from_str_radix(&word[at..at + 2], 16).unwrap_or(0);
-        let octets = (0..word.len()).step_by(2).map(digit).collect();
+        let octet = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).unwrap_or(0);
+        let octets = (0..digits.len()).step_by(2).map(octet).collect();
         self.advance(word.len());
         self.skip()?;
         Ok(octets)

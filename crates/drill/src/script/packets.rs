@@ -266,7 +266,7 @@ impl Cursor<'_> {
         let ack = if self.eat_word("ack")? { self.field("the ACK number")? } else { 0 };
         let window = if self.eat_word("win")? { Some(self.field("the window")?) } else { None };
         let urgent = if self.eat_word("urg")? { self.field("the urgent pointer")? } else { 0 };
-        let options = if self.opens_options() { self.tcp_options()? } else { Some(Vec::new()) };
+        let options = if self.sees("<") { self.tcp_options()? } else { Some(Vec::new()) };
         if direction == Direction::Inbound && window.is_none() {
             return self.error("an inbound segment needs a window: `win N`");
         }
@@ -274,11 +274,6 @@ impl Cursor<'_> {
             return self.error("<...> expects; an inbound segment needs its options spelled out");
         }
         Ok(Tcp { ports, flags, seq, payload, ack, window, urgent, options })
-    }
-
-    /// A `<` here begins options; an inbound packet's begins on a line of its own, after a time.
-    fn opens_options(&self) -> bool {
-        self.sees("<")
     }
 
     fn ports(&mut self) -> Parsed<Option<(u16, u16)>> {
@@ -306,12 +301,16 @@ impl Cursor<'_> {
     }
 
     fn icmp(&mut self) -> Parsed<Icmp> {
-        let kind = self.word("an ICMP type")?.to_owned();
+        let kind = self.word("an ICMP type")?;
+        let kind = self.defined(kind);
         let code = match self.peek_word() {
             "" | "mtu" | "id" => None,
             // A digit begins the time of the next event.
             word if word.starts_with(|c: char| c.is_ascii_digit()) => None,
-            _ => Some(self.word("an ICMP code")?.to_owned()),
+            _ => {
+                let code = self.word("an ICMP code")?;
+                Some(self.defined(code))
+            }
         };
         let mtu = if self.eat_word("mtu")? { Some(self.field("the MTU")?) } else { None };
         let id = if self.eat_word("id")? { Some(self.field("the identifier")?) } else { None };

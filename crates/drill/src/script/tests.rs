@@ -112,6 +112,17 @@ fn a_defined_symbol_stands_for_its_value() {
     assert_eq!(spec.args[1], word("SOL_IPV6"), "the command line wins");
 }
 
+#[test]
+fn a_symbol_may_stand_for_a_cookie_and_for_an_icmp_code() {
+    let defines = "--define=COOKIE=0123456789abcdef\n--define=CODE=host_unreachable\n";
+    let tcp = segment(&format!("{defines}0 > S 0:0(0) <nop,nop,FO COOKIE>"));
+    assert_eq!(tcp.options.unwrap()[2].to_string(), "FO 0123456789abcdef");
+    let Transport::Icmp(icmp) = packet(&format!("{defines}0 < icmp unreachable CODE [1:1(0)]")).transport else {
+        panic!()
+    };
+    assert_eq!(icmp.code.as_deref(), Some("host_unreachable"));
+}
+
 #[test_case("S", 0x02, 0, None; "SYN")]
 #[test_case("FP.", 0x19, 0, None; "FIN PSH ACK")]
 #[test_case("R.", 0x14, 0, None; "RST ACK")]
