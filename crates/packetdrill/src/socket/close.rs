@@ -51,6 +51,7 @@ impl Host {
     /// # Errors
     /// `EBADF`.
     pub fn close(&mut self, fd: RawFd) -> Result<Option<(Conn, Duration)>, Errno> {
+        self.forget_watched(fd);
         if self.epolls.remove(&fd).is_some() || self.pipes.close(fd) {
             return Ok(None);
         }

@@ -11,10 +11,12 @@ impl Endpoint {
     /// Goes on with other settings: a socket option that came after the connection was opened.
     ///
     /// What is looked up when it is needed (rules for small segments, time limits, retries, delays of acknowledgements)
-    /// changes at once; keep-alive begins, changes or ends, and what was heard before counts. What machines were built from when the connection began (detector, controller, what the SYNs
-    /// negotiated, buffer sizes) stays as it was built.
+    /// changes at once, and so does the size of the send buffer; keep-alive begins, changes or ends, and what was heard before
+    /// counts. What machines were built from when the connection began (detector, controller, what the SYNs negotiated, the
+    /// receive window) stays as it was built.
     pub(crate) fn reconfigure<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cfg: &ValidConfig) {
         let before = core::mem::replace(&mut self.cfg, cfg.clone());
+        self.snd_buf.set_capacity(cfg.send.buffer);
         if before.keepalive != cfg.keepalive {
             self.arm_keepalive(cx);
         }

@@ -63,6 +63,10 @@ impl SendBuffer {
     pub fn new(capacity: Bytes) -> Self {
         Self { content: Content::Unset, capacity, acked: 0 }
     }
+    /// The buffer has another size. What it holds stays, also when that is more.
+    pub fn set_capacity(&mut self, capacity: Bytes) {
+        self.capacity = capacity;
+    }
     /// Takes as many octets of `data` as there is room for and returns how many.
     ///
     /// # Panics
@@ -94,7 +98,7 @@ impl SendBuffer {
     /// Octets that can still be written.
     #[inline]
     pub fn free(&self) -> Bytes {
-        self.capacity - self.len()
+        self.capacity.saturating_sub(self.len())
     }
     /// Octets that are not acknowledged, sent or not.
     #[inline]
@@ -186,6 +190,16 @@ mod tests {
         assert_eq!((buffer.write(&[3]), buffer.free()), (0, 0));
         buffer.ack(4);
         assert_eq!((buffer.write(&[3; 8]), buffer.len(), buffer.start_offset()), (4, 10, 4));
+    }
+
+    #[test]
+    fn a_buffer_that_was_made_smaller_keeps_what_it_holds() {
+        let mut buffer = SendBuffer::new(10);
+        buffer.write(&[1; 8]);
+        buffer.set_capacity(4);
+        assert_eq!((buffer.write(&[2]), buffer.len(), buffer.free()), (0, 8, 0));
+        buffer.ack(6);
+        assert_eq!(buffer.write(&[2; 8]), 2);
     }
 
     #[test]
