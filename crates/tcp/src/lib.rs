@@ -32,6 +32,7 @@ pub use endpoint::{Endpoint, FinProgress, FourTuple, Origin, Queues, Segment, St
 pub use event::{CloseReason, ConnEvent, Disposition, DropReason, IcmpError, Read, ReadError, WriteError};
 pub use info::{CongestionState, Counters, Details, EcnInfo, FlightSegments, RateLimit, TcpInfo};
 pub use pattern::{Payload, fill_pattern, pattern_byte};
+pub use recv::AckPace;
 pub use stack::{
     Conn, ConnectError, DeviceCaps, FastOpenError, FastOpenKeys, ListenError, ListenOn, LocalEnd, Segmentation, Stack,
     StackConfig, StackCounters, StackEvent, TxChecksum,

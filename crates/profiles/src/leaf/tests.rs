@@ -162,7 +162,14 @@ fn every_field_of_the_configuration_has_been_thought_of() {
     match keepalive {
         KeepAliveConfig::Off | KeepAliveConfig::On { idle: _, interval: _, count: _ } => {}
     }
-    let tcp::config::AckConfig { delay: _, timer: _, every_segments: _, quick_segments: _, quick_again: _ } = ack;
+    let tcp::config::AckConfig {
+        delay: _,
+        timer: _,
+        delay_max: _,
+        every_segments: _,
+        quick_segments: _,
+        quick_again: _,
+    } = ack;
     let ReceiveConfig { window: _, reassembly_max: _, rounding: _, spare_segments: _ } = receive;
     let SendConfig { buffer: _, nagle: _, sws_override: _, persist_max: _, window_probe: _ } = send;
     let OptionsConfig { sack: _, timestamps: _, window_scale: _, mss_max: _ } = options;
@@ -219,6 +226,7 @@ fn every_bound_that_the_core_checks_has_a_leaf_of_that_path() {
     };
     config.keepalive = KeepAliveConfig::On { idle: Duration::ZERO, interval: Duration::ZERO, count: 0 };
     config.ack.every_segments = 0;
+    config.ack.timer = tcp::config::AckTimer::Adaptive;
     config.receive.spare_segments = 65;
     config.ack.delay = Duration::from_secs(1);
     config.send.buffer = 0;

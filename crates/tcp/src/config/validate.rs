@@ -54,6 +54,12 @@ impl Config {
             "ack.delay",
             "must not be zero while ack.timer is heartbeat",
         );
+        need(
+            self.ack.delay_max >= self.ack.delay && self.ack.delay_max < Duration::from_millis(500)
+                || self.ack.timer != AckTimer::Adaptive,
+            "ack.delay_max",
+            "must be at least ack.delay and below 500ms (RFC 9293 §3.8.6.3)",
+        );
         need(self.ack.every_segments >= 1, "ack.every_segments", "must be at least 1");
         self.receive_window_problems(&mut need);
         need(self.receive.spare_segments <= 64, "receive.spare_segments", "must be at most 64");

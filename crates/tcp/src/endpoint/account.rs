@@ -2,6 +2,7 @@
 
 use super::tally::{RareTally, RateOf, TimeAccounts};
 use super::{Endpoint, Probing};
+use crate::config::AckTimer;
 use crate::info::{CongestionState, Counters, Details, FlightSegments, RateLimit};
 use crate::options;
 use base::{Bytes, Instant, Rate};
@@ -62,7 +63,10 @@ impl Endpoint {
             },
             back_off: self.back_off(),
             shifts: self.neg.scaling.then_some((self.neg.snd_shift, self.neg.rcv_shift)),
-            ack_delay: self.cfg.ack.delay,
+            ack_delay: match self.cfg.ack.timer {
+                AckTimer::Adaptive => self.rcv.policy.delay(),
+                AckTimer::PerSegment | AckTimer::Heartbeat => self.cfg.ack.delay,
+            },
             rmss: self.rcv.policy.largest(),
             advertised_mss: options::own_mss(&self.cfg, self.mtu, self.tuple.local),
             timestamp: self.ts.tsval(now),

@@ -1,10 +1,10 @@
 //! The application's calls: write and read, octets or the position-coded pattern.
 
 use super::{Endpoint, SendSide, State};
-use crate::config::ValidConfig;
+use crate::config::{AckTimer, ValidConfig};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Read, ReadError, WriteError};
-use crate::recv::Lent;
+use crate::recv::{AckPace, Lent};
 use trace::Observer;
 
 impl Endpoint {
@@ -74,6 +74,18 @@ impl Endpoint {
         self.after_read(cx, taken)
     }
 
+    /// Acknowledges sooner or later from now on; what the traffic shows may change it again.
+    pub(crate) fn set_ack_pace(&mut self, pace: AckPace) {
+        let all_read = self.rcv.buffer.readable() == 0;
+        let now = self.rcv.policy.set_pace(pace, self.rcv.rmss, all_read);
+        self.rcv.ack_due |= now && matches!(self.state, State::Established | State::CloseWait);
+    }
+
+    /// Whether ACKs leave quickly or wait for replies, at present.
+    pub fn ack_pace(&self) -> AckPace {
+        self.rcv.policy.pace()
+    }
+
     fn after_read<O: Observer>(&mut self, cx: &mut Cx<'_, O>, taken: u64) -> Result<Read, ReadError> {
         if taken > 0 {
             self.on_consumed(cx, taken);
@@ -99,6 +111,10 @@ impl Endpoint {
         let lent = Lent { config: &self.cfg.receive.window, limit: self.rcv.window.limit(), rmss: self.rcv.rmss };
         let grown = self.rcv.autotune.on_consumed(&lent, cx.now, taken);
         self.grow_window(cx, grown);
+        let all_read = self.rcv.buffer.readable() == 0 && self.rcv.assembler.block_count() == 0;
+        if self.cfg.ack.timer == AckTimer::Adaptive && self.rcv.policy.on_read(self.rcv.rmss, all_read) {
+            self.rcv.ack_due = true;
+        }
         let may_grow = self.state.may_receive() || self.state == State::SynReceived;
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
         if may_grow && self.rcv.window.update_due(rcv_nxt, self.unread(), self.rcv.rmss) {

@@ -52,6 +52,7 @@ impl Endpoint {
         let range = outgoing.range;
         let data_end = self.data_end();
         let payload = range.end.min(data_end).distance_from(range.start.min(data_end));
+        self.rcv.policy.on_data_sent(cx.now);
         let mut flags = Flags::NONE;
         if range.end.after(data_end) {
             flags = flags.with(Flags::FIN);
@@ -122,7 +123,7 @@ impl Endpoint {
         };
         // What a full retransmission has no room to report follows at once in a segment of its own.
         self.rcv.ack_due &= most < to_report;
-        self.rcv.policy.on_ack_sent();
+        self.rcv.policy.on_ack_sent(&self.cfg.ack);
         self.timers.stop(TimerKind::DelayedAck);
         self.ts.on_ack_sent(rcv_nxt);
         let offset = range.start.distance_from(self.snd.una);

@@ -2,11 +2,12 @@
 //! eighth).
 
 use super::{Endpoint, Segment, State};
+use crate::config::AckTimer;
 use crate::cx::Cx;
 use crate::event::{Disposition, DropReason};
-use crate::recv::{AckDecision, Arrival, Lent};
+use crate::recv::{AckDecision, Arrival, Arriving, Lent};
 use crate::timers::TimerKind;
-use base::{Bytes, SeqRange};
+use base::{Bytes, Instant, SeqRange};
 use trace::{Event, Observer};
 use wire::Flags;
 
@@ -77,7 +78,8 @@ impl Endpoint {
         if fin_reached {
             self.on_fin(cx);
         }
-        self.decide_ack(cx, len, insertion.kind);
+        let push = seg.repr.flags.contains(Flags::PSH);
+        self.decide_ack(cx, len, insertion.kind, push);
     }
 
     /// Puts the octets that are not yet there into the buffer.
@@ -125,19 +127,58 @@ impl Endpoint {
 
     /// RFC 9293 §3.8.6.3 and RFC 5681 §4.2.
     #[inline]
-    fn decide_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>, len: u32, kind: Arrival) {
+    fn decide_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>, len: u32, kind: Arrival, push: bool) {
         let holes = self.rcv.assembler.block_count() > 0;
-        self.rcv.policy.note_pause(&self.cfg.ack, cx.now, self.rec.rto.current().duration());
-        match self.rcv.policy.on_data(&self.cfg.ack, cx.now, len, self.rcv.rmss, kind, holes) {
+        let rto = self.rec.rto.current().duration();
+        let decision = if self.cfg.ack.timer == AckTimer::Adaptive {
+            let arriving = self.arriving(cx.now, len, kind, push);
+            self.rcv.policy.adapt(&self.cfg.ack, &arriving)
+        } else {
+            self.rcv.policy.note_pause(&self.cfg.ack, cx.now, rto);
+            self.rcv.policy.on_data(&self.cfg.ack, cx.now, len, self.rcv.rmss, kind, holes)
+        };
+        match decision {
             AckDecision::Now => self.rcv.ack_due = true,
             AckDecision::After(at) => self.arm(cx, TimerKind::DelayedAck, at),
             AckDecision::Pending => {}
         }
     }
 
+    /// What an adaptive delay depends on.
+    fn arriving(&self, now: Instant, len: u32, kind: Arrival, push: bool) -> Arriving {
+        Arriving {
+            now,
+            len,
+            push,
+            kind,
+            holes: self.rcv.assembler.block_count() > 0,
+            rmss: self.rcv.rmss,
+            window: self.rcv.window.offered(self.rcv.assembler.rcv_nxt()),
+            // What waits to be read takes from the window only when it is much.
+            reopens: self.unread() <= self.rcv.window.limit() / 2,
+            armed: self.timers.deadline(TimerKind::DelayedAck),
+            rto: self.rec.rto.current().duration(),
+            srtt: self.rec.rtt.srtt(),
+        }
+    }
+
+    /// The peer seems to miss ACKs: where their delay adapts, they leave at once for a while.
+    pub(super) fn hurry_acks(&mut self) {
+        if self.cfg.ack.timer == AckTimer::Adaptive {
+            let window = self.rcv.window.offered(self.rcv.assembler.rcv_nxt());
+            self.rcv.policy.hurry(&self.cfg.ack, window, self.rcv.rmss);
+        }
+    }
+
     /// Everything up to and including the peer's FIN is here.
     fn on_fin<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        self.rcv.ack_due = true;
+        if self.state == State::Established && self.cfg.ack.timer == AckTimer::Adaptive {
+            // The ACK waits for our FIN, which applications tend to send soon; a duplicate is no news any more.
+            self.rcv.policy.on_fin();
+            self.rcv.dsack = None;
+        } else {
+            self.rcv.ack_due = true;
+        }
         self.pending.readable = true;
         match self.state {
             State::Established => self.set_state(cx, State::CloseWait),

@@ -190,6 +190,9 @@ impl Endpoint {
         if !below.is_empty() && self.neg.sack && below.start.after(self.rcv.irs) {
             self.rcv.dsack = Some(below);
         }
+        if !below.is_empty() {
+            self.hurry_acks();
+        }
     }
 }
 

@@ -27,7 +27,7 @@ impl Endpoint {
                 TimerKind::TailProbe => self.on_tail_probe_timeout(cx),
                 TimerKind::Persist => self.on_persist_timeout(cx),
                 TimerKind::DelayedAck => {
-                    if self.rcv.policy.on_timer() {
+                    if self.rcv.policy.on_timer(&self.cfg.ack, self.rec.rto.current().duration()) {
                         self.rcv.ack_due = true;
                     }
                 }

@@ -8,6 +8,11 @@
 //! counts as several. What is full-sized is learnt from the peer: the largest segment it has sent, between 536 octets and
 //! `rmss`. A peer whose path allows less than our MSS would otherwise be acknowledged less often than every second segment.
 
+mod adaptive;
+
+pub use adaptive::AckPace;
+pub(crate) use adaptive::Arriving;
+
 use super::Arrival;
 use base::{Bytes, Duration, Instant};
 
@@ -21,6 +26,8 @@ pub struct AckConfig {
     pub delay: Duration,
     /// What that time is counted from.
     pub timer: AckTimer,
+    /// Up to where an adaptive delay may grow; `delay` is where it begins. Below 500 ms, too.
+    pub delay_max: Duration,
     /// Full-sized segments that make an ACK due at once. RFC 5681 §4.2: at most 2; 1 turns delaying off.
     pub every_segments: u32,
     /// That many segments at the start of a connection are acknowledged one by one, so that the peer's slow start is not
@@ -38,6 +45,10 @@ pub enum AckTimer {
     /// The delay is the period of one beat for all connections, at its multiples since the clock began: an ACK waits for the
     /// next, however close it is.
     Heartbeat,
+    /// The delay follows the intervals at which data comes, and grows each time an ACK had to leave by itself. A connection on
+    /// which replies follow data acknowledges with them; one without acknowledges more than one full-sized segment at once,
+    /// and a small one as soon as it is read. A FIN that leaves this side open is delayed like data.
+    Adaptive,
 }
 
 /// When segments are acknowledged one by one again.
@@ -54,6 +65,7 @@ impl Default for AckConfig {
         Self {
             delay: Duration::from_millis(40),
             timer: AckTimer::PerSegment,
+            delay_max: Duration::from_millis(200),
             every_segments: 2,
             quick_segments: 16,
             quick_again: QuickAgain::Never,
@@ -92,12 +104,21 @@ pub(crate) struct AckPolicy {
     /// When data last came, in milliseconds that wrap: endpoints are many, and a pause of 49 days may pass for none. Kept
     /// only where a pause matters.
     latest_ms: u32,
+    /// What only an adaptive delay has: `adaptive.rs`.
+    adaptive: adaptive::Learnt,
 }
 
 impl AckPolicy {
     /// A policy for a new connection.
     pub fn new(config: &AckConfig) -> Self {
-        Self { waiting: Waiting::Nothing, unacknowledged: 0, largest: 0, quick_left: quick(config), latest_ms: 0 }
+        Self {
+            waiting: Waiting::Nothing,
+            unacknowledged: 0,
+            largest: 0,
+            quick_left: initially_quick(config),
+            latest_ms: 0,
+            adaptive: Default::default(),
+        }
     }
 
     /// A segment with data is about to be judged, while the retransmission timeout is `rto`: did a pause end?
@@ -144,7 +165,7 @@ impl AckPolicy {
             Waiting::Nothing => {
                 self.waiting = Waiting::ForTimer;
                 AckDecision::After(match config.timer {
-                    AckTimer::PerSegment => now + config.delay,
+                    AckTimer::PerSegment | AckTimer::Adaptive => now + config.delay,
                     AckTimer::Heartbeat => next_beat(now, config.delay),
                 })
             }
@@ -170,15 +191,28 @@ impl AckPolicy {
 
     /// A segment left that acknowledges everything received so far.
     #[inline]
-    pub fn on_ack_sent(&mut self) {
+    pub fn on_ack_sent(&mut self, config: &AckConfig) {
+        if config.timer == AckTimer::Adaptive {
+            self.count_quick_ack(config);
+        }
         self.unacknowledged = 0;
         self.waiting = Waiting::Nothing;
     }
 
-    /// The delayed-ACK timer fired; returns whether there is anything to acknowledge.
-    pub fn on_timer(&mut self) -> bool {
-        core::mem::replace(&mut self.waiting, Waiting::Nothing) == Waiting::ForTimer
+    /// The delayed-ACK timer fired, while the retransmission timeout is `rto`; returns whether there is anything to
+    /// acknowledge.
+    pub fn on_timer(&mut self, config: &AckConfig, rto: Duration) -> bool {
+        let due = core::mem::replace(&mut self.waiting, Waiting::Nothing) == Waiting::ForTimer;
+        if due && config.timer == AckTimer::Adaptive {
+            self.lengthen(config, rto);
+        }
+        due
     }
+}
+
+/// Segments at the start that are acknowledged one by one; an adaptive delay decides that when data comes.
+fn initially_quick(config: &AckConfig) -> u16 {
+    if config.timer == AckTimer::Adaptive { 0 } else { quick(config) }
 }
 
 fn quick(config: &AckConfig) -> u16 {
@@ -213,10 +247,10 @@ mod tests {
             self.policy.on_data(&self.config, now, len, rmss, kind, holes)
         }
         fn on_ack_sent(&mut self) {
-            self.policy.on_ack_sent();
+            self.policy.on_ack_sent(&self.config);
         }
         fn on_timer(&mut self) -> bool {
-            self.policy.on_timer()
+            self.policy.on_timer(&self.config, Duration::from_secs(1))
         }
     }
 

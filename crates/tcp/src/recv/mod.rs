@@ -10,10 +10,10 @@ mod buffer;
 mod sack_gen;
 mod window;
 
-pub use ack_policy::{AckConfig, AckTimer, QuickAgain};
+pub use ack_policy::{AckConfig, AckPace, AckTimer, QuickAgain};
 pub use autotune::{DrsConfig, ReceiveWindowConfig, SteppedConfig, WindowLevel};
 
-pub(crate) use ack_policy::{AckDecision, AckPolicy};
+pub(crate) use ack_policy::{AckDecision, AckPolicy, Arriving};
 pub(crate) use assembler::{Arrival, Assembler};
 pub(crate) use autotune::{AutoTune, Lent};
 pub(crate) use buffer::ReceiveBuffer;

@@ -7,6 +7,7 @@ use crate::cx::{Cx, StackCx};
 use crate::endpoint::{Endpoint, FourTuple};
 use crate::event::{Read, ReadError, WriteError};
 use crate::info::{Details, TcpInfo};
+use crate::recv::AckPace;
 use base::Instant;
 use core::net::{IpAddr, SocketAddr};
 use core::ops::RangeInclusive;
@@ -139,6 +140,11 @@ impl Stack {
     /// Goes on with other settings on this connection, as `Endpoint::reconfigure` says which.
     pub fn reconfigure<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, cfg: &ValidConfig) {
         self.with(cx, conn, |endpoint, ecx| endpoint.reconfigure(ecx, cfg));
+    }
+
+    /// Acknowledges sooner or later from now on; what the traffic shows may change it again.
+    pub fn set_ack_pace<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, pace: AckPace) {
+        self.with(cx, conn, |endpoint, _| endpoint.set_ack_pace(pace));
     }
 
     /// The application will write no more; reading goes on.

@@ -2,7 +2,9 @@
 
 use crate::config::{AckConfig, AckTimer, Config, QuickAgain};
 use crate::testing::{MSS, Script, quick};
+use crate::{AckPace, StackCx};
 use base::Duration;
+use trace::Off;
 use wire::Flags;
 
 fn delayed(ms: u64) -> Config {
@@ -157,4 +159,84 @@ fn after_a_pause_the_first_segment_is_acknowledged_at_once_where_the_policy_says
         data(&mut script, 1 + 4 * MSS, MSS);
         assert_eq!(script.sent().len(), acks, "{again:?}");
     }
+}
+
+/// A receiver whose delay adapts, past the segments it acknowledges one by one: the peer's next octet is number 301.
+fn adaptive() -> Script {
+    let mut cfg = quick();
+    cfg.ack = AckConfig { timer: AckTimer::Adaptive, quick_segments: 2, ..AckConfig::default() };
+    let mut script = Script::connecting(cfg);
+    script.pass(Duration::from_millis(500));
+    script.finish_handshake(crate::testing::peer_options());
+    for nth in 0..3 {
+        script.pass(Duration::from_millis(300));
+        data(&mut script, 1 + 100 * nth, 100);
+        script.read(100).expect("readable");
+    }
+    script.pass(Duration::from_millis(300));
+    script.out.clear();
+    script
+}
+
+#[test]
+fn with_an_adaptive_delay_a_small_segment_is_acknowledged_when_it_is_read() {
+    let mut script = adaptive();
+    data(&mut script, 301, 100);
+    assert!(script.sent().is_empty());
+    script.read(100).expect("readable");
+    assert_eq!(script.sent().iter().map(|out| out.ack).collect::<Vec<_>>(), [Some(401)]);
+}
+
+#[test]
+fn with_an_adaptive_delay_two_full_segments_are_acknowledged_though_nobody_reads() {
+    let mut script = adaptive();
+    data(&mut script, 301, MSS);
+    data(&mut script, 301 + MSS, MSS);
+    assert_eq!(script.sent().iter().map(|out| out.ack).collect::<Vec<_>>(), [Some(301 + 2 * MSS)]);
+}
+
+#[test]
+fn with_an_adaptive_delay_a_reply_carries_the_ack_and_the_next_waits_for_one() {
+    let mut script = adaptive();
+    data(&mut script, 301, 100);
+    script.write(10);
+    script.read(100).expect("readable");
+    assert_eq!(script.sent().iter().map(|out| (out.len, out.ack)).collect::<Vec<_>>(), [(10, Some(401))]);
+    let repr = script.segment(Flags::NONE, 401, Some(11));
+    script.deliver(repr, 100);
+    script.read(100).expect("readable");
+    assert!(script.sent().is_empty(), "reading it does not send the ACK any more");
+    script.pass(Duration::from_millis(40));
+    assert_eq!(script.sent().len(), 1);
+}
+
+#[test]
+fn with_an_adaptive_delay_the_ack_of_a_fin_waits_for_ours() {
+    let mut script = adaptive();
+    let fin = script.segment(Flags::FIN, 301, Some(1));
+    script.deliver(fin, 0);
+    assert!(script.sent().is_empty());
+    script.shutdown();
+    assert_eq!(script.sent().iter().map(|out| (out.flags, out.ack)).collect::<Vec<_>>(), [(Flags::FIN, Some(302))]);
+}
+
+#[test]
+fn with_an_adaptive_delay_a_fin_after_a_repetition_reports_no_duplicate() {
+    let mut script = adaptive();
+    let fin = script.segment(Flags::FIN, 201, Some(1));
+    script.deliver(fin, 100);
+    script.pass(Duration::from_millis(40));
+    let sent = script.sent();
+    assert_eq!(sent.iter().map(|out| (out.ack, out.options.sack.is_empty())).collect::<Vec<_>>(), [(Some(302), true)]);
+}
+
+#[test]
+fn the_application_may_ask_for_the_ack_that_waits() {
+    let mut script = adaptive();
+    data(&mut script, 301, MSS);
+    script.read(u64::from(MSS)).expect("readable");
+    assert!(script.sent().is_empty(), "another full segment may follow");
+    script.stack.set_ack_pace(&mut StackCx::new(script.now, &mut Off), script.conn, AckPace::Quick);
+    script.pass(Duration::ZERO);
+    assert_eq!(script.sent().len(), 1);
 }

@@ -113,7 +113,7 @@ impl Model {
         let receiver = &mut self.receiver;
         let nxt = receiver.assembler.rcv_nxt();
         receiver.window.advertise(nxt, 0, MSS);
-        receiver.policy.on_ack_sent();
+        receiver.policy.on_ack_sent(&receiver.ack);
         receiver.timer = None;
         let edge = receiver.received + u64::from(receiver.window.offered(nxt));
         self.acks.push_back(Ack { at: now + self.one_way, left: now, next: receiver.received, edge });
@@ -157,7 +157,7 @@ impl Model {
             self.now = data.min(ack).min(timer);
             assert!(self.now < Instant::MAX, "nothing happens any more");
             if timer <= data && timer <= ack {
-                assert!(self.receiver.policy.on_timer());
+                assert!(self.receiver.policy.on_timer(&self.receiver.ack, Duration::from_secs(1)));
                 self.acknowledge(timer);
             } else if data <= ack {
                 let segment = self.data.pop_front().unwrap();
