@@ -214,18 +214,18 @@ impl Plugin {
         locked
     }
 
-    /// `gettimeofday`, in microseconds since 1970. On main it takes a tick; on the second thread it is how a released call
-    /// learns its end time.
+    /// `gettimeofday`, in microseconds since 1970. It takes a tick, on the second thread as well: that is where packetdrill
+    /// waits, by asking, until a blocking call is to begin. Only a released call learns its end time without one.
     pub fn time_of_day(&self) -> i64 {
         let mut locked = self.lock();
-        if self.is_main() {
+        if !self.is_main() && locked.sleeper == Sleeper::Returning {
+            locked.sleeper = Sleeper::Absent;
+            self.changed.notify_all();
+        } else {
             locked = self.let_returning_pass(locked);
             if let Some(to) = locked.host.clock.tick() {
                 locked = self.advance(locked, to);
             }
-        } else if locked.sleeper == Sleeper::Returning {
-            locked.sleeper = Sleeper::Absent;
-            self.changed.notify_all();
         }
         locked.host.clock.wall_us(locked.host.now())
     }

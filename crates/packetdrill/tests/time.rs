@@ -47,6 +47,18 @@ fn asking_for_the_time_takes_a_microsecond_and_sleeping_takes_what_it_says() {
 }
 
 #[test]
+fn a_blocking_call_can_be_waited_for_on_the_second_thread_by_asking() {
+    let script = Script::new();
+    script.socket();
+    let start = script.now();
+    let reached = thread::scope(|scope| {
+        let spin = || (0..20).map(|_| script.now()).last();
+        scope.spawn(spin).join().unwrap()
+    });
+    assert_eq!(reached, Some(start + 20));
+}
+
+#[test]
 fn retransmissions_come_at_their_times_however_they_are_waited_for() {
     let script = Script::new();
     let fd = script.socket();
