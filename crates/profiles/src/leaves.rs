@@ -18,8 +18,8 @@ use recovery::{
 use tcp::config::{
     AckTimer, Config, CountedFrom, Discovery, DrsConfig, EcnNegotiation, EcnResponse, EcnSynAgain, Farewell,
     FastOpenClient, FastOpenServer, KeepAliveConfig, MarkBeta, MtuProbing, NagleConfig, OpeningErrors, QuickAgain,
-    ReceiveWindowConfig, RetryLimit, SackConfig, SteppedConfig, TimestampConfig, UnsaidMtu, UnsentAck, WindowLevel,
-    WindowProbe, WindowRounding, WindowScaleConfig,
+    ReceiveWindowConfig, RetryLimit, SackConfig, SteppedConfig, SynAckEcho, TimestampConfig, UnsaidMtu, UnsentAck,
+    WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
 };
 
 /// A quantity that always applies, or (`?`) one that depends on the kind of its group.
@@ -307,6 +307,8 @@ pub const LEAVES: &[Leaf] = &[
         _ => None,
     }),
     quantity!("options.mss_max", Bytes, MaybeU16, |c| c.options.mss_max),
+    choice!("options.syn_ack_echo", |c| Some(&mut c.options.syn_ack_echo),
+        "any" => SynAckEcho::Any, "of_our_syns" => SynAckEcho::OfOurSyns),
     choice!("ecn.negotiation", |c| Some(&mut c.ecn.negotiation),
         "off" => EcnNegotiation::Off, "answer" => EcnNegotiation::Answer, "offer" => EcnNegotiation::Offer),
     choice!("ecn.syn_again", |c| Some(&mut c.ecn.syn_again),

@@ -172,7 +172,7 @@ fn every_field_of_the_configuration_has_been_thought_of() {
     } = ack;
     let ReceiveConfig { window: _, reassembly_max: _, rounding: _, spare_segments: _ } = receive;
     let SendConfig { buffer: _, nagle: _, sws_override: _, persist_max: _, window_probe: _ } = send;
-    let OptionsConfig { sack: _, timestamps: _, window_scale: _, mss_max: _ } = options;
+    let OptionsConfig { sack: _, timestamps: _, window_scale: _, mss_max: _, syn_ack_echo: _ } = options;
     let tcp::config::EcnConfig { negotiation: _, syn_again: _, response: _, mark_beta: _ } = ecn;
     let tcp::config::ChallengeConfig { limit: _, interval: _, unsent_ack: _ } = challenge;
     let tcp::config::FastOpenConfig { client: _, server: _, pending_max: _, pause: _ } = fastopen;

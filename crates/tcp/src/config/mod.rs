@@ -141,6 +141,17 @@ pub struct OptionsConfig {
     pub window_scale: WindowScaleConfig,
     /// An upper limit for both directions' segment size, below what the device's MTU allows.
     pub mss_max: Option<u16>,
+    /// Which timestamps a SYN-ACK may echo.
+    pub syn_ack_echo: SynAckEcho,
+}
+
+/// The echo in a SYN-ACK's timestamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SynAckEcho {
+    /// Whatever it says, the acknowledgement counts.
+    Any,
+    /// That of one of our SYNs, or zero; anything else is as bad as a wrong acknowledgement.
+    OfOurSyns,
 }
 
 /// Selective acknowledgement.
@@ -218,6 +229,7 @@ impl Default for OptionsConfig {
             timestamps: TimestampConfig::Answer,
             window_scale: WindowScaleConfig::FromBuffer,
             mss_max: None,
+            syn_ack_echo: SynAckEcho::Any,
         }
     }
 }

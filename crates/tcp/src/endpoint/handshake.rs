@@ -5,7 +5,7 @@ use super::{
     Application, EcnState, Endpoint, FourTuple, Origin, PendingEvents, Probing, ReceiveSide, RecoverySide, Segment,
     SendSide, SendSpace, State, Tally,
 };
-use crate::config::{SackConfig, ValidConfig, WindowRounding};
+use crate::config::{SackConfig, SynAckEcho, ValidConfig, WindowRounding};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
 use crate::options::{self, Negotiated, TIMESTAMP_OCTETS};
@@ -13,7 +13,7 @@ use crate::recv::{AckPolicy, Assembler, AutoTune, ReceiveBuffer, ReceiveWindow};
 use crate::send::{CwndUsage, Pacer, SendBuffer};
 use crate::timers::{TimerKind, TimerTable};
 use crate::timestamps::TimestampState;
-use base::{Bytes, Instant, SeqNum, SeqRange};
+use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
@@ -224,7 +224,7 @@ impl Endpoint {
     pub(super) fn in_syn_sent<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
         let repr = &seg.repr;
         let acks_our_syn = repr.ack.map(|ack| ack.after(self.snd.iss) && ack.at_or_before(self.snd.nxt));
-        if acks_our_syn == Some(false) {
+        if acks_our_syn == Some(false) || !self.echo_is_ours(cx.now, repr) {
             // The stack answers an unacceptable ACK with a reset.
             return Disposition::Dropped(DropReason::BadAck);
         }
@@ -250,6 +250,17 @@ impl Endpoint {
         self.establish(cx, repr, ack);
         self.rcv.ack_due = true;
         self.take_data(cx, seg)
+    }
+
+    /// Whether what a SYN-ACK echoes may be believed: the clock's reading when one of our SYNs left.
+    fn echo_is_ours(&self, now: Instant, repr: &TcpRepr) -> bool {
+        let asked =
+            self.cfg.options.syn_ack_echo == SynAckEcho::OfOurSyns && options::wants_timestamps(&self.cfg, None);
+        let Some(stamps) = repr.options.timestamps.filter(|ts| asked && repr.ack.is_some() && ts.tsecr != 0) else {
+            return true;
+        };
+        let oldest = now.since(self.rec.rto_base) + Duration::from_millis(1);
+        self.ts.echo_age(stamps.tsecr, now).is_some_and(|age| age <= oldest)
     }
 
     //= specs/rfc5681.md#initial-window

@@ -1,10 +1,11 @@
 //! Opening a connection (RFC 9293 §3.5).
 
 use crate::ConnEvent;
-use crate::config::{Config, TimestampConfig, WindowScaleConfig};
+use crate::config::{Config, SynAckEcho, TimestampConfig, WindowScaleConfig};
 use crate::event::CloseReason;
 use crate::testing::{Script, peer_options, quick};
 use base::Duration;
+use test_case::test_case;
 use wire::{Flags, Options, Timestamps};
 
 #[test]
@@ -103,6 +104,28 @@ fn an_acknowledgement_of_nothing_sent_is_answered_with_a_reset() {
     let sent = script.sent();
     assert_eq!((sent[0].flags, sent[0].seq), (Flags::RST, 77));
     assert_eq!(script.state(), "SYN-SENT");
+}
+
+/// The state after a SYN-ACK that echoes what is `ms` behind our clock's reading of the SYN.
+#[test_case(SynAckEcho::OfOurSyns, 0 => "ESTABLISHED"; "the first SYN")]
+#[test_case(SynAckEcho::OfOurSyns, 1000 => "ESTABLISHED"; "the second")]
+#[test_case(SynAckEcho::OfOurSyns, 1500 => "SYN-SENT"; "of the future")]
+#[test_case(SynAckEcho::OfOurSyns, u32::MAX - 10 => "SYN-SENT"; "of before the first")]
+#[test_case(SynAckEcho::Any, u32::MAX - 10 => "ESTABLISHED"; "nobody looks")]
+fn an_echo_that_is_not_of_our_syns_may_be_refused(syn_ack_echo: SynAckEcho, ms: u32) -> &'static str {
+    let mut cfg = quick();
+    cfg.options.timestamps = TimestampConfig::Offer;
+    cfg.options.syn_ack_echo = syn_ack_echo;
+    let mut script = Script::connecting(cfg);
+    let tsval = script.sent()[0].options.timestamps.expect("offered").tsval;
+    script.pass(Duration::from_millis(1200));
+    script.sent();
+    let mut syn_ack = script.segment(Flags::SYN, 0, Some(1));
+    let tsecr = tsval.wrapping_add(ms);
+    syn_ack.options = Options { timestamps: Some(Timestamps { tsval: 9, tsecr }), ..peer_options() };
+    script.deliver(syn_ack, 0);
+    assert_eq!(script.sent()[0].flags.contains(Flags::RST), script.state() == "SYN-SENT");
+    script.state()
 }
 
 #[test]
