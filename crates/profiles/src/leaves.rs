@@ -156,7 +156,8 @@ pub const LEAVES: &[Leaf] = &[
             DetectorConfig::Rack(rack) => Some(&mut rack.early_answer),
             _ => None,
         },
-        "min_rtt" => EarlyAnswer::MinRtt, "half_min_rtt" => EarlyAnswer::HalfMinRtt),
+        "min_rtt" => EarlyAnswer::MinRtt, "min_rtt_less_tick" => EarlyAnswer::MinRttLessTick,
+        "half_min_rtt" => EarlyAnswer::HalfMinRtt),
     // variant: rack_ring {
     quantity!("recovery.detector.capacity", Count, |c| match &mut c.recovery.detector {
         DetectorConfig::RackRing(ring) => Some(Place::MaybeU32(&mut ring.capacity)),

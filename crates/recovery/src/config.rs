@@ -89,6 +89,8 @@ pub enum EarlyAnswer {
     /// before is passed over with it, which matters on young connections and for probes.
     #[default]
     MinRtt,
+    /// In more than a millisecond less than the least RTT: what hosts and clocks make of equal paths differs by that much.
+    MinRttLessTick,
     /// In less than half the least RTT.
     HalfMinRtt,
 }

@@ -5,6 +5,9 @@ use crate::detect::DetectCx;
 use crate::scoreboard::{SentSegment, Xmit};
 use base::{Duration, Instant};
 
+/// What hosts and their clocks add to a round trip and take from another.
+const TICK: Duration = Duration::from_millis(1);
+
 //= specs/rfc8985.md#newest-delivered-segment
 //# Of two segments sent at the same moment, the one with the higher end counts as sent later.
 /// Whether transmission `a` came after transmission `b`; ties of one moment go by sequence number.
@@ -45,6 +48,7 @@ pub fn is_early(segment: &SentSegment, early: EarlyAnswer, cx: &DetectCx) -> boo
     let rtt = cx.now.since(segment.xmit.at);
     cx.min_rtt.is_some_and(|min_rtt| match early {
         EarlyAnswer::MinRtt => rtt < min_rtt,
+        EarlyAnswer::MinRttLessTick => rtt + TICK < min_rtt,
         EarlyAnswer::HalfMinRtt => rtt < min_rtt / 2,
     })
 }

@@ -233,6 +233,8 @@ fn the_echoed_timestamp_tells_which_copy_was_delivered(tsecr: Option<u32>, newes
 }
 
 #[test_case(EarlyAnswer::MinRtt, 82_999, 3_000; "a little faster than ever: passed over")]
+#[test_case(EarlyAnswer::MinRttLessTick, 82_000, 43_000; "within a tick: used")]
+#[test_case(EarlyAnswer::MinRttLessTick, 81_998, 3_000; "earlier than a tick: passed over")]
 #[test_case(EarlyAnswer::HalfMinRtt, 82_999, 43_000; "a little faster than ever: used")]
 #[test_case(EarlyAnswer::HalfMinRtt, 62_999, 3_000; "in less than half the time: passed over")]
 fn how_early_an_answer_may_be_is_data(early_answer: EarlyAnswer, answer_us: u64, newest_us: u64) {
