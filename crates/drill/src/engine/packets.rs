@@ -140,8 +140,11 @@ impl Engine<'_> {
             if socket.sent(&live) || connects(socket, &live) {
                 return if live.has_valid_ip_checksum() { Ok(live) } else { Err("a wrong IP header checksum".into()) };
             }
-            let passed = packet::spec(&live, Direction::Outbound, None);
-            (self.log)(format!("{} (other connection) {passed}", seconds(self.clock.script(at))));
+            // A device carries more than TCP: the kernel looks for neighbours and routers on it.
+            if live.is_tcp() {
+                let passed = packet::spec(&live, Direction::Outbound, None);
+                (self.log)(format!("{} (other connection) {passed}", seconds(self.clock.script(at))));
+            }
         }
     }
 
@@ -224,11 +227,14 @@ impl Engine<'_> {
 
 /// Whether `live` is the SYN of a connection whose port is not known yet; then it is now.
 fn connects(socket: &mut Socket, live: &Live) -> bool {
+    if !live.is_tcp() || socket.stage != Stage::SynSent {
+        return false;
+    }
     let flags = live.flags();
-    let syn = live.is_tcp() && flags.has(TcpFlags::SYN) && !flags.has(TcpFlags::ACK);
     let (source, destination) = live.addresses();
-    let (from, to) = if live.is_tcp() { live.ports() } else { (0, 0) };
-    if !syn || socket.stage != Stage::SynSent || socket.remote != Some((destination, to)) {
+    let (from, to) = live.ports();
+    let syn = flags.has(TcpFlags::SYN) && !flags.has(TcpFlags::ACK);
+    if !syn || socket.remote != Some((destination, to)) {
         return false;
     }
     socket.local = Some((source, from));

@@ -118,6 +118,9 @@ impl Socket {
             return self.local.map(|side| side.0) == Some(source)
                 && self.remote.map(|side| side.0) == Some(destination);
         }
+        if !packet.is_tcp() {
+            return false;
+        }
         let (from, to) = packet.ports();
         self.local == Some((source, from)) && self.remote == Some((destination, to))
     }
