@@ -10,7 +10,11 @@ use recovery::undo::FrtoDetection;
 use recovery::{DetectorConfig, DsackAdaptation, DupThreshConfig};
 use std::collections::BTreeMap;
 use std::path::Path;
-use tcp::config::{Config, EcnNegotiation, EcnSynAgain, SackConfig, TimestampConfig};
+use tcp::FastOpenKeys;
+use tcp::config::{
+    Config, Discovery, EcnNegotiation, EcnSynAgain, FastOpenClient, FastOpenServer, MtuProbing, SackConfig,
+    TimestampConfig,
+};
 
 /// Where the namespace shows them.
 const ROOT: &str = "/proc/sys/net";
@@ -24,20 +28,28 @@ const NAMES: &[&str] = &[
     "core/wmem_max",
     "ipv4/ip_default_ttl",
     "ipv4/ip_no_pmtu_disc",
-    "ipv4/tcp_allowed_congestion_control",
+    "ipv4/route/min_pmtu",
+    "ipv4/route/mtu_expires",
+    "ipv4/tcp_base_mss",
     "ipv4/tcp_congestion_control",
     "ipv4/tcp_early_retrans",
     "ipv4/tcp_ecn",
     "ipv4/tcp_ecn_fallback",
+    "ipv4/tcp_fastopen",
+    "ipv4/tcp_fastopen_blackhole_timeout_sec",
+    "ipv4/tcp_fastopen_key",
     "ipv4/tcp_fin_timeout",
     "ipv4/tcp_frto",
+    "ipv4/tcp_invalid_ratelimit",
     "ipv4/tcp_keepalive_intvl",
     "ipv4/tcp_keepalive_probes",
     "ipv4/tcp_keepalive_time",
     "ipv4/tcp_min_rtt_wlen",
     "ipv4/tcp_moderate_rcvbuf",
-    "ipv4/tcp_notsent_lowat",
+    "ipv4/tcp_mtu_probing",
     "ipv4/tcp_orphan_retries",
+    "ipv4/tcp_probe_interval",
+    "ipv4/tcp_probe_threshold",
     "ipv4/tcp_recovery",
     "ipv4/tcp_reordering",
     "ipv4/tcp_retries1",
@@ -61,6 +73,12 @@ const RTO_MAX_LEAST: Duration = Duration::from_secs(60);
 const RACK: i64 = 1;
 const STATIC_REORDERING_WINDOW: i64 = 2;
 const NO_DUP_THRESH: i64 = 4;
+/// Bits of `tcp_fastopen`.
+const FAST_OPEN_CLIENT: i64 = 1;
+const FAST_OPEN_SERVER: i64 = 2;
+const FAST_OPEN_CLIENT_NO_COOKIE: i64 = 4;
+const FAST_OPEN_SERVER_NO_COOKIE: i64 = 0x200;
+const FAST_OPEN_SERVER_ALL: i64 = 0x400;
 
 /// Prepares a new socket's settings. What the namespace says goes over what the profile says where the profile is Linux's:
 /// another system's would not be itself any more.
@@ -120,9 +138,65 @@ impl Sysctls {
         if self.word("ipv4/tcp_rmem").is_some() {
             Buffers::new(self).edit(config);
         }
+        self.edit_path(config);
+        self.edit_fast_open(config);
         if let Some(name) = self.word("ipv4/tcp_congestion_control") {
             congestion::choose(config, name);
         }
+    }
+
+    /// The IP header, the path MTU, and what answers to segments out of place are held to.
+    fn edit_path(&self, config: &mut Config) {
+        if let Some(ttl) = self.count("ipv4/ip_default_ttl", 1, 255) {
+            config.ip.ttl = ttl as u8;
+        }
+        if let Some(off) = self.number("ipv4/ip_no_pmtu_disc") {
+            config.path_mtu.discovery = if off == 0 { Discovery::On } else { Discovery::Off };
+        }
+        match self.number("ipv4/tcp_mtu_probing") {
+            Some(0) => config.path_mtu.probing = MtuProbing::Off,
+            Some(1) => config.path_mtu.probing = MtuProbing::AfterBlackHole,
+            Some(_) => config.path_mtu.probing = MtuProbing::Always,
+            None => {}
+        }
+        let path = &mut config.path_mtu;
+        let octets = |name, least| self.count(name, least, u32::from(u16::MAX)).map(|octets| octets as u16);
+        path.base_mss = octets("ipv4/tcp_base_mss", 48).unwrap_or(path.base_mss);
+        path.search_end = octets("ipv4/tcp_probe_threshold", 1).unwrap_or(path.search_end);
+        path.min_v4 = octets("ipv4/route/min_pmtu", 68).unwrap_or(path.min_v4);
+        path.search_again = self.span("ipv4/tcp_probe_interval", Duration::from_secs).unwrap_or(path.search_again);
+        path.raise_after = self.span("ipv4/route/mtu_expires", Duration::from_secs).unwrap_or(path.raise_after);
+        match self.number("ipv4/tcp_invalid_ratelimit") {
+            Some(0) => config.challenge.limit = u32::MAX,
+            Some(ms) if ms > 0 => config.challenge.interval = Duration::from_millis(ms.unsigned_abs()),
+            _ => {}
+        }
+    }
+
+    /// Data in SYNs. How many connections of a listener may be under way is the listener's to say, unless all may.
+    fn edit_fast_open(&self, config: &mut Config) {
+        if let Some(pause) = self.number("ipv4/tcp_fastopen_blackhole_timeout_sec") {
+            config.fastopen.pause = u64::try_from(pause).ok().filter(|s| *s > 0).map(Duration::from_secs);
+        }
+        let Some(bits) = self.number("ipv4/tcp_fastopen") else { return };
+        config.fastopen.client = match (bits & FAST_OPEN_CLIENT != 0, bits & FAST_OPEN_CLIENT_NO_COOKIE != 0) {
+            (false, _) => FastOpenClient::Off,
+            (true, false) => FastOpenClient::WithCookie,
+            (true, true) => FastOpenClient::WithoutCookie,
+        };
+        config.fastopen.server = match (bits & FAST_OPEN_SERVER != 0, bits & FAST_OPEN_SERVER_NO_COOKIE != 0) {
+            (false, _) => FastOpenServer::Off,
+            (true, false) => FastOpenServer::WithCookie,
+            (true, true) => FastOpenServer::WithoutCookie,
+        };
+        let all = if bits & FAST_OPEN_SERVER_ALL != 0 { self.count("core/somaxconn", 0, u32::MAX) } else { Some(0) };
+        config.fastopen.pending_max = all.unwrap_or(config.fastopen.pending_max);
+    }
+
+    /// What the namespace makes cookies with (`tcp_fastopen_key`): the present key, and perhaps the one before it.
+    pub fn fast_open_keys(&self) -> Option<FastOpenKeys> {
+        let mut keys = self.word("ipv4/tcp_fastopen_key")?.split(',').map(fast_open_key);
+        Some(FastOpenKeys { current: keys.next()??, previous: keys.next().flatten() })
     }
 
     /// What SYNs offer.
@@ -207,6 +281,16 @@ impl Sysctls {
             retries.orphan = Some(if count == 0 { 8 } else { count });
         }
     }
+}
+
+/// Four words of eight hexadecimal digits; each stands in memory as the machine orders its octets, lowest first.
+fn fast_open_key(text: &str) -> Option<[u8; 16]> {
+    let mut key = [0; 16];
+    let mut words = text.trim().split('-');
+    for place in key.chunks_exact_mut(4) {
+        place.copy_from_slice(&u32::from_str_radix(words.next()?, 16).ok()?.to_le_bytes());
+    }
+    Some(key)
 }
 
 /// The least timeout, which also bounds what the variation adds.

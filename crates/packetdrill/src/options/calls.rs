@@ -75,11 +75,32 @@ impl Host {
         match effect {
             Effect::Kept => Ok(()),
             // What waits looks again with the settings that the turn behind this call finds.
-            Effect::Settings | Effect::Push | Effect::Acknowledge => {
+            Effect::Settings => {
                 socket.config = config;
-                self.config_changed(fd)
+                self.config_changed(fd)?;
+                self.fast_open_keys_changed(fd)
+            }
+            Effect::Pace(pace) => {
+                if let Some(conn) = socket.conn() {
+                    let (stack, mut cx) = self.stack_and_cx();
+                    stack.set_ack_pace(&mut cx, conn, pace);
+                }
+                Ok(())
             }
         }
+    }
+
+    /// Cookies are made with a listener's own keys, or the namespace's.
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn fast_open_keys_changed(&mut self, fd: RawFd) -> Result<(), Errno> {
+        let socket = self.socket(fd)?;
+        if let State::Listening(listener) = &socket.state {
+            let (on, keys) = (listener.on, socket.settings.options.fast_open_keys());
+            self.stack.set_fast_open_keys_of(on, keys);
+        }
+        Ok(())
     }
 
     /// Runs `call` on a socket's options with what they may look at.
@@ -100,6 +121,7 @@ impl Host {
             bound: if socket.bound.is_some() { Bound::Yes } else { Bound::No },
             sysctls: &sysctls,
             details: details.as_ref(),
+            pace: conn.and_then(|conn| self.stack.endpoint(conn)).map(tcp::Endpoint::ack_pace),
             backlog,
             // No queue holds more than the type can say.
             queued: queues.map_or((0, 0), |queues| (queues.readable as u32, queues.unacknowledged)),

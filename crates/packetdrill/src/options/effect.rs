@@ -5,24 +5,35 @@ use super::{Effect, Options, congestion};
 use crate::sysctl::{set_rto_max, set_rto_min};
 use base::Duration;
 use libc::*;
-use tcp::config::{Config, KeepAliveConfig, NagleConfig};
+use tcp::config::{Config, Discovery, FastOpenClient, FastOpenServer, KeepAliveConfig, NagleConfig};
+use tcp::{AckPace, FastOpenKeys};
 
 /// What setting an option to this number asks for.
-pub(super) fn of(level: c_int, name: c_int, kept: c_int) -> Effect {
-    match (level, name, kept) {
-        (SOL_TCP, TCP_NODELAY, 1) | (SOL_TCP, TCP_CORK, 0) => Effect::Push,
-        (SOL_TCP, TCP_QUICKACK, 1) => Effect::Acknowledge,
+pub(super) fn of(level: c_int, name: c_int, asked: c_int) -> Effect {
+    match (level, name, asked) {
+        (SOL_TCP, TCP_QUICKACK, 0) => Effect::Pace(AckPace::Delayed),
+        // An even number asks for one quick acknowledgement.
+        (SOL_TCP, TCP_QUICKACK, _) => Effect::Pace(if asked & 1 == 0 { AckPace::QuickOnce } else { AckPace::Quick }),
         (SOL_TCP | SOL_IP | SOL_IPV6, ..) | (SOL_SOCKET, SO_KEEPALIVE, _) => Effect::Settings,
         _ => Effect::Kept,
     }
 }
 
 impl Options {
+    /// A listener's own keys for cookies, or the namespace's.
+    pub fn fast_open_keys(&self) -> Option<FastOpenKeys> {
+        let key = |at: usize| self.fastopen_key.get(at..).and_then(|rest| rest.first_chunk::<16>()).copied();
+        let own = key(0).map(|current| FastOpenKeys { current, previous: key(16) });
+        own.or_else(|| self.sysctls.fast_open_keys())
+    }
+
     /// A connection's settings: the base with what the application has set on top.
     pub fn config(&self) -> Config {
         let mut config = Config::clone(&self.base);
         self.edit_sending(&mut config);
         self.edit_times(&mut config);
+        self.edit_path(&mut config);
+        self.edit_fast_open(&mut config);
         if self.buffers != super::Buffers::new(&self.sysctls) {
             self.buffers.edit(&mut config);
         }
@@ -38,6 +49,40 @@ impl Options {
         }
         if self.user_mss > 0 {
             config.options.mss_max = Some(config.options.mss_max.map_or(self.user_mss, |max| max.min(self.user_mss)));
+        }
+    }
+
+    /// The IP header and the path MTU; a version 6 socket's own options go first.
+    fn edit_path(&self, config: &mut Config) {
+        let set = |v6, v4| self.set_number(SOL_IPV6, v6).or_else(|| self.set_number(SOL_IP, v4));
+        if let Some(hops) = set(IPV6_UNICAST_HOPS, IP_TTL) {
+            // Nothing leaves a host with no hop to go.
+            config.ip.ttl = hops.clamp(1, 255) as u8;
+        }
+        if let Some(service) = set(IPV6_TCLASS, IP_TOS) {
+            config.ip.dscp = (service >> 2 & 0x3f) as u8;
+        }
+        match set(IPV6_MTU_DISCOVER, IP_MTU_DISCOVER) {
+            Some(IP_PMTUDISC_WANT | IP_PMTUDISC_DO) => config.path_mtu.discovery = Discovery::On,
+            Some(IP_PMTUDISC_PROBE) => config.path_mtu.discovery = Discovery::Deaf,
+            // The interface's MTU without DF, whatever routers say.
+            Some(_) => config.path_mtu.discovery = Discovery::Off,
+            None => {}
+        }
+    }
+
+    fn edit_fast_open(&self, config: &mut Config) {
+        let fastopen = &mut config.fastopen;
+        if let Some(pending) = self.set_number(SOL_TCP, TCP_FASTOPEN) {
+            fastopen.pending_max = pending.unsigned_abs();
+        }
+        if self.is_on(SOL_TCP, TCP_FASTOPEN_NO_COOKIE) {
+            if fastopen.client == FastOpenClient::WithCookie {
+                fastopen.client = FastOpenClient::WithoutCookie;
+            }
+            if fastopen.server == FastOpenServer::WithCookie {
+                fastopen.server = FastOpenServer::WithoutCookie;
+            }
         }
     }
 

@@ -20,11 +20,14 @@ pub(crate) use calls::ControlMessage;
 use crate::socket::Family;
 use crate::sysctl::Sysctls;
 use base::Duration;
-use libc::{AF_INET, AF_INET6, SO_ACCEPTCONN, SO_DOMAIN, SO_PRIORITY, SOL_IP, SOL_IPV6, SOL_SOCKET, SOL_TCP, c_int};
+use libc::{
+    AF_INET, AF_INET6, SO_ACCEPTCONN, SO_DOMAIN, SO_PRIORITY, SOL_IP, SOL_IPV6, SOL_SOCKET, SOL_TCP, TCP_QUICKACK,
+    c_int,
+};
 use nix::errno::Errno;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tcp::{Config, Details};
+use tcp::{AckPace, Config, Details};
 
 /// How far the socket has come, as far as options look at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +56,8 @@ pub(crate) struct Scene<'a> {
     pub sysctls: &'a Sysctls,
     /// What the connection tells of itself, when there is one.
     pub details: Option<&'a Details>,
+    /// How the connection acknowledges at present.
+    pub pace: Option<AckPace>,
     /// A listener's queue: how full, and how large.
     pub backlog: (u32, u32),
     /// Octets that wait to be read, and to be acknowledged.
@@ -66,10 +71,8 @@ pub(crate) enum Effect {
     Kept,
     /// The connection's settings follow.
     Settings,
-    /// They do, and what waited for more octets leaves now.
-    Push,
-    /// They do, and an acknowledgement that waits leaves now.
-    Acknowledge,
+    /// Acknowledgements leave sooner or later from now on.
+    Pace(AckPace),
 }
 
 /// `SO_LINGER`.
@@ -184,7 +187,7 @@ impl Options {
         let kept = row.take.take(asked, self.number(level, name), scene)?;
         self.numbers.insert((level, name), kept);
         self.follow(level, name, kept);
-        Ok(effect::of(level, name, kept))
+        Ok(effect::of(level, name, asked))
     }
 
     /// What else an option changes among the options themselves.
@@ -215,6 +218,7 @@ impl Options {
             (SOL_SOCKET, SO_DOMAIN) if scene.family == Family::V4 => AF_INET,
             (SOL_SOCKET, SO_DOMAIN) => AF_INET6,
             (SOL_SOCKET, SO_ACCEPTCONN) => c_int::from(scene.stage == Stage::Listening),
+            (SOL_TCP, TCP_QUICKACK) if scene.pace.is_some() => c_int::from(scene.pace == Some(AckPace::Quick)),
             _ if !has_level(scene, level) => return Err(Errno::EOPNOTSUPP),
             _ => {
                 table::find(level, name).ok_or(Errno::ENOPROTOOPT)?;

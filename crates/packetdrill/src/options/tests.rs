@@ -3,7 +3,7 @@
 use super::names::*;
 use super::*;
 use libc::*;
-use tcp::config::{KeepAliveConfig, NagleConfig};
+use tcp::config::{Discovery, FastOpenServer, KeepAliveConfig, NagleConfig};
 use test_case::test_case;
 
 /// What the kernel's namespace said while it was asked.
@@ -26,7 +26,7 @@ fn options() -> Options {
 
 fn scene<'a>(sysctls: &'a Sysctls, level: c_int, stage: Stage) -> Scene<'a> {
     let family = if level == SOL_IPV6 { Family::V6 } else { Family::V4 };
-    Scene { family, stage, bound: Bound::No, sysctls, details: None, backlog: (0, 7), queued: (0, 0) }
+    Scene { family, stage, bound: Bound::No, sysctls, details: None, pace: None, backlog: (0, 7), queued: (0, 0) }
 }
 
 /// A value of up to four octets as a number.
@@ -312,7 +312,7 @@ fn options_change_what_connections_are_configured_by() {
     let scene = scene(&sysctls, SOL_TCP, Stage::Fresh);
     assert_eq!(options.config(), Config::default(), "nothing was set");
     let mut set = |name, value: c_int| options.set(&scene, SOL_TCP, name, &value.to_ne_bytes()).unwrap();
-    assert_eq!(set(TCP_NODELAY, 1), Effect::Push);
+    assert_eq!(set(TCP_NODELAY, 1), Effect::Settings);
     assert_eq!(set(TCP_MAXSEG, 1_000), Effect::Settings);
     set(TCP_SYNCNT, 3);
     set(TCP_LINGER2, 5);
@@ -320,6 +320,57 @@ fn options_change_what_connections_are_configured_by() {
     assert_eq!((config.send.nagle, config.options.mss_max), (NagleConfig::Off, Some(1_000)));
     assert_eq!((config.retries.syn, config.timers.fin_wait_2), (3, Duration::from_secs(5)));
     assert_eq!(options.set(&scene, SOL_SOCKET, SO_REUSEADDR, &1i32.to_ne_bytes()), Ok(Effect::Kept));
+}
+
+#[test]
+fn acknowledgements_leave_as_asked() {
+    let mut options = options();
+    let sysctls = Arc::clone(&options.sysctls);
+    let mut scene = scene(&sysctls, SOL_TCP, Stage::Opened);
+    scene.pace = Some(AckPace::Delayed);
+    let mut set = |value: c_int| options.set(&scene, SOL_TCP, TCP_QUICKACK, &value.to_ne_bytes());
+    assert_eq!(set(0), Ok(Effect::Pace(AckPace::Delayed)));
+    assert_eq!((set(1), set(3)), (Ok(Effect::Pace(AckPace::Quick)), Ok(Effect::Pace(AckPace::Quick))));
+    assert_eq!(set(2), Ok(Effect::Pace(AckPace::QuickOnce)));
+    assert_eq!(told(options.get(&scene, SOL_TCP, TCP_QUICKACK, 4)), "0", "what is so, not what was asked for");
+}
+
+#[test]
+fn the_ip_header_and_the_path_mtu_follow() {
+    let mut options = options();
+    let sysctls = Arc::clone(&options.sysctls);
+    let scene = scene(&sysctls, SOL_IPV6, Stage::Opened);
+    let mut set = |level, name, value: c_int| {
+        options.set(&scene, level, name, &value.to_ne_bytes()).unwrap();
+        let config = options.config();
+        (config.ip.ttl, config.ip.dscp, config.path_mtu.discovery)
+    };
+    assert_eq!(set(SOL_IP, IP_TTL, 9), (9, 0, Discovery::On));
+    assert_eq!(set(SOL_IP, IP_TOS, 0x2f), (9, 0x0b, Discovery::On));
+    assert_eq!(set(SOL_IPV6, IPV6_UNICAST_HOPS, 7).0, 7);
+    assert_eq!(set(SOL_IPV6, IPV6_TCLASS, 0xff).1, 0x3f);
+    assert_eq!(set(SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DONT).2, Discovery::Off);
+    assert_eq!(set(SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE).2, Discovery::Deaf);
+    assert_eq!(set(SOL_IP, IP_MTU_DISCOVER, IP_PMTUDISC_DO).2, Discovery::On);
+}
+
+#[test]
+fn fast_open_follows_and_a_listeners_own_key_goes_first() {
+    let base = crate::sysctl::tests::with("ipv4/tcp_fastopen", "3");
+    let key = "01020304-05060708-090a0b0c-0d0e0f10";
+    let mut options = Options::new(base, crate::sysctl::tests::namespace(&[("ipv4/tcp_fastopen_key", key)]));
+    let sysctls = Arc::clone(&options.sysctls);
+    let scene = scene(&sysctls, SOL_TCP, Stage::Listening);
+    let keys = options.fast_open_keys().unwrap();
+    assert_eq!((&keys.current[..5], keys.previous), (&[4, 3, 2, 1, 8][..], None));
+    assert_eq!(options.config().fastopen.pending_max, 0, "a listener has to ask for it");
+    options.set(&scene, SOL_TCP, TCP_FASTOPEN, &5i32.to_ne_bytes()).unwrap();
+    options.set(&scene, SOL_TCP, TCP_FASTOPEN_NO_COOKIE, &1i32.to_ne_bytes()).unwrap();
+    let fastopen = options.config().fastopen;
+    assert_eq!((fastopen.pending_max, fastopen.server), (5, FastOpenServer::WithoutCookie));
+    options.set(&scene, SOL_TCP, TCP_FASTOPEN_KEY, &[[1; 16], [2; 16]].concat()).unwrap();
+    let own = options.fast_open_keys().unwrap();
+    assert_eq!((own.current, own.previous), ([1; 16], Some([2; 16])));
 }
 
 #[test]

@@ -122,7 +122,7 @@ impl Host {
         self.stack.listen(on, backlog, &config).map_err(|_| Errno::EADDRINUSE)?;
         let listener = Listener { on, waiting: VecDeque::new(), backlog };
         self.socket_mut(fd)?.state = State::Listening(listener);
-        Ok(())
+        self.fast_open_keys_changed(fd)
     }
 
     /// Where a socket is bound; it gets a port if it has none.

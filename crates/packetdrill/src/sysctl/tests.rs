@@ -23,7 +23,7 @@ fn linux() -> Config {
 }
 
 /// The linux profile in a namespace with one setting.
-fn with(name: &str, value: &str) -> Config {
+pub(crate) fn with(name: &str, value: &str) -> Config {
     let mut config = linux();
     namespace(&[(name, value)]).edit(&mut config);
     config.clone().validate().unwrap_or_else(|errors| panic!("{name} = {value}: {errors:?}"));
@@ -97,6 +97,48 @@ fn retries_follow() {
     assert_eq!(with("ipv4/tcp_syn_linear_timeouts", "0").retries.syn_linear, 0);
     assert_eq!(with("ipv4/tcp_orphan_retries", "0").retries.orphan, Some(8));
     assert_eq!(with("ipv4/tcp_orphan_retries", "3").retries.orphan, Some(3));
+}
+
+#[test]
+fn the_path_follows() {
+    assert_eq!(with("ipv4/ip_default_ttl", "9").ip.ttl, 9);
+    assert_eq!(with("ipv4/ip_no_pmtu_disc", "1").path_mtu.discovery, Discovery::Off);
+    let probing = |mode: &str| with("ipv4/tcp_mtu_probing", mode).path_mtu.probing;
+    assert_eq!(
+        (probing("0"), probing("1"), probing("2")),
+        (MtuProbing::Off, MtuProbing::AfterBlackHole, MtuProbing::Always)
+    );
+    assert_eq!(with("ipv4/tcp_base_mss", "900").path_mtu.base_mss, 900);
+    assert_eq!(with("ipv4/tcp_probe_threshold", "16").path_mtu.search_end, 16);
+    assert_eq!(with("ipv4/tcp_probe_interval", "7").path_mtu.search_again, Duration::from_secs(7));
+    assert_eq!(with("ipv4/route/min_pmtu", "600").path_mtu.min_v4, 600);
+    assert_eq!(with("ipv4/route/mtu_expires", "8").path_mtu.raise_after, Duration::from_secs(8));
+    assert_eq!(with("ipv4/tcp_invalid_ratelimit", "250").challenge.interval, Duration::from_millis(250));
+    assert_eq!(with("ipv4/tcp_invalid_ratelimit", "0").challenge.limit, u32::MAX);
+}
+
+#[test_case("0" => (FastOpenClient::Off, FastOpenServer::Off, 0))]
+#[test_case("1" => (FastOpenClient::WithCookie, FastOpenServer::Off, 0))]
+#[test_case("3" => (FastOpenClient::WithCookie, FastOpenServer::WithCookie, 0))]
+#[test_case("519" => (FastOpenClient::WithoutCookie, FastOpenServer::WithoutCookie, 0); "cookies are not needed")]
+fn fast_open_follows(bits: &str) -> (FastOpenClient, FastOpenServer, u32) {
+    let fastopen = with("ipv4/tcp_fastopen", bits).fastopen;
+    (fastopen.client, fastopen.server, fastopen.pending_max)
+}
+
+#[test]
+fn every_listener_may_take_data_from_syns() {
+    let mut config = linux();
+    namespace(&[("ipv4/tcp_fastopen", "1026"), ("core/somaxconn", "77")]).edit(&mut config);
+    assert_eq!(config.fastopen.pending_max, 77);
+}
+
+#[test]
+fn a_key_may_have_one_before_it() {
+    let keys = |text| namespace(&[("ipv4/tcp_fastopen_key", text)]).fast_open_keys();
+    let two = keys("00000001-00000000-00000000-00000000,00000002-00000000-00000000-00000000").unwrap();
+    assert_eq!((two.current[0], two.previous.map(|key| key[0])), (1, Some(2)));
+    assert_eq!((keys("nonsense"), keys("1-2-3")), (None, None));
 }
 
 #[test]

@@ -172,13 +172,13 @@ impl AckPolicy {
         }
     }
 
-    //= specs/rfc5681.md#acknowledging
-    //# At least every second full-sized segment is acknowledged at once.
     /// The largest segment the peer has sent; zero before the first.
     pub fn largest(&self) -> Bytes {
         self.largest
     }
 
+    //= specs/rfc5681.md#acknowledging
+    //# At least every second full-sized segment is acknowledged at once.
     /// Octets that make an ACK due.
     #[inline]
     fn enough(&self, every_segments: u32, rmss: Bytes) -> Bytes {
