@@ -132,21 +132,7 @@ fn every_field_of_the_configuration_has_been_thought_of() {
         path_mtu,
         icmp,
     } = Config::default();
-    let cc::CcConfig { initial_window, slow_start: _, avoidance: _, pacing: _ } = cc;
-    let cc::InitialWindow { segments: _, bytes_max: _ } = initial_window;
-    let recovery::RecoveryConfig {
-        detector: _,
-        blocks: _,
-        reduction: _,
-        probe,
-        undo,
-        limited_transmit: _,
-        lost_retransmission: _,
-    } = recovery;
-    let recovery::TlpConfig { max_ack_delay: _, pto_min: _, after_ack: _ } = probe.unwrap_or_default();
-    let recovery::UndoConfig { dsack: _, eifel: _, frto: _ } = undo;
-    let recovery::rto::RtoConfig { initial: _, min: _, max: _, granularity: _ } = rto;
-    let recovery::rtt::RttConfig { min_rtt_window: _, gains: _, variation: _ } = rtt;
+    controls_have_been_thought_of(cc, recovery, rto, rtt);
     let RetryConfig {
         notify: _,
         data: _,
@@ -191,6 +177,30 @@ fn every_field_of_the_configuration_has_been_thought_of() {
     } = path_mtu;
     let tcp::config::IcmpConfig { opening: _ } = icmp;
     assert!(LEAVES.len() >= 29, "a leaf for each of these fields, and the kinds' own");
+}
+
+/// The parts of the test above that other crates own.
+fn controls_have_been_thought_of(
+    cc: cc::CcConfig,
+    recovery: recovery::RecoveryConfig,
+    rto: recovery::rto::RtoConfig,
+    rtt: recovery::rtt::RttConfig,
+) {
+    let cc::CcConfig { initial_window, slow_start: _, avoidance: _, pacing: _ } = cc;
+    let cc::InitialWindow { segments: _, bytes_max: _ } = initial_window;
+    let recovery::RecoveryConfig {
+        detector: _,
+        blocks: _,
+        reduction: _,
+        probe,
+        undo,
+        limited_transmit: _,
+        lost_retransmission: _,
+    } = recovery;
+    let recovery::TlpConfig { max_ack_delay: _, pto_min: _, after_ack: _ } = probe.unwrap_or_default();
+    let recovery::UndoConfig { dsack: _, eifel: _, frto: _ } = undo;
+    let recovery::rto::RtoConfig { initial: _, min: _, max: _, granularity: _ } = rto;
+    let recovery::rtt::RttConfig { min_rtt_window: _, gains: _, variation: _ } = rtt;
 }
 
 #[test_case("hystart", 7)]
