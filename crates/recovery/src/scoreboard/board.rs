@@ -172,6 +172,11 @@ impl Scoreboard {
     pub fn sacked_segments(&self) -> u32 {
         self.flight().map_or(0, |flight| flight.sacked_segments)
     }
+    /// Segments in flight, as far as marks say.
+    #[inline]
+    pub fn outstanding_segments(&self) -> u32 {
+        self.flight().map_or(0, |flight| flight.outstanding_segments)
+    }
     /// Octets given up for lost and not yet retransmitted.
     #[inline]
     pub fn lost_bytes(&self) -> Bytes {

@@ -104,6 +104,8 @@ struct Flight {
     sacked: Bytes,
     lost: Bytes,
     sacked_segments: u32,
+    /// Records in the send-order list.
+    outstanding_segments: u32,
     /// Octets that duplicate ACKs without SACK show to have left the network.
     departed: Bytes,
     ranges: Ranges,
@@ -178,6 +180,7 @@ impl Flight {
             sacked: 0,
             lost: 0,
             sacked_segments: 0,
+            outstanding_segments: 0,
             departed: 0,
             ranges: Ranges::default(),
             lost_queue: BinaryHeap::new(),

@@ -93,6 +93,7 @@ impl Flight {
         // Among equal times the order of numbers is the order of names.
         sent.sort_by_key(|&id| (self.ring[self.at(id)].sent_at, id));
         (self.oldest, self.newest) = (super::NIL, super::NIL);
+        self.outstanding_segments = 0;
         for id in sent {
             self.link(id);
         }

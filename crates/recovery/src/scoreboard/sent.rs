@@ -149,6 +149,7 @@ impl Flight {
     /// Appends to the send order; records sent at the same moment with higher numbers stay behind it.
     pub(super) fn link(&mut self, id: u64) {
         self.visit();
+        self.outstanding_segments += 1;
         let index = self.at(id);
         let xmit = self.ring[index].xmit();
         let mut older = self.newest;
@@ -166,6 +167,7 @@ impl Flight {
     /// Takes a record out of the send order.
     #[inline]
     pub(super) fn unlink(&mut self, id: u64) {
+        self.outstanding_segments -= 1;
         let record = &self.ring[self.at(id)];
         let (older, newer) = (record.older, record.newer);
         self.join(older, newer);

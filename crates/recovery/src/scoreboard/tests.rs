@@ -449,6 +449,7 @@ fn compare(board: &mut Scoreboard, model: &Model, origin: SeqNum) {
     let mut order = model.with_mark(&[Octet::Outstanding]);
     order.sort_by_key(|&index| (model.segments[index].2, index));
     assert_eq!(send_order(board), order.iter().map(|&index| model.id(index).0).collect::<Vec<_>>());
+    assert_eq!(board.outstanding_segments() as usize, order.len());
     let lost = model.with_mark(&[Octet::Lost]).first().map(|&index| model.id(index));
     assert_eq!(board.next_lost().map(|segment| segment.id), lost);
     let unsacked = model.with_mark(&[Octet::Outstanding, Octet::Lost]);
