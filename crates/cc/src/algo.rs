@@ -28,6 +28,32 @@ pub struct CcConfig {
     pub avoidance: AvoidanceConfig,
     /// Whether segments leave in bursts or spaced.
     pub pacing: PacingConfig,
+    /// When the window counts as used, so that it may grow.
+    pub validation: CwndValidation,
+    /// What becomes of a window that is not used.
+    pub idle_restart: IdleRestart,
+}
+
+/// When the window counts as used (RFC 7661 §4.1, RFC 9438 §5.8). The endpoint, which knows what was sent, applies it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CwndValidation {
+    /// When it stopped something in the flight that is acknowledged, or, in slow start, when half of it was in flight.
+    #[default]
+    HalfUsed,
+    /// When it was filled in the last window of data, or, in slow start, while it is less than twice what was outstanding.
+    /// For senders that keep chunks, whose bursts seldom end where the window does; others go by [`Self::HalfUsed`].
+    PacketsOut,
+}
+
+/// What becomes of a window that is not used. The endpoint, which has the clock, applies it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdleRestart {
+    /// It stays.
+    #[default]
+    Off,
+    /// After a pause of the sender it is halved for each RTO the pause lasted, but not below the initial window (RFC 2861
+    /// §3.2). With [`CwndValidation::PacketsOut`], one that was not filled for one RTO comes half way down to what was used.
+    HalvePerRto,
 }
 
 /// Slow-start policies.

@@ -27,6 +27,9 @@ pub trait CongestionControl: Debug + Send {
     /// The connection sent nothing for `idle`, which is longer than one RTO, and is about to send again. The default keeps
     /// the window (RFC 5681 §4.1 asks for a restart; several deployed stacks do not do it).
     fn on_idle_restart(&mut self, _idle: Duration) {}
+    /// The window was not used, and is lowered to `cwnd` (RFC 2861 §3.2): what is known of the path becomes `ssthresh`, but
+    /// for a quarter. The default keeps the window.
+    fn on_unused(&mut self, _cwnd: Bytes) {}
     /// The path's segment size changed; `cwnd` keeps its size in octets but not less than the controller's minimum.
     fn on_smss_change(&mut self, smss: Bytes);
     /// The last reduction was spurious. Restores what was saved before it, never leaving less than that; `false` when

@@ -19,8 +19,9 @@ pub mod window;
 mod testing;
 
 pub use algo::{
-    AvoidanceConfig, CcConfig, ClassicConfig, CssConfig, CubicConfig, DelayIncreaseConfig, Detection, FastConvergence,
-    HystartConfig, HystartPpConfig, LssConfig, PacingConfig, RenoConfig, SlowStartConfig, SsthreshBase, build,
+    AvoidanceConfig, CcConfig, ClassicConfig, CssConfig, CubicConfig, CwndValidation, DelayIncreaseConfig, Detection,
+    FastConvergence, HystartConfig, HystartPpConfig, IdleRestart, LssConfig, PacingConfig, RenoConfig, SlowStartConfig,
+    SsthreshBase, build,
 };
 pub use avoidance::Avoidance;
 pub use control::{CcNote, CongestionControl, Pacing, Snapshot};

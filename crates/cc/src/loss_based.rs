@@ -302,6 +302,14 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
         self.state.avoidance.on_idle(idle);
     }
 
+    fn on_unused(&mut self, cwnd: Bytes) {
+        let window = &mut self.state.window;
+        let known = window.cwnd() / 2 + window.cwnd() / 4;
+        window.set_ssthresh(window.ssthresh().max(known));
+        window.set_cwnd(cwnd);
+        self.repace(None);
+    }
+
     fn on_smss_change(&mut self, smss: Bytes) {
         self.state.window.set_smss(smss);
         if let Some(prior) = &mut self.prior {

@@ -197,6 +197,7 @@ prop_compose! {
             slow_start,
             avoidance,
             pacing,
+            ..CcConfig::default()
         }
     }
 }
