@@ -2,11 +2,12 @@
 //!
 //! Kinds stand before what depends on them, groups in the order of the fields; tables show this order.
 
+use crate::groups::{chunks, css, cubic, delay, hystart, ssthresh_base, stepped};
 use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
 use cc::{
-    AvoidanceConfig, CssConfig, CubicConfig, DelayIncreaseConfig, Detection, FastConvergence, HystartConfig,
-    HystartPpConfig, PacingConfig, RenoConfig, SlowStartConfig, SsthreshBase,
+    AvoidanceConfig, CubicConfig, CwndValidation, Detection, FastConvergence, HystartConfig, HystartPpConfig,
+    IdleRestart, PacingConfig, RenoConfig, SlowStartConfig, SsthreshBase,
 };
 use recovery::rtt::{RttGains, RttVariation};
 use recovery::tlp::AfterAck;
@@ -16,10 +17,11 @@ use recovery::{
     LostRetransmission, PrrBound, PrrConfig, RackConfig, ReductionConfig, TlpConfig,
 };
 use tcp::config::{
-    AckTimer, Config, CountedFrom, Discovery, DrsConfig, EcnNegotiation, EcnResponse, EcnSynAgain, Farewell,
-    FastOpenClient, FastOpenServer, KeepAliveConfig, MarkBeta, MtuProbing, NagleConfig, OpeningErrors, QuickAgain,
-    ReceiveWindowConfig, RetryLimit, SackConfig, SteppedConfig, SynAckEcho, TimestampConfig, UnsaidMtu, UnsentAck,
-    WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
+    AckTimer, ChunkRefill, ChunksConfig, CorkConfig, CountedFrom, Discovery, DrsConfig, EcnNegotiation, EcnResponse,
+    EcnSynAgain, Farewell, FastOpenClient, FastOpenServer, KeepAliveConfig, MarkBeta, MtuProbing, NagleConfig,
+    OpeningErrors, PushConfig, QuickAgain, ReceiveWindowConfig, RetryLimit, SackConfig, SegmenterConfig,
+    SendAccounting, SendGrowth, SteppedConfig, SynAckEcho, TimestampConfig, UnsaidMtu, UnsentAck, WindowLevel,
+    WindowProbe, WindowRounding, WindowScaleConfig,
 };
 
 /// A quantity that always applies, or (`?`) one that depends on the kind of its group.
@@ -135,6 +137,10 @@ pub const LEAVES: &[Leaf] = &[
         PacingConfig::Window { quantum_segments, .. } => Some(Place::U32(quantum_segments)),
         PacingConfig::Off => None,
     }),
+    choice!("cc.validation", |c| Some(&mut c.cc.validation),
+        "half_used" => CwndValidation::HalfUsed, "packets_out" => CwndValidation::PacketsOut),
+    choice!("cc.idle_restart", |c| Some(&mut c.cc.idle_restart),
+        "off" => IdleRestart::Off, "halve_per_rto" => IdleRestart::HalvePerRto),
     kind!("recovery.detector.kind", |c| c.recovery.detector,
         "dup_thresh" => DetectorConfig::DupThresh(_) => DetectorConfig::DupThresh(DupThreshConfig::default()),
         "rack" => DetectorConfig::Rack(_) => DetectorConfig::Rack(RackConfig::default()),
@@ -289,8 +295,39 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("receive.spare_segments", Count, U32, |c| c.receive.spare_segments),
     quantity!("receive.reassembly_max", Count, MaybeU32, |c| c.receive.reassembly_max),
     quantity!("send.buffer", Bytes, U32, |c| c.send.buffer),
+    kind!("send.growth.kind", |c| c.send.growth,
+        "fixed" => SendGrowth::Fixed => SendGrowth::Fixed,
+        "with_window" => SendGrowth::WithWindow { .. } => SendGrowth::WithWindow { max: 4 << 20 }),
+    quantity!("send.growth.max", Bytes, |c| match &mut c.send.growth {
+        SendGrowth::WithWindow { max } => Some(Place::U32(max)),
+        SendGrowth::Fixed => None,
+    }),
+    kind!("send.accounting.kind", |c| c.send.accounting,
+        "octets" => SendAccounting::Octets => SendAccounting::Octets,
+        "chunks" => SendAccounting::Chunks { .. } => SendAccounting::Chunks { head: 640, record: 256 }),
+    quantity!("send.accounting.head", Bytes, |c| match &mut c.send.accounting {
+        SendAccounting::Chunks { head, .. } => Some(Place::U32(head)),
+        SendAccounting::Octets => None,
+    }),
+    quantity!("send.accounting.record", Bytes, |c| match &mut c.send.accounting {
+        SendAccounting::Chunks { record, .. } => Some(Place::U32(record)),
+        SendAccounting::Octets => None,
+    }),
+    quantity!("send.notsent_lowat", Bytes, MaybeU32, |c| c.send.notsent_lowat),
+    kind!("send.segmenter.kind", |c| c.send.segmenter,
+        "stream" => SegmenterConfig::Stream => SegmenterConfig::Stream,
+        "chunks" => SegmenterConfig::Chunks(_) => SegmenterConfig::Chunks(ChunksConfig::default())),
+    quantity!("send.segmenter.bytes_max", Bytes, |c| chunks(c).map(|chunks| Place::U32(&mut chunks.bytes_max))),
+    quantity!("send.segmenter.win_divisor", Count, |c| chunks(c).map(|chunks| Place::U32(&mut chunks.win_divisor))),
+    quantity!("send.segmenter.min_segments", Count, |c| chunks(c).map(|chunks| Place::U32(&mut chunks.min_segments))),
+    quantity!("send.segmenter.rtt_halving", Time, |c| chunks(c).map(|chunks| Place::Time(&mut chunks.rtt_halving))),
+    choice!("send.segmenter.refill", |c| chunks(c).map(|chunks| &mut chunks.refill),
+        "never" => ChunkRefill::Never, "from_next" => ChunkRefill::FromNext),
+    choice!("send.push", |c| Some(&mut c.send.push),
+        "last_queued" => PushConfig::LastQueued, "writes" => PushConfig::Writes),
     choice!("send.nagle", |c| Some(&mut c.send.nagle),
         "rfc896" => NagleConfig::Rfc896, "minshall" => NagleConfig::Minshall, "off" => NagleConfig::Off),
+    choice!("send.cork", |c| Some(&mut c.send.cork), "off" => CorkConfig::Off, "on" => CorkConfig::On),
     quantity!("send.sws_override", Time, Time, |c| c.send.sws_override),
     quantity!("send.persist_max", Time, Time, |c| c.send.persist_max),
     choice!("send.window_probe", |c| Some(&mut c.send.window_probe),
@@ -355,47 +392,3 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("path_mtu.black_hole_timeouts", Count, U32, |c| c.path_mtu.black_hole_timeouts),
     choice!("icmp.opening", |c| Some(&mut c.icmp.opening), "hard" => OpeningErrors::Hard, "any" => OpeningErrors::Any),
 ];
-
-fn hystart(config: &mut Config) -> Option<&mut HystartConfig> {
-    match &mut config.cc.slow_start {
-        SlowStartConfig::Hystart(hystart) => Some(hystart),
-        _ => None,
-    }
-}
-
-fn css(config: &mut Config) -> Option<&mut CssConfig> {
-    match &mut config.cc.slow_start {
-        SlowStartConfig::HystartPpCss(css) => Some(&mut css.tail),
-        _ => None,
-    }
-}
-
-fn delay(config: &mut Config) -> Option<&mut DelayIncreaseConfig> {
-    match &mut config.cc.slow_start {
-        SlowStartConfig::Classic(_) => None,
-        SlowStartConfig::Hystart(hystart) => Some(&mut hystart.delay),
-        SlowStartConfig::HystartPpCss(css) => Some(&mut css.delay),
-        SlowStartConfig::HystartPpLss(lss) => Some(&mut lss.delay),
-    }
-}
-
-fn cubic(config: &mut Config) -> Option<&mut CubicConfig> {
-    match &mut config.cc.avoidance {
-        AvoidanceConfig::Cubic(cubic) => Some(cubic),
-        AvoidanceConfig::Reno(_) => None,
-    }
-}
-
-fn ssthresh_base(config: &mut Config) -> &mut SsthreshBase {
-    match &mut config.cc.avoidance {
-        AvoidanceConfig::Reno(reno) => &mut reno.ssthresh_base,
-        AvoidanceConfig::Cubic(cubic) => &mut cubic.ssthresh_base,
-    }
-}
-
-fn stepped(config: &mut Config) -> Option<&mut SteppedConfig> {
-    match &mut config.receive.window {
-        ReceiveWindowConfig::Stepped(stepped) => Some(stepped),
-        _ => None,
-    }
-}

@@ -132,6 +132,10 @@ pub struct Details {
     pub flight: FlightSegments,
     /// Octets written and not yet sent.
     pub unsent: Bytes,
+    /// What the send buffer may hold, ...
+    pub send_buffer: Bytes,
+    /// ... and what counts against it: octets that are not acknowledged, and what it takes to keep them.
+    pub send_memory: Bytes,
     /// Since data was last sent, or the connection began; in milliseconds, as the next two are.
     pub since_data_sent: Duration,
     /// Since data last arrived.

@@ -2,6 +2,7 @@
 
 use crate::config::{Config, ValidConfig};
 use crate::cx::StackCx;
+use crate::endpoint::Boundary;
 use crate::event::ConnEvent;
 use crate::pattern::Payload;
 use crate::stack::{Conn, DeviceCaps, Segmentation, Stack, StackConfig, StackEvent, TxChecksum};
@@ -68,6 +69,11 @@ pub(crate) fn stack(device: DeviceCaps) -> Stack {
 
 pub(crate) fn plain_device() -> DeviceCaps {
     DeviceCaps { mtu: 1500, checksum: TxChecksum::Unneeded, segmentation: Segmentation::Off }
+}
+
+/// A device that cuts frames of up to 64 KiB into segments.
+pub(crate) fn tso_device() -> DeviceCaps {
+    DeviceCaps { segmentation: Segmentation::Tso { max_bytes: 65_535 }, ..plain_device() }
 }
 
 impl Script {
@@ -222,6 +228,27 @@ impl Script {
         let result = self.stack.read_pattern(&mut StackCx::new(self.now, &mut Off), self.conn, max);
         self.run(None);
         result
+    }
+
+    pub fn write_with(&mut self, len: u64, boundary: Boundary) -> u64 {
+        let taken = self
+            .stack
+            .write_pattern_with(&mut StackCx::new(self.now, &mut Off), self.conn, len, boundary)
+            .expect("may write");
+        self.run(None);
+        taken
+    }
+
+    /// What left since the last call as `start:end`, with the flags of each frame that has data before it.
+    pub fn frames(&mut self) -> Vec<String> {
+        let frames = self.sent().into_iter().filter(|out| out.len > 0);
+        let letters = |out: &Out| match (out.flags.contains(Flags::FIN), out.flags.contains(Flags::PSH)) {
+            (true, true) => "FP. ",
+            (true, false) => "F. ",
+            (false, true) => "P. ",
+            (false, false) => ". ",
+        };
+        frames.map(|out| format!("{}{}:{}", letters(&out), out.seq, out.seq + out.len)).collect()
     }
 
     pub fn reconfigure(&mut self, cfg: Config) {

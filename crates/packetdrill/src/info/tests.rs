@@ -67,6 +67,8 @@ fn details() -> Details {
         path_mtu: 1_500,
         flight: FlightSegments { outstanding: 15, sacked: 6, lost: 5, retransmitted: 4 },
         unsent: 12_345,
+        send_buffer: 87_040,
+        send_memory: 0,
         since_data_sent: Duration::from_millis(21),
         since_data_received: Duration::from_millis(22),
         since_ack_received: Duration::from_millis(23),

@@ -157,7 +157,21 @@ fn every_field_of_the_configuration_has_been_thought_of() {
         quick_again: _,
     } = ack;
     let ReceiveConfig { window: _, reassembly_max: _, rounding: _, spare_segments: _ } = receive;
-    let SendConfig { buffer: _, nagle: _, sws_override: _, persist_max: _, window_probe: _ } = send;
+    let SendConfig {
+        buffer: _,
+        growth: _,
+        accounting: _,
+        notsent_lowat: _,
+        segmenter: _,
+        push: _,
+        nagle: _,
+        cork: _,
+        sws_override: _,
+        persist_max: _,
+        window_probe: _,
+    } = send;
+    let tcp::config::ChunksConfig { bytes_max: _, win_divisor: _, min_segments: _, rtt_halving: _, refill: _ } =
+        Default::default();
     let OptionsConfig { sack: _, timestamps: _, window_scale: _, mss_max: _, syn_ack_echo: _ } = options;
     let tcp::config::EcnConfig { negotiation: _, syn_again: _, response: _, mark_beta: _ } = ecn;
     let tcp::config::ChallengeConfig { limit: _, interval: _, unsent_ack: _ } = challenge;
@@ -186,7 +200,7 @@ fn controls_have_been_thought_of(
     rto: recovery::rto::RtoConfig,
     rtt: recovery::rtt::RttConfig,
 ) {
-    let cc::CcConfig { initial_window, slow_start: _, avoidance: _, pacing: _ } = cc;
+    let cc::CcConfig { initial_window, slow_start: _, avoidance: _, pacing: _, validation: _, idle_restart: _ } = cc;
     let cc::InitialWindow { segments: _, bytes_max: _ } = initial_window;
     let recovery::RecoveryConfig {
         detector: _,

@@ -8,6 +8,7 @@ mod fastopen;
 mod guard;
 mod lifetime;
 mod path;
+mod send;
 mod validate;
 
 pub use crate::recv::{AckConfig, AckTimer, DrsConfig, QuickAgain, ReceiveWindowConfig, SteppedConfig, WindowLevel};
@@ -16,9 +17,13 @@ pub use fastopen::{FastOpenClient, FastOpenConfig, FastOpenServer};
 pub use guard::{ChallengeConfig, UnsentAck};
 pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLimit};
 pub use path::{Discovery, IcmpConfig, IpConfig, MtuProbing, OpeningErrors, PathMtuConfig, UnsaidMtu};
+pub use send::{
+    ChunkRefill, ChunksConfig, CorkConfig, NagleConfig, PushConfig, SegmenterConfig, SendAccounting, SendConfig,
+    SendGrowth, WindowProbe,
+};
 pub use validate::ConfigError;
 
-use base::{Bytes, Duration};
+use base::Duration;
 use cc::CcConfig;
 use recovery::rto::RtoConfig;
 use recovery::rtt::RttConfig;
@@ -91,43 +96,6 @@ pub enum WindowRounding {
     Segments,
     /// Segments: the size at the start is rounded down, already in the SYN, by what is known of their size when it leaves.
     SegmentsFromSyn,
-}
-
-/// The send side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SendConfig {
-    /// Octets the application may have written that are not yet acknowledged.
-    pub buffer: Bytes,
-    /// What is done with a segment smaller than the maximum.
-    pub nagle: NagleConfig,
-    /// How long a segment that the silly-window rules hold back may wait (RFC 9293 §3.8.6.2.1: 0.1 to 1 s).
-    pub sws_override: Duration,
-    /// Longest interval between zero-window probes (RFC 9293 §3.8.6.1).
-    pub persist_max: Duration,
-    /// What a zero-window probe carries.
-    pub window_probe: WindowProbe,
-}
-
-/// A probe of a closed window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WindowProbe {
-    /// The next octet, beyond the window (RFC 9293 §3.8.6.1). A window too narrow for the silly-window rules is used after
-    /// [`SendConfig::sws_override`].
-    Octet,
-    /// Nothing: a segment one number below SND.UNA, which its receiver must answer (RFC 9293 §3.10.7.4, first). Each answer
-    /// starts the interval anew, and a window too narrow for the next segment is used only when a probe is due.
-    Empty,
-}
-
-/// Coalescing of small segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NagleConfig {
-    /// A small segment waits while anything is unacknowledged (RFC 9293 §3.7.4).
-    Rfc896,
-    /// A small segment waits only while a small segment is unacknowledged (Minshall's rule).
-    Minshall,
-    /// Nothing waits.
-    Off,
 }
 
 /// Which options a SYN carries.
@@ -208,17 +176,6 @@ impl Default for ReceiveConfig {
             reassembly_max: Some(8_192),
             rounding: WindowRounding::Octets,
             spare_segments: 0,
-        }
-    }
-}
-impl Default for SendConfig {
-    fn default() -> Self {
-        Self {
-            buffer: 16 << 20,
-            nagle: NagleConfig::Rfc896,
-            sws_override: Duration::from_millis(200),
-            persist_max: Duration::from_secs(60),
-            window_probe: WindowProbe::Octet,
         }
     }
 }

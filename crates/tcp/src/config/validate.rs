@@ -1,6 +1,8 @@
 //! The only door from [`Config`] to [`ValidConfig`].
 
-use super::{Config, KeepAliveConfig, MarkBeta, ValidConfig, WindowScaleConfig};
+use super::{
+    Config, KeepAliveConfig, MarkBeta, SegmenterConfig, SendAccounting, SendGrowth, ValidConfig, WindowScaleConfig,
+};
 use crate::recv::{AckTimer, ReceiveWindowConfig};
 use base::Duration;
 use core::fmt;
@@ -24,6 +26,10 @@ impl core::error::Error for ConfigError {}
 
 /// Largest window that RFC 7323 §2.3 can express.
 const MAX_WINDOW: u32 = 1 << 30;
+/// No chunk costs more than it can hold.
+const MAX_COST: u32 = 1 << 16;
+/// Largest payload that an IP packet's length can express.
+const MAX_FRAME: u32 = 65_535;
 
 impl Config {
     //= specs/rfc5681.md#acknowledging
@@ -63,7 +69,7 @@ impl Config {
         need(self.ack.every_segments >= 1, "ack.every_segments", "must be at least 1");
         self.receive_window_problems(&mut need);
         need(self.receive.spare_segments <= 64, "receive.spare_segments", "must be at most 64");
-        need((1..=MAX_WINDOW).contains(&self.send.buffer), "send.buffer", "must be between 1 byte and 1 GiB");
+        self.send_buffer_problems(&mut need);
         need(
             self.send.sws_override >= Duration::from_millis(100) && self.send.sws_override <= Duration::from_secs(1),
             "send.sws_override",
@@ -101,6 +107,27 @@ impl Config {
             need(!idle.is_zero(), "keepalive.idle", "must not be zero");
             need(!interval.is_zero(), "keepalive.interval", "must not be zero");
             need(count >= 1, "keepalive.count", "must be at least 1 (RFC 9293 §3.8.4: one lost answer proves nothing)");
+        }
+    }
+
+    /// What the send buffer takes, and how it is cut.
+    fn send_buffer_problems(&self, need: &mut impl FnMut(bool, &'static str, &str)) {
+        let room = 1..=MAX_WINDOW;
+        need(room.contains(&self.send.buffer), "send.buffer", "must be between 1 byte and 1 GiB");
+        need(self.send.notsent_lowat != Some(0), "send.notsent_lowat", "must be at least 1 byte, or absent");
+        if let SendGrowth::WithWindow { max } = self.send.growth {
+            need(room.contains(&max), "send.growth.max", "must be between 1 byte and 1 GiB");
+        }
+        if let SendAccounting::Chunks { head, record } = self.send.accounting {
+            need(head <= MAX_COST, "send.accounting.head", "must be at most 64 KiB");
+            need(record <= MAX_COST, "send.accounting.record", "must be at most 64 KiB");
+        }
+        if let SegmenterConfig::Chunks(chunks) = &self.send.segmenter {
+            let sizes = 1..=MAX_FRAME;
+            need(sizes.contains(&chunks.bytes_max), "send.segmenter.bytes_max", "must be between 1 and 65535 bytes");
+            need(chunks.win_divisor >= 1, "send.segmenter.win_divisor", "must be at least 1");
+            need(chunks.min_segments >= 1, "send.segmenter.min_segments", "must be at least 1");
+            need(!chunks.rtt_halving.is_zero(), "send.segmenter.rtt_halving", "must not be zero");
         }
     }
 

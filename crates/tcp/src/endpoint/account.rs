@@ -73,6 +73,8 @@ impl Endpoint {
             path_mtu: self.path_mtu(),
             flight: self.flight_segments(),
             unsent: self.snd_buf.len() - self.sent_in_buffer(),
+            send_buffer: self.snd_buf.capacity(),
+            send_memory: self.queued_memory(),
             since_data_sent: self.tally.since_data_sent(now),
             since_data_received: self.tally.since_data_received(now),
             since_ack_received: self.tally.since_ack_received(now),

@@ -14,10 +14,6 @@ use recovery::{Delivered, DetectCx, Episode};
 use trace::{Event, Observer};
 use wire::tcp::MAX_SACK_BLOCKS;
 
-/// Free octets of the send buffer for which a writer is woken. Waiting for half of a large buffer would let a flight that
-/// nearly fills it run dry.
-const WORTH_A_WRITE: Bytes = 128 << 10;
-
 /// What one ACK brought, gathered on the way through the steps.
 #[derive(Clone, Copy, Debug, Default)]
 struct Progress {
@@ -192,9 +188,8 @@ impl Endpoint {
             // The FIN occupies a sequence number but no place in the buffer.
             let octets = p.acked.min(self.snd_buf.len());
             self.snd_buf.ack(octets);
-            if self.write_blocked && self.snd_buf.free() >= WORTH_A_WRITE.min(self.cfg.send.buffer / 2) {
-                self.write_blocked = false;
-                self.pending.writable = true;
+            if self.write_blocked && self.chunks_config().is_none() {
+                self.wake_writer();
             }
             self.on_progress();
             // A back-off lasts until a valid sample comes (RFC 6298 §5, closing note; Karn's second rule).
@@ -287,8 +282,7 @@ impl Endpoint {
             self.rec.detector.on_duplicate_ack(&dcx);
         }
         self.rec.detector.on_delivered(&d.batch, &dcx);
-        p.cwnd_limited =
-            self.usage.on_ack(self.snd.una, self.snd.nxt, self.cc.window().cwnd(), self.cc.window().ssthresh());
+        p.cwnd_limited = self.usage.on_ack(self.snd.una, self.snd.nxt, self.cc.window());
         // A duplicate that a probe made says nothing about an episode's retransmissions.
         let dsack = p.dsack.filter(|_| probe == ProbeOutcome::Pending);
         self.undo_if_spurious(cx, dsack, p.acked, d, &dcx);

@@ -1,9 +1,9 @@
-//! The application's calls: write and read, octets or the position-coded pattern.
+//! The application's calls but for writing: read, octets or the position-coded pattern, and other settings.
 
-use super::{Endpoint, SendSide, State};
+use super::{Endpoint, State};
 use crate::config::{AckTimer, ValidConfig};
 use crate::cx::Cx;
-use crate::event::{CloseReason, Read, ReadError, WriteError};
+use crate::event::{CloseReason, Read, ReadError};
 use crate::recv::{AckPace, Lent};
 use trace::Observer;
 
@@ -11,48 +11,18 @@ impl Endpoint {
     /// Goes on with other settings: a socket option that came after the connection was opened.
     ///
     /// What is looked up when it is needed (rules for small segments, time limits, retries, delays of acknowledgements)
-    /// changes at once, and so does the size of the send buffer; keep-alive begins, changes or ends, and what was heard before
-    /// counts. What machines were built from when the connection began (detector, controller, what the SYNs negotiated, the
-    /// receive window) stays as it was built.
+    /// changes at once; keep-alive begins, changes or ends, and what was heard before counts; the send buffer takes its new
+    /// size, and what a cork or Nagle's rule held leaves. What machines were built from when the connection began (detector,
+    /// controller, what the SYNs negotiated, receive buffer) stays as it was built.
     pub(crate) fn reconfigure<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cfg: &ValidConfig) {
         let before = core::mem::replace(&mut self.cfg, cfg.clone());
-        self.snd_buf.set_capacity(cfg.send.buffer);
+        self.follow_send_config(&before.send);
         if before.keepalive != cfg.keepalive {
             self.arm_keepalive(cx);
         }
         let watches = self.state.is_synchronized() && !self.rec.board.is_empty();
         if before.retries.user_timeout != cfg.retries.user_timeout && watches {
             self.arm_loss_timer(cx);
-        }
-    }
-
-    /// Takes as much of `data` as the send buffer has room for. A short count means that `Writable` will follow.
-    ///
-    /// # Errors
-    /// After `shutdown`, or when the connection is over.
-    pub fn write<O: Observer>(&mut self, _cx: &mut Cx<'_, O>, data: &[u8]) -> Result<usize, WriteError> {
-        self.may_write()?;
-        let taken = self.snd_buf.write(data);
-        self.write_blocked = taken < data.len();
-        Ok(taken)
-    }
-
-    /// Like [`Self::write`], for `len` octets of the pattern that continues where the last call ended.
-    ///
-    /// # Errors
-    /// As for `write`.
-    pub fn write_pattern<O: Observer>(&mut self, _cx: &mut Cx<'_, O>, len: u64) -> Result<u64, WriteError> {
-        self.may_write()?;
-        let taken = self.snd_buf.write_pattern(len);
-        self.write_blocked = taken < len;
-        Ok(taken)
-    }
-
-    fn may_write(&self) -> Result<(), WriteError> {
-        match self.closed {
-            Some(reason) => Err(WriteError::Closed(reason)),
-            None if self.snd.side != SendSide::Open => Err(WriteError::Shutdown),
-            None => Ok(()),
         }
     }
 

@@ -12,7 +12,14 @@ impl Endpoint {
         let delivered = self.rec.delivered.as_deref().map_or(0, |d| size_of_val(d) + d.heap_size());
         let undo = self.rec.undo.as_deref().map_or(0, |undo| size_of_val(undo) + undo.heap_size());
         let extras = self.extras.as_deref().map_or(0, size_of_val);
-        size_of::<Self>() + self.rec.rtt.heap_size() + extras + undo + boxes + self.rec.board.heap_size() + delivered
+        size_of::<Self>()
+            + self.rec.rtt.heap_size()
+            + extras
+            + self.snd_buf.chunks_size()
+            + undo
+            + boxes
+            + self.rec.board.heap_size()
+            + delivered
     }
     /// Scoreboard records touched since the connection began; tests bound its growth per ACK.
     pub fn records_visited(&self) -> u64 {

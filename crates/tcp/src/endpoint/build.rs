@@ -35,8 +35,8 @@ impl Endpoint {
     #[inline]
     pub(super) fn segment_size(&self) -> Bytes {
         match self.blocks_to_report() {
-            0 => self.snd.smss,
-            blocks => self.snd.smss.saturating_sub(SACK_OVERHEAD + SACK_BLOCK * blocks).max(1),
+            0 => self.full_size(),
+            blocks => self.full_size().saturating_sub(SACK_OVERHEAD + SACK_BLOCK * blocks).max(1),
         }
     }
 
@@ -57,7 +57,7 @@ impl Endpoint {
         if range.end.after(data_end) {
             flags = flags.with(Flags::FIN);
         }
-        if (range.end.at_or_after(data_end) || self.ends_syn_data(range.end)) && payload > 0 {
+        if payload > 0 && (self.pushes(range.end) || self.ends_syn_data(range.end)) {
             flags = flags.with(Flags::PSH);
         }
         self.note_departure(cx.now, payload, outgoing.retransmits);

@@ -3,6 +3,7 @@
 use super::{Application, Endpoint, SendSide, State};
 use crate::cx::Cx;
 use crate::event::CloseReason;
+use crate::send::burst::SmallRule;
 use crate::timers::TimerKind;
 use base::SeqNum;
 use trace::Observer;
@@ -14,6 +15,7 @@ impl Endpoint {
             return;
         }
         self.snd.side = SendSide::FinQueued;
+        self.look_at_chunks(SmallRule::Leave);
         match self.state {
             State::Established => self.set_state(cx, State::FinWait1),
             State::CloseWait => self.set_state(cx, State::LastAck),

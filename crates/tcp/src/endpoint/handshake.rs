@@ -2,8 +2,8 @@
 
 use super::fastopen::Copies;
 use super::{
-    Application, EcnState, Endpoint, FourTuple, Origin, PendingEvents, Probing, ReceiveSide, RecoverySide, Segment,
-    SendSide, SendSpace, State, Tally,
+    Application, EcnState, Endpoint, FourTuple, Frames, Origin, PendingEvents, Probing, ReceiveSide, RecoverySide,
+    Segment, SendSide, SendSpace, State, Tally,
 };
 use crate::config::{SackConfig, SynAckEcho, ValidConfig, WindowRounding};
 use crate::cx::Cx;
@@ -14,6 +14,7 @@ use crate::send::{CwndUsage, Pacer, SendBuffer};
 use crate::timers::{TimerKind, TimerTable};
 use crate::timestamps::TimestampState;
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
+use cc::CwndValidation;
 use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
@@ -144,7 +145,7 @@ impl Endpoint {
             snd_buf: SendBuffer::new(cfg.send.buffer),
             rec: RecoverySide::new(cfg, first, cx.now),
             cc: cc::build(&cfg.cc, u32::from(mss), iss),
-            usage: CwndUsage::new(first),
+            usage: CwndUsage::new(CwndValidation::HalfUsed, first, cx.now),
             pacer: Pacer::default(),
             rcv: ReceiveSide::new(cfg, mss),
             ecn: EcnState::default(),
@@ -153,6 +154,7 @@ impl Endpoint {
             bare_probe_due: false,
             write_blocked: false,
             application: Application::Reads,
+            frames: Frames::Segments,
             pending: PendingEvents::default(),
             closed: None,
             last_snapshot: (0, 0, 0),
@@ -293,6 +295,10 @@ impl Endpoint {
         self.rec.retries = 0;
         if self.state == State::SynReceived || self.origin == Origin::Passive {
             let shift = if repr.flags.contains(Flags::SYN) { 0 } else { self.neg.snd_shift };
+            if self.chunks_config().is_some() {
+                // The unscaled window of the SYN says nothing of what the peer will offer.
+                self.snd.max_wnd = 0;
+            }
             self.set_snd_wnd(u32::from(repr.window) << shift);
         }
         // An application that went ahead has been told.

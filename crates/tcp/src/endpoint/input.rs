@@ -25,6 +25,7 @@ impl Endpoint {
             State::SynSent => self.in_syn_sent(cx, seg),
             _ => self.in_synchronized(cx, seg),
         };
+        self.look_at_chunks(self.small_rule());
         if let Disposition::Challenge(reason) | Disposition::Dropped(reason) = disposition {
             let count = &mut self.rare_mut().dropped[reason as usize];
             *count = count.saturating_add(1);

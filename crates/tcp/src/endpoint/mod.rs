@@ -11,6 +11,7 @@ mod ack;
 mod app;
 mod audit;
 mod build;
+mod bursts;
 mod challenge;
 mod close;
 mod data;
@@ -33,6 +34,7 @@ mod tally;
 mod tests;
 mod timeout;
 mod undo;
+mod write;
 
 pub(crate) use fastopen::{Answers, FastOpenAnswer, FastOpenNews};
 pub(crate) use handshake::SynInfo;
@@ -42,6 +44,7 @@ pub(crate) use path_mtu::LearnedMtu;
 pub(crate) use path_mtu::MayCut;
 pub use queues::{FinProgress, Queues};
 pub use state::State;
+pub use write::Boundary;
 
 use crate::config::ValidConfig;
 use crate::cx::Cx;
@@ -209,6 +212,15 @@ enum Application {
     Gone,
 }
 
+/// What the device takes at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Frames {
+    /// One segment.
+    Segments,
+    /// Several, which it cuts: it is worth while to keep chunks.
+    Bursts,
+}
+
 /// Readiness not yet polled.
 #[derive(Clone, Copy, Debug, Default)]
 struct PendingEvents {
@@ -249,6 +261,7 @@ pub struct Endpoint {
     bare_probe_due: bool,
     write_blocked: bool,
     application: Application,
+    frames: Frames,
     pending: PendingEvents,
     closed: Option<CloseReason>,
     last_snapshot: (Bytes, Bytes, Bytes),
@@ -349,6 +362,9 @@ impl Endpoint {
     fn set_state<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: State) {
         let from = self.state;
         self.state = to;
+        if to == State::Established {
+            self.grow_send_buffer();
+        }
         cx.emit(|| Event::StateChanged { from: from.name(), to: to.name() });
     }
     //= specs/rfc9937.md#end-of-an-episode

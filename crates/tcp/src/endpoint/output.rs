@@ -71,6 +71,7 @@ impl Endpoint {
                 return self.send_probe(cx, out);
             }
         }
+        self.after_run(cx.now);
         self.note_held(cx.now);
         if self.bare_probe_due {
             self.bare_probe_due = false;
@@ -128,7 +129,7 @@ impl Endpoint {
     /// Octets that may leave now as far as congestion control goes. An empty pipe always admits one segment, a FIN behind
     /// it included: nothing else would bring the next acknowledgement.
     #[inline]
-    fn allowance(&self) -> Bytes {
+    pub(super) fn allowance(&self) -> Bytes {
         let (window, pipe) = (self.cc.window().cwnd(), self.rec.board.pipe());
         let room = match (&self.rec.reduction, self.cfg.recovery.limited_transmit) {
             (Some(reduction), _) => reduction.quota(),
@@ -238,8 +239,15 @@ impl Endpoint {
         if unsent == 0 {
             return if fin_waits { Some(self.emit_new(cx, out, 0, true)) } else { None };
         }
+        if self.chunks_config().is_some() {
+            let len = self.next_of_burst(cx, out)?;
+            return Some(self.emit_new(cx, out, len, fin_waits && len == unsent));
+        }
         let edge = self.snd.una + self.snd.wnd;
         let usable = if edge.after(self.snd.nxt) { edge.distance_from(self.snd.nxt) } else { 0 };
+        if self.rec.board.is_empty() && usable > 0 {
+            self.restart_if_idle(cx.now);
+        }
         let mut len = unsent.min(usable).min(self.burst(out));
         if len > size {
             // Whole segments only; what remains is judged by itself next time.
@@ -282,7 +290,7 @@ impl Endpoint {
     }
 
     /// Nothing is in flight that could bring news of the window: the persist timer has to.
-    fn wait_for_window<O: Observer>(&mut self, cx: &mut Cx<'_, O>, by_window: bool) {
+    pub(super) fn wait_for_window<O: Observer>(&mut self, cx: &mut Cx<'_, O>, by_window: bool) {
         if by_window && self.rec.board.is_empty() && self.rec.probe == Probing::Idle && !self.is_early() {
             self.rec.probe = Probing::Waiting(0);
             self.arm_loss_timer(cx);
@@ -310,6 +318,7 @@ impl Endpoint {
             self.rec.rto_base = cx.now;
         }
         self.snd.nxt = range.end;
+        self.cover_chunks(start + len);
         if fin {
             self.snd.side = SendSide::FinSent;
         }
@@ -352,7 +361,8 @@ impl Endpoint {
 
     /// How long the persist timer waits after this many probes.
     pub(super) fn persist_interval(&self, probes: u32) -> Duration {
-        if self.snd.wnd > 0 && self.cfg.send.window_probe == WindowProbe::Octet {
+        let at_once = self.chunks_config().is_none() && self.cfg.send.window_probe == WindowProbe::Octet;
+        if self.snd.wnd > 0 && at_once {
             return self.cfg.send.sws_override;
         }
         let doubled = self.rec.rto.current().duration().scale(1 << probes.min(16), 1);

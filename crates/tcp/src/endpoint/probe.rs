@@ -67,7 +67,7 @@ impl Endpoint {
     /// One segment of new data, if the peer's window takes it, whatever the congestion window and Nagle's rule say.
     fn send_one_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         let unsent = self.data_end().distance_from(self.snd.nxt);
-        let len = unsent.min(self.segment_size());
+        let len = self.up_to_chunk_end(unsent.min(self.segment_size()));
         let edge = self.snd.una + self.snd.wnd;
         if self.snd.side == SendSide::FinSent || len == 0 || (self.snd.nxt + len).after(edge) {
             return None;
@@ -102,6 +102,7 @@ impl Endpoint {
             return Some(self.send_bare_probe(cx, out));
         }
         let len = self.snd.wnd.min(unsent).clamp(1, self.segment_size());
+        let len = self.commit_probe(len);
         let transmit = self.emit_new(cx, out, len, false);
         self.arm_loss_timer(cx);
         Some(transmit)

@@ -48,7 +48,7 @@ impl Endpoint {
             fin_received: self.fin_received(),
             unacknowledged: self.snd_buf.len(),
             unsent: self.snd_buf.len() - self.sent_in_buffer(),
-            room: self.snd_buf.free(),
+            room: self.snd_buf.capacity().saturating_sub(self.queued_memory()),
             fin,
         }
     }

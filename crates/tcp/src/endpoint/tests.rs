@@ -2,6 +2,7 @@
 
 mod account;
 mod ack_clock;
+mod bursts;
 mod clauses;
 mod closing;
 mod cost;

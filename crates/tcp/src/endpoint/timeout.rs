@@ -34,7 +34,7 @@ impl Endpoint {
                 TimerKind::KeepAlive => self.on_keepalive_timeout(cx),
                 TimerKind::FinWait2 | TimerKind::TimeWait => self.finish(cx, CloseReason::Normal),
                 // The pacer's release time has come; `poll_transmit` looks again.
-                TimerKind::Pace => {}
+                TimerKind::Pace => self.look_at_chunks(self.small_rule()),
             }
         }
     }

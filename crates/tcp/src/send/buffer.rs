@@ -4,6 +4,7 @@
 //! ([`crate::pattern`]); the first write decides, and mixing the two is a mistake in the program. What is in flight and
 //! what is not is the scoreboard's knowledge, not the buffer's.
 
+use super::chunks::Chunks;
 use base::Bytes;
 use core::fmt;
 use std::collections::VecDeque;
@@ -18,6 +19,8 @@ pub(crate) struct SendBuffer {
     capacity: Bytes,
     /// Octets acknowledged since the stream began.
     acked: u64,
+    /// How what is held was cut, while a segmenter that keeps chunks holds anything.
+    chunks: Option<Box<Chunks>>,
 }
 
 #[derive(Clone)]
@@ -61,7 +64,7 @@ pub(crate) enum SendSlice<'a> {
 impl SendBuffer {
     /// An empty buffer for up to `capacity` octets; memory is taken as it fills.
     pub fn new(capacity: Bytes) -> Self {
-        Self { content: Content::Unset, capacity, acked: 0 }
+        Self { content: Content::Unset, capacity, acked: 0, chunks: None }
     }
     /// The buffer has another size. What it holds stays, also when that is more.
     pub fn set_capacity(&mut self, capacity: Bytes) {
@@ -73,14 +76,21 @@ impl SendBuffer {
     /// When this stream was begun with [`Self::write_pattern`].
     pub fn write(&mut self, data: &[u8]) -> usize {
         let taken = data.len().min(self.free() as usize);
+        self.append(&data[..taken]);
+        taken
+    }
+    /// Takes all of `data`, whether there is room or not.
+    ///
+    /// # Panics
+    /// As [`Self::write`].
+    pub fn append(&mut self, data: &[u8]) {
         if let Content::Unset = self.content {
             self.content = Content::Octets(Box::default());
         }
         match &mut self.content {
-            Content::Octets(octets) => octets.extend(&data[..taken]),
+            Content::Octets(octets) => octets.extend(data),
             _ => panic!("octets written to a stream that carries the pattern"),
         }
-        taken
     }
     /// Takes up to `len` octets of the pattern, as many as there is room for, and returns how many.
     ///
@@ -88,17 +98,49 @@ impl SendBuffer {
     /// When this stream was begun with [`Self::write`].
     pub fn write_pattern(&mut self, len: u64) -> u64 {
         let taken = Bytes::try_from(len).unwrap_or(Bytes::MAX).min(self.free());
+        self.append_pattern(taken);
+        u64::from(taken)
+    }
+    /// Takes `taken` octets of the pattern, whether there is room or not.
+    ///
+    /// # Panics
+    /// As [`Self::write_pattern`].
+    pub fn append_pattern(&mut self, taken: Bytes) {
         match &mut self.content {
             Content::Unset => self.content = Content::Pattern(taken),
             Content::Pattern(held) => *held += taken,
             Content::Octets(_) => panic!("pattern written to a stream that carries octets"),
         }
-        u64::from(taken)
     }
     /// Octets that can still be written.
     #[inline]
     pub fn free(&self) -> Bytes {
         self.capacity.saturating_sub(self.len())
+    }
+    /// What may be held.
+    #[inline]
+    pub fn capacity(&self) -> Bytes {
+        self.capacity
+    }
+    /// How what is held was cut.
+    #[inline]
+    pub fn chunks(&self) -> Option<&Chunks> {
+        self.chunks.as_deref()
+    }
+    /// The same, for changes.
+    #[inline]
+    pub fn chunks_if_any(&mut self) -> Option<&mut Chunks> {
+        self.chunks.as_deref_mut()
+    }
+    /// The same, begun if there is nothing yet.
+    #[inline]
+    pub fn chunks_mut(&mut self) -> &mut Chunks {
+        let begin = self.acked + u64::from(self.len());
+        self.chunks.get_or_insert_with(|| Box::new(Chunks::new(begin)))
+    }
+    /// Octets that chunks take beside what is held.
+    pub fn chunks_size(&self) -> usize {
+        self.chunks().map_or(0, Chunks::size)
     }
     /// Octets that are not acknowledged, sent or not.
     #[inline]
@@ -133,6 +175,12 @@ impl SendBuffer {
             Content::Pattern(len) => *len -= n,
         }
         self.acked += u64::from(n);
+        if let Some(chunks) = &mut self.chunks {
+            chunks.ack(self.acked);
+            if chunks.is_empty() {
+                self.chunks = None;
+            }
+        }
     }
     /// The `len` octets that begin `offset` octets behind the oldest one held.
     ///

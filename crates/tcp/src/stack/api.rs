@@ -1,10 +1,10 @@
 //! The application's side of a stack.
 
 use super::{Conn, ConnectError, LocalEnd, Stack, StackCounters};
-use super::{StackEvent, slots::Admission, slots::Slot};
+use super::{Segmentation, StackEvent, slots::Admission, slots::Slot};
 use crate::config::ValidConfig;
 use crate::cx::{Cx, StackCx};
-use crate::endpoint::{Endpoint, FourTuple};
+use crate::endpoint::{Boundary, Endpoint, FourTuple};
 use crate::event::{Read, ReadError, WriteError};
 use crate::info::{Details, TcpInfo};
 use crate::recv::AckPace;
@@ -53,9 +53,17 @@ impl Stack {
             Endpoint::connect(cfg, tuple, iss, self.device.mtu, &mut ecx)
         };
         self.start_on_known_path(&mut endpoint, cx.now);
-        let conn = self.slots.insert(endpoint, rng, id);
+        let conn = self.slots.insert(self.equipped(endpoint, cx.now), rng, id);
         self.mark_ready(conn.slot);
         Ok(conn)
+    }
+
+    /// An endpoint that knows what the device can do.
+    pub(super) fn equipped(&self, mut endpoint: Endpoint, now: Instant) -> Endpoint {
+        if let Segmentation::Tso { .. } = self.device.segmentation {
+            endpoint.send_bursts(now);
+        }
+        endpoint
     }
 
     pub(super) fn next_stream(&mut self) -> (ConnId, base::Rng) {
@@ -95,7 +103,32 @@ impl Stack {
         conn: Conn,
         data: &[u8],
     ) -> Result<usize, WriteError> {
-        self.with(cx, conn, |endpoint, ecx| endpoint.write(ecx, data)).unwrap_or(Err(WriteError::NoConnection))
+        self.write_with(cx, conn, data, Boundary::None)
+    }
+
+    /// Like [`Self::write`], and says what is at the end of `data`.
+    ///
+    /// # Errors
+    /// As for `write`.
+    pub fn write_with<O: Observer>(
+        &mut self,
+        cx: &mut StackCx<'_, O>,
+        conn: Conn,
+        data: &[u8],
+        boundary: Boundary,
+    ) -> Result<usize, WriteError> {
+        let written = self.with(cx, conn, |endpoint, ecx| endpoint.write_with(ecx, data, boundary));
+        written.unwrap_or(Err(WriteError::NoConnection))
+    }
+
+    /// Whether it is worth while to write; if not, `Writable` follows when it is.
+    pub fn poll_writable<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) -> bool {
+        self.with(cx, conn, |endpoint, _| endpoint.poll_writable()).unwrap_or(false)
+    }
+
+    /// What waits for more to be written leaves now.
+    pub fn push_pending<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
+        self.with(cx, conn, |endpoint, _| endpoint.push_pending());
     }
 
     /// Like [`Self::write`], for `len` octets of the position-coded pattern.
@@ -108,7 +141,22 @@ impl Stack {
         conn: Conn,
         len: u64,
     ) -> Result<u64, WriteError> {
-        self.with(cx, conn, |endpoint, ecx| endpoint.write_pattern(ecx, len)).unwrap_or(Err(WriteError::NoConnection))
+        self.write_pattern_with(cx, conn, len, Boundary::None)
+    }
+
+    /// Like [`Self::write_pattern`], and says what is at the end of it.
+    ///
+    /// # Errors
+    /// As for `write`.
+    pub fn write_pattern_with<O: Observer>(
+        &mut self,
+        cx: &mut StackCx<'_, O>,
+        conn: Conn,
+        len: u64,
+        boundary: Boundary,
+    ) -> Result<u64, WriteError> {
+        let written = self.with(cx, conn, |endpoint, ecx| endpoint.write_pattern_with(ecx, len, boundary));
+        written.unwrap_or(Err(WriteError::NoConnection))
     }
 
     /// Moves received octets into `buf`.

@@ -113,7 +113,7 @@ impl Stack {
         let syn = SynInfo { tuple, iss, mtu: self.device.mtu, repr: *repr, ecn: segment.ecn };
         let answer = self.answer_fast_open(on, &tuple, segment, at);
         let mut cx = Cx::new(at, &mut rng, id, obs);
-        let mut endpoint = Endpoint::accept(&cfg, &syn, &mut cx);
+        let mut endpoint = self.equipped(Endpoint::accept(&cfg, &syn, &mut cx), at);
         self.start_on_known_path(&mut endpoint, at);
         endpoint.answer_fast(&mut cx, segment, answer);
         let conn = self.slots.insert(endpoint, rng, id);

@@ -1,0 +1,55 @@
+//! Groups of leaves that depend on a kind: where they lie, if the kind is theirs.
+
+use cc::{AvoidanceConfig, CssConfig, CubicConfig, DelayIncreaseConfig, HystartConfig, SlowStartConfig, SsthreshBase};
+use tcp::config::{ChunksConfig, Config, ReceiveWindowConfig, SegmenterConfig, SteppedConfig};
+
+pub(crate) fn chunks(config: &mut Config) -> Option<&mut ChunksConfig> {
+    match &mut config.send.segmenter {
+        SegmenterConfig::Chunks(chunks) => Some(chunks),
+        SegmenterConfig::Stream => None,
+    }
+}
+
+pub(crate) fn hystart(config: &mut Config) -> Option<&mut HystartConfig> {
+    match &mut config.cc.slow_start {
+        SlowStartConfig::Hystart(hystart) => Some(hystart),
+        _ => None,
+    }
+}
+
+pub(crate) fn css(config: &mut Config) -> Option<&mut CssConfig> {
+    match &mut config.cc.slow_start {
+        SlowStartConfig::HystartPpCss(css) => Some(&mut css.tail),
+        _ => None,
+    }
+}
+
+pub(crate) fn delay(config: &mut Config) -> Option<&mut DelayIncreaseConfig> {
+    match &mut config.cc.slow_start {
+        SlowStartConfig::Classic(_) => None,
+        SlowStartConfig::Hystart(hystart) => Some(&mut hystart.delay),
+        SlowStartConfig::HystartPpCss(css) => Some(&mut css.delay),
+        SlowStartConfig::HystartPpLss(lss) => Some(&mut lss.delay),
+    }
+}
+
+pub(crate) fn cubic(config: &mut Config) -> Option<&mut CubicConfig> {
+    match &mut config.cc.avoidance {
+        AvoidanceConfig::Cubic(cubic) => Some(cubic),
+        AvoidanceConfig::Reno(_) => None,
+    }
+}
+
+pub(crate) fn ssthresh_base(config: &mut Config) -> &mut SsthreshBase {
+    match &mut config.cc.avoidance {
+        AvoidanceConfig::Reno(reno) => &mut reno.ssthresh_base,
+        AvoidanceConfig::Cubic(cubic) => &mut cubic.ssthresh_base,
+    }
+}
+
+pub(crate) fn stepped(config: &mut Config) -> Option<&mut SteppedConfig> {
+    match &mut config.receive.window {
+        ReceiveWindowConfig::Stepped(stepped) => Some(stepped),
+        _ => None,
+    }
+}

@@ -1,0 +1,384 @@
+//! Bursts of a segmenter that keeps chunks: when the unsent chunks are looked at, and what the connection knows then
+//! ([`crate::send::burst`] decides); also how far the congestion window was used when nothing more can leave.
+//!
+//! Chunks are looked at when something happened that may let them go: a write, a segment from the peer, a change of settings,
+//! the pacer. What is let go is a burst, and leaves as soon as its turn comes; the numbers here count it as sent.
+
+use super::output::TxBuf;
+use super::{Endpoint, Frames, SendSide};
+use crate::config::{ChunkRefill, ChunksConfig, CorkConfig, NagleConfig, PushConfig, SendAccounting, SendGrowth};
+use crate::cx::Cx;
+use crate::send::CwndUsage;
+use crate::send::burst::{By, Hold, Place, Scope, SmallRule, Verdict, View, Wait, max_segments};
+use crate::send::chunks::{Chunk, Push};
+use crate::send::nagle::Outstanding;
+use crate::send::window::Standing;
+use base::{Bytes, Duration, Instant, SeqNum};
+use cc::IdleRestart;
+use recovery::Episode;
+use trace::Observer;
+
+/// A transmission longer ago than this says that no train of bursts is under way.
+const RECENT: Duration = Duration::from_millis(1);
+/// No round trip is shorter: an ACK of what has just left is not there yet.
+const FINEST: Duration = Duration::from_nanos(125);
+/// Largest window half of which is not enough for a segment (RFC 9293 §3.7.1: the default segment size).
+const TINY_WINDOW: Bytes = 536;
+/// Segments are not cut smaller for a peer with a tiny window.
+const SMALLEST: Bytes = 48;
+
+impl Endpoint {
+    /// What is kept of chunks, if the profile and the device want them.
+    #[inline]
+    pub(super) fn chunks_config(&self) -> Option<&ChunksConfig> {
+        match self.frames {
+            Frames::Segments => None,
+            Frames::Bursts => self.cfg.send.chunks(),
+        }
+    }
+
+    /// The device takes several segments at once.
+    pub(crate) fn send_bursts(&mut self, now: Instant) {
+        self.frames = Frames::Bursts;
+        if self.cfg.send.chunks().is_some() {
+            self.usage = CwndUsage::new(self.cfg.cc.validation, self.snd.nxt, now);
+        }
+    }
+
+    /// `octets`, but no more than half of the largest window the peer ever offered: more would make its window a stop and go.
+    fn within_half_window(&self, octets: Bytes) -> Bytes {
+        let max_wnd = self.snd.max_wnd;
+        let most = if max_wnd > TINY_WINDOW { max_wnd / 2 } else { max_wnd };
+        if most > 0 && octets > most { most.max(SMALLEST) } else { octets }
+    }
+
+    /// Payload octets of a full segment without SACK option.
+    #[inline]
+    pub(super) fn full_size(&self) -> Bytes {
+        match self.chunks_config() {
+            None => self.snd.smss,
+            Some(_) => self.within_half_window(self.snd.smss),
+        }
+    }
+
+    /// How long a chunk becomes.
+    pub(super) fn chunk_goal(&self, cfg: &ChunksConfig) -> Bytes {
+        let size = self.segment_size();
+        (self.within_half_window(cfg.bytes_max) / size * size).max(size)
+    }
+
+    /// Octets of the stream before SND.NXT.
+    fn sent_offset(&self) -> u64 {
+        self.offset_of(self.snd.nxt)
+    }
+
+    /// Octets of the stream before `seq`, which is not beyond what was written.
+    fn offset_of(&self, seq: SeqNum) -> u64 {
+        // The SYN has a number but no place in the stream.
+        let una = self.snd.una.max(self.snd.iss + 1);
+        let seq = seq.min(una + self.snd_buf.len()).max(una);
+        self.snd_buf.start_offset() + u64::from(seq.distance_from(una))
+    }
+
+    /// Octets that were let go and have not left.
+    fn planned(&self) -> Bytes {
+        let committed = self.snd_buf.chunks().map_or(0, |chunks| chunks.committed());
+        Bytes::try_from(committed.saturating_sub(self.sent_offset())).unwrap_or(Bytes::MAX)
+    }
+
+    /// Octets that were not let go.
+    pub(super) fn not_let_go(&self) -> Bytes {
+        self.data_end().distance_from(self.snd.nxt).saturating_sub(self.planned())
+    }
+
+    /// How a small segment at the end of what was written is treated, by the settings.
+    pub(super) fn small_rule(&self) -> SmallRule {
+        let send = &self.cfg.send;
+        match (send.cork, send.nagle) {
+            _ if self.snd_buf.chunks().is_some_and(|chunks| chunks.urged) => SmallRule::Leave,
+            (CorkConfig::On, _) => SmallRule::Hold,
+            (_, NagleConfig::Rfc896) => SmallRule::Rfc896,
+            (_, NagleConfig::Minshall) => SmallRule::Minshall,
+            (_, NagleConfig::Off) => SmallRule::Leave,
+        }
+    }
+
+    /// The chunks are to be looked at when it is the turn of new data.
+    #[inline]
+    pub(super) fn look_at_chunks(&mut self, rule: SmallRule) {
+        if let Some(chunks) = self.snd_buf.chunks_if_any() {
+            chunks.due = chunks.due.max(Some(rule));
+        }
+    }
+
+    /// The next part of a burst that is to leave.
+    pub(super) fn next_of_burst<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &TxBuf) -> Option<Bytes> {
+        let due = self.snd_buf.chunks_if_any()?.due.take();
+        if let Some(rule) = due {
+            self.let_go(cx, rule, Scope::All);
+        }
+        let at = self.sent_offset();
+        let end = self.snd_buf.chunks()?.burst_end(at)?;
+        let size = self.segment_size();
+        let most = (out.tso_max_bytes / size * size).max(size);
+        Some(Bytes::try_from(end - at).unwrap_or(Bytes::MAX).min(most))
+    }
+
+    /// Lets chunks go, as many as `scope` and the rules allow.
+    pub(super) fn let_go<O: Observer>(&mut self, cx: &mut Cx<'_, O>, rule: SmallRule, scope: Scope) {
+        let Some(&cfg) = self.chunks_config() else { return };
+        if self.rec.board.is_empty() && self.planned() == 0 {
+            self.restart_if_idle(cx.now);
+        }
+        while let Some(view) = self.view(&cfg, cx.now, rule, scope) {
+            match view.decide(&cfg) {
+                Verdict::Send(octets) => {
+                    self.commit(octets, if octets > view.size { Push::Yes } else { Push::No });
+                    self.after_burst(cx.now);
+                    if scope == Scope::One {
+                        return;
+                    }
+                }
+                Verdict::Hold(hold) => return self.on_hold(cx, hold),
+            }
+        }
+    }
+
+    fn on_hold<O: Observer>(&mut self, cx: &mut Cx<'_, O>, hold: Hold) {
+        if matches!(hold, Hold::Cwnd | Hold::Deferred(By::Cwnd)) {
+            self.usage.on_blocked(self.snd.nxt);
+        }
+        if self.planned() == 0 {
+            self.wait_for_window(cx, matches!(hold, Hold::PeerWindow | Hold::Small));
+        }
+    }
+
+    fn commit(&mut self, octets: Bytes, push: Push) {
+        let size = self.segment_size();
+        let Some(chunks) = self.snd_buf.chunks_if_any() else { return };
+        chunks.commit(octets, push);
+        let committed = chunks.committed();
+        if !octets.is_multiple_of(size) {
+            let from_una = committed - self.snd_buf.start_offset();
+            self.snd.small_end = self.snd.una + Bytes::try_from(from_una).unwrap_or(Bytes::MAX);
+        }
+    }
+
+    /// What is known of the oldest chunk, which takes from the next one first if it may.
+    fn view(&mut self, cfg: &ChunksConfig, now: Instant, rule: SmallRule, scope: Scope) -> Option<View> {
+        let head = self.snd_buf.chunks()?.head()?;
+        let mut view = self.view_of(cfg, head, now, rule, scope);
+        let fits = view.quota().saturating_mul(view.size);
+        if cfg.refill == ChunkRefill::FromNext && fits > head.len {
+            self.snd_buf.chunks_mut().grow_head(fits - head.len);
+            view.head = self.snd_buf.chunks()?.head()?;
+            view.place = self.place_of_head();
+        }
+        Some(view)
+    }
+
+    fn place_of_head(&self) -> Place {
+        match (self.snd_buf.chunks().map_or(0, |chunks| chunks.unsent()), self.snd.side) {
+            (2.., _) => Place::Middle,
+            (_, SendSide::FinQueued) => Place::BeforeFin,
+            _ => Place::Last,
+        }
+    }
+
+    fn view_of(&self, cfg: &ChunksConfig, head: Chunk, now: Instant, rule: SmallRule, scope: Scope) -> View {
+        let (planned, window) = (self.planned(), self.cc.window());
+        let in_flight = self.segments_in_flight();
+        let free_segments = self.free_segments(in_flight);
+        let (edge, at) = (self.snd.una + self.snd.wnd, self.snd.nxt + planned);
+        let size = self.segment_size();
+        let percent = if window.cwnd() < window.ssthresh() / 2 { 200 } else { 120 };
+        let (srtt, min_rtt) = (self.rec.rtt.srtt(), self.rec.rtt.min_rtt());
+        View {
+            head,
+            place: self.place_of_head(),
+            size,
+            cwnd_segments: in_flight + free_segments,
+            free_segments,
+            max_segments: max_segments(cfg, window.cwnd().max(self.flight_size()), percent, size, srtt, min_rtt),
+            snd_wnd: self.snd.wnd,
+            usable: if edge.after(at) { edge.distance_from(at) } else { 0 },
+            rule,
+            outstanding: self.outstanding(at),
+            scope,
+            wait: self.wait(now, planned),
+        }
+    }
+
+    /// Segments in flight, with those that were let go.
+    fn segments_in_flight(&self) -> u32 {
+        let (board, smss) = (&self.rec.board, self.snd.smss);
+        let planned = self.snd_buf.chunks().map_or(0, |chunks| chunks.segments_behind(self.sent_offset(), smss));
+        (board.outstanding_segments() + planned).saturating_sub(board.departed_bytes() / smss)
+    }
+
+    /// Segments that congestion control still lets leave. Counted in segments where the window is what limits them, as a
+    /// small one costs the path as much as a full one; an empty path always takes one.
+    fn free_segments(&self, in_flight: u32) -> u32 {
+        let (window, smss) = (self.cc.window().cwnd(), self.snd.smss);
+        let free = match self.rec.reduction {
+            Some(_) => self.allowance().saturating_sub(self.planned()) / smss,
+            None => (window / smss).saturating_sub(in_flight),
+        };
+        if in_flight == 0 { free.max(1) } else { free }
+    }
+
+    /// What is unacknowledged before `nxt`.
+    fn outstanding(&self, nxt: SeqNum) -> Outstanding {
+        if self.snd.una == nxt {
+            Outstanding::Nothing
+        } else if self.snd.small_end.after(self.snd.una) {
+            Outstanding::Small
+        } else {
+            Outstanding::Full
+        }
+    }
+
+    fn wait(&self, now: Instant, planned: Bytes) -> Wait {
+        let board = &self.rec.board;
+        let newest = if planned > 0 { Some(now) } else { board.newest_sent_at() };
+        let oldest = board.first().map(|first| first.xmit.at).or(newest);
+        match (oldest, newest) {
+            (Some(oldest), Some(newest)) if self.rec.episode == Episode::Open && now.since(newest) <= RECENT => {
+                let srtt = self.rec.rtt.srtt().unwrap_or_default().max(FINEST);
+                Wait::Ack { expected_in: (oldest + srtt).since(now), srtt }
+            }
+            _ => Wait::Never,
+        }
+    }
+
+    /// Everything before `end` was emitted, whoever chose it.
+    #[inline]
+    pub(super) fn cover_chunks(&mut self, end: SeqNum) {
+        let end = self.offset_of(end);
+        if let Some(chunks) = self.snd_buf.chunks_if_any() {
+            chunks.cover(end);
+        }
+    }
+
+    /// `len`, or less if a chunk or burst ends before.
+    pub(super) fn up_to_chunk_end(&self, len: Bytes) -> Bytes {
+        let Some(chunks) = self.snd_buf.chunks() else { return len };
+        let at = self.sent_offset();
+        match (chunks.burst_end(at), chunks.head()) {
+            (Some(end), _) => len.min(Bytes::try_from(end - at).unwrap_or(Bytes::MAX)),
+            (None, Some(head)) => len.min(head.len),
+            (None, None) => len,
+        }
+    }
+
+    /// A probe of `len` octets, or up to the end of its chunk, is to leave, and to be pushed; returns how much it takes.
+    pub(super) fn commit_probe(&mut self, len: Bytes) -> Bytes {
+        let len = self.up_to_chunk_end(len);
+        if self.planned() == 0 && self.chunks_config().is_some() {
+            self.commit(len, Push::Yes);
+        }
+        len
+    }
+
+    /// Whether a segment that ends at `end` carries PSH.
+    pub(super) fn pushes(&self, end: SeqNum) -> bool {
+        match (self.cfg.send.push, self.chunks_config()) {
+            (PushConfig::Writes, Some(_)) => {
+                let end = self.offset_of(end);
+                self.snd_buf.chunks().is_some_and(|chunks| chunks.pushes(end))
+            }
+            _ => end.at_or_after(self.data_end()),
+        }
+    }
+
+    /// A burst was let go: a writer may have been waiting for that.
+    fn after_burst(&mut self, now: Instant) {
+        if self.write_blocked {
+            self.make_room(now);
+        }
+    }
+
+    /// Nothing more can leave for now: was the window used, and has a writer room again?
+    #[inline]
+    pub(super) fn after_run(&mut self, now: Instant) {
+        let (window, smss) = (self.cc.window(), self.snd.smss);
+        let used = self.usage.on_held(|| Standing {
+            now,
+            una: self.snd.una,
+            nxt: self.snd.nxt,
+            outstanding: self.rec.board.len() as u32,
+            in_flight: self.rec.board.outstanding_segments(),
+            cwnd: window.cwnd() / smss,
+            in_slow_start: window.in_slow_start(),
+            rto: self.rec.rto.current().duration(),
+        });
+        if let Some(used) = used.filter(|_| self.cfg.cc.idle_restart == IdleRestart::HalvePerRto) {
+            self.on_unused(now, used);
+        }
+        if self.write_blocked && self.chunks_config().is_some() {
+            self.make_room(now);
+        }
+    }
+
+    /// The window was not filled for an RTO, and `used` segments of it were at most.
+    fn on_unused(&mut self, now: Instant, used: u32) {
+        let used = used.saturating_mul(self.snd.smss).max(self.cfg.cc.initial_window.octets(self.snd.smss));
+        let cwnd = self.cc.window().cwnd();
+        if self.rec.episode == Episode::Open && !self.write_blocked && used < cwnd {
+            self.cc.on_unused(cwnd / 2 + used / 2);
+        }
+        self.usage.restart(now);
+    }
+
+    /// RFC 2861 §3.2: after a pause the window is halved for each RTO of it, but not below the initial one.
+    pub(super) fn restart_if_idle(&mut self, now: Instant) {
+        if self.cfg.cc.idle_restart == IdleRestart::Off {
+            return;
+        }
+        let (mut idle, rto) = (self.tally.since_data_sent(now), self.rec.rto.current().duration());
+        if idle <= rto {
+            return;
+        }
+        let mut cwnd = self.cc.window().cwnd();
+        let floor = self.cfg.cc.initial_window.octets(self.snd.smss).min(cwnd);
+        while idle > rto && cwnd > floor {
+            idle = idle.saturating_sub(rto);
+            cwnd /= 2;
+        }
+        self.cc.on_unused(cwnd.max(floor));
+        self.usage.restart(now);
+    }
+
+    /// The memory of what is buffered, as it counts against the buffer.
+    pub(super) fn queued_memory(&self) -> Bytes {
+        let cost = match self.cfg.send.accounting {
+            SendAccounting::Octets => 0,
+            SendAccounting::Chunks { head, record } => head + record,
+        };
+        let chunks = self.snd_buf.chunks().map_or(0, |chunks| chunks.count());
+        self.snd_buf.len().saturating_add(chunks.saturating_mul(cost))
+    }
+
+    /// The send buffer grows to twice the memory that the segments of a congestion window take, if it may.
+    pub(super) fn grow_send_buffer(&mut self) {
+        let SendGrowth::WithWindow { max } = self.cfg.send.growth else { return };
+        let (head, record) = match self.cfg.send.accounting {
+            SendAccounting::Octets => (0, 0),
+            SendAccounting::Chunks { head, record } => (head, record),
+        };
+        let smss = self.snd.smss;
+        let window = self.cc.window().cwnd().max(self.cfg.cc.initial_window.octets(smss));
+        let segment = (smss + head).next_power_of_two() + record;
+        let grown = (window / smss).saturating_mul(2 * segment).min(max);
+        self.snd_buf.set_capacity(self.snd_buf.capacity().max(grown));
+    }
+
+    /// A writer waits: the buffer grows, unless the congestion window is full, and the writer is woken if there is room.
+    fn make_room(&mut self, now: Instant) {
+        if self.segments_in_flight() < self.cc.window().cwnd() / self.snd.smss {
+            self.grow_send_buffer();
+            self.usage.restart(now);
+        }
+        self.wake_writer();
+    }
+}

@@ -1,0 +1,371 @@
+//! What a segmenter that keeps chunks puts on the wire, and what its buffer takes.
+
+use crate::config::*;
+use crate::endpoint::Boundary;
+use crate::event::ConnEvent;
+use crate::testing::{Script, tso_device};
+use base::Duration;
+use cc::{ClassicConfig, CwndValidation, IdleRestart, InitialWindow, SlowStartConfig};
+use test_case::test_case;
+use wire::Options;
+
+/// Chunks with all that goes with them, and a sender that is limited by nothing else.
+fn chunked() -> Config {
+    let mut cfg = Config::default();
+    cfg.cc.initial_window = InitialWindow::plain(10);
+    cfg.cc.slow_start = SlowStartConfig::Classic(ClassicConfig { limit_segments: None });
+    cfg.cc.validation = CwndValidation::PacketsOut;
+    cfg.send.segmenter = SegmenterConfig::Chunks(ChunksConfig::default());
+    cfg.send.push = PushConfig::Writes;
+    cfg.send.nagle = NagleConfig::Minshall;
+    cfg.send.accounting = SendAccounting::Chunks { head: 576, record: 256 };
+    cfg.send.buffer = 262_144;
+    cfg.rto.min = ms(200);
+    cfg
+}
+
+fn with_buffer(buffer: u32) -> Config {
+    let mut cfg = chunked();
+    cfg.send.buffer = buffer;
+    cfg
+}
+
+fn chunks_of(cfg: &mut Config) -> &mut ChunksConfig {
+    match &mut cfg.send.segmenter {
+        SegmenterConfig::Chunks(chunks) => chunks,
+        SegmenterConfig::Stream => panic!("chunks are kept"),
+    }
+}
+
+/// A peer with segments of 1000 octets and a window of `units` times 128, `rtt` away.
+fn established(cfg: Config, units: u16, rtt: Duration) -> Script {
+    let mut script = Script::connecting_on(cfg, tso_device());
+    script.pass(rtt);
+    script.peer_window = 32_792;
+    script.finish_handshake(Options {
+        mss: Some(1_000),
+        sack_permitted: true,
+        window_scale: Some(7),
+        ..Options::default()
+    });
+    script.peer_window = units;
+    script.ack(1);
+    script.sent();
+    script
+}
+
+fn near(cfg: Config) -> Script {
+    established(cfg, 257, Duration::ZERO)
+}
+
+/// Twenty milliseconds pass, then an ACK.
+fn later(script: &mut Script, ack: u32) {
+    script.pass(ms(20));
+    script.ack(ack);
+}
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+#[test]
+fn a_buffer_takes_whole_chunks_and_each_half_of_a_window_leaves_in_bursts_of_its_own() {
+    let mut script = near(with_buffer(50_000));
+    assert_eq!(script.write_with(59_000, Boundary::None), 58_000);
+    assert_eq!(script.frames(), ["P. 1:5001", "P. 5001:10001"], "half a congestion window in a burst");
+    assert_eq!(script.write_with(1, Boundary::None), 0);
+    later(&mut script, 10_001);
+    assert_eq!(script.frames()[..2], ["P. 10001:20001", "P. 20001:26001"], "a chunk of 16000 octets ends there");
+}
+
+#[test]
+fn a_refilled_chunk_leaves_in_bursts_of_full_size() {
+    let mut cfg = with_buffer(50_000);
+    chunks_of(&mut cfg).refill = ChunkRefill::FromNext;
+    let mut script = near(cfg);
+    script.write_with(59_000, Boundary::None);
+    script.sent();
+    later(&mut script, 10_001);
+    assert_eq!(script.frames(), ["P. 10001:20001", "P. 20001:30001"]);
+    later(&mut script, 26_001);
+    assert_eq!(script.frames(), ["P. 30001:48001"], "half of 36 segments");
+}
+
+#[test]
+fn a_far_peer_gets_small_bursts() {
+    let mut script = established(chunked(), 257, ms(100));
+    script.write(9_500);
+    assert_eq!(script.frames(), ["P. 1:2001", "P. 2001:4001", "P. 4001:6001", "P. 6001:8001", "P. 8001:9501"]);
+}
+
+/// A peer so far away that bursts are of two segments.
+fn far() -> Script {
+    established(chunked(), 257, ms(100))
+}
+
+#[test]
+fn an_order_for_more_holds_a_small_segment_for_one_timeout() {
+    let mut script = far();
+    script.write_with(40, Boundary::More);
+    script.pass(ms(299));
+    assert!(script.frames().is_empty());
+    script.pass(ms(2));
+    assert_eq!(script.frames(), ["P. 1:41"]);
+}
+
+#[test]
+fn full_segments_leave_before_more_comes_and_without_push() {
+    let mut script = far();
+    script.write_with(3_100, Boundary::More);
+    assert_eq!(script.frames(), ["P. 1:2001", ". 2001:3001"]);
+    script.write_with(50, Boundary::More);
+    assert!(script.frames().is_empty());
+    later(&mut script, 2_001);
+    assert_eq!(script.frames(), [". 3001:3151"], "an ACK lets it go by the usual rule");
+}
+
+#[test]
+fn what_follows_an_order_for_more_pushes_both() {
+    let mut script = far();
+    script.write_with(100, Boundary::More);
+    script.write_with(200, Boundary::None);
+    assert_eq!(script.frames(), ["P. 1:301"]);
+}
+
+fn reconfigured(script: &mut Script, change: impl FnOnce(&mut SendConfig)) {
+    let mut cfg = chunked();
+    change(&mut cfg.send);
+    script.reconfigure(cfg);
+}
+
+#[test]
+fn a_cork_holds_what_an_ack_would_let_go_and_pulling_it_does() {
+    let mut script = far();
+    reconfigured(&mut script, |send| send.cork = CorkConfig::On);
+    script.write(40);
+    script.write(1_040);
+    assert_eq!(script.frames(), [". 1:1001"]);
+    later(&mut script, 1_001);
+    assert!(script.frames().is_empty());
+    reconfigured(&mut script, |send| send.cork = CorkConfig::Off);
+    assert_eq!(script.frames(), ["P. 1001:1081"]);
+}
+
+#[test]
+fn an_application_that_wants_no_delay_pushes_what_is_corked() {
+    let mut script = far();
+    reconfigured(&mut script, |send| send.cork = CorkConfig::On);
+    script.write(40);
+    reconfigured(&mut script, |send| (send.cork, send.nagle) = (CorkConfig::On, NagleConfig::Off));
+    assert_eq!(script.frames(), ["P. 1:41"]);
+    later(&mut script, 41);
+    script.write(40);
+    assert!(script.frames().is_empty(), "the cork holds again");
+}
+
+#[test]
+fn a_small_segment_holds_the_next_small_one_but_no_full_one() {
+    let mut script = far();
+    script.write(100);
+    script.write(100);
+    assert_eq!(script.frames(), ["P. 1:101"]);
+    script.write(1_500);
+    assert_eq!(script.frames(), [". 101:1101"]);
+    later(&mut script, 101);
+    assert_eq!(script.frames(), ["P. 1101:1701"]);
+    later(&mut script, 1_701);
+    script.write(2_100);
+    assert_eq!(script.frames(), ["P. 1701:3701", "P. 3701:3801"]);
+    script.write(10);
+    assert!(script.frames().is_empty());
+    later(&mut script, 3_801);
+    assert_eq!(script.frames(), ["P. 3801:3811"]);
+}
+
+#[test]
+fn a_record_ends_a_segment() {
+    let mut script = established(chunked(), 4_112, ms(100));
+    script.write(10_400);
+    script.write_with(400, Boundary::Record);
+    for _ in 0..3 {
+        script.write_with(400, Boundary::Record);
+    }
+    script.write(10_000);
+    assert_eq!(script.frames().last().map(String::as_str), Some("P. 8001:10001"));
+    later(&mut script, 10_001);
+    assert_eq!(
+        script.frames(),
+        [
+            "P. 10001:10801",
+            "P. 10801:11201",
+            "P. 11201:11601",
+            "P. 11601:12001",
+            "P. 12001:14001",
+            "P. 14001:16001",
+            "P. 16001:18001",
+            "P. 18001:20001",
+            "P. 20001:22001"
+        ]
+    );
+}
+
+#[test]
+fn small_segments_are_counted_against_the_congestion_window_and_what_waits_is_joined() {
+    let mut script = far();
+    reconfigured(&mut script, |send| send.nagle = NagleConfig::Off);
+    for _ in 0..14 {
+        script.write(100);
+    }
+    assert_eq!(script.frames().len(), 10);
+    later(&mut script, 501);
+    assert_eq!(script.frames(), ["P. 1001:1401"]);
+}
+
+#[test]
+fn a_full_segment_of_an_order_for_more_is_not_pushed_until_bursts_have_several() {
+    let mut script = far();
+    for _ in 0..20 {
+        script.write_with(1_000, Boundary::More);
+    }
+    let frames = script.frames();
+    assert!(frames.len() == 10 && frames.iter().all(|frame| frame.starts_with(". ")), "{frames:?}");
+    later(&mut script, 10_001);
+    let frames = script.frames();
+    assert!(frames.len() == 5 && frames.iter().all(|frame| frame.starts_with("P. ")), "{frames:?}");
+}
+
+#[test]
+fn half_a_window_without_push_is_pushed() {
+    let mut script = established(chunked(), 78, ms(10));
+    for _ in 0..9 {
+        script.write_with(1_000, Boundary::More);
+    }
+    // The window of the SYN-ACK was 32792, half of which is 16396: the second write to exceed that is pushed.
+    assert!(script.frames().iter().all(|frame| frame.starts_with(". ")));
+    later(&mut script, 8_001);
+    for _ in 0..9 {
+        script.write_with(1_000, Boundary::More);
+    }
+    let frames = script.frames();
+    assert_eq!(frames.iter().filter(|frame| frame.starts_with("P. ")).collect::<Vec<_>>(), ["P. 16001:17001"]);
+}
+
+#[test]
+fn what_is_sent_again_is_pushed_only_where_the_burst_ended() {
+    let mut script = far();
+    script.write(2_000);
+    assert_eq!(script.frames(), ["P. 1:2001"]);
+    script.pass(ms(350));
+    assert_eq!(script.frames()[0], ". 1:1001");
+    later(&mut script, 1_001);
+    assert_eq!(script.frames()[0], "P. 1001:2001");
+}
+
+#[test]
+fn a_peer_with_a_small_window_gets_segments_of_half_of_it() {
+    let mut script = Script::connecting_on(chunked(), tso_device());
+    script.peer_window = 1_500;
+    script.finish_handshake(Options { mss: Some(1_000), sack_permitted: true, ..Options::default() });
+    script.write(5_000);
+    assert_eq!(script.frames(), [". 1:751", "P. 751:1501"]);
+    later(&mut script, 751);
+    assert_eq!(script.frames(), [". 1501:2251"]);
+}
+
+#[test]
+fn no_more_is_taken_while_too_much_waits_to_be_sent() {
+    let mut cfg = with_buffer(50_000);
+    cfg.send.notsent_lowat = Some(32_000);
+    chunks_of(&mut cfg).refill = ChunkRefill::FromNext;
+    cfg.send.growth = SendGrowth::WithWindow { max: 4 << 20 };
+    let mut script = near(cfg);
+    assert_eq!(script.write_with(59_000, Boundary::None), 42_000);
+    script.sent();
+    later(&mut script, 10_001);
+    assert_eq!(script.frames(), ["P. 10001:20001", "P. 20001:30001"]);
+    later(&mut script, 26_001);
+    assert_eq!(script.frames(), ["P. 30001:42001"]);
+    assert_eq!(script.write_with(180_000, Boundary::None), 48_000);
+    assert_eq!(script.frames(), ["P. 42001:58001"]);
+}
+
+#[test]
+fn a_writer_is_woken_when_a_third_of_the_buffer_is_free() {
+    let mut cfg = with_buffer(42_000);
+    chunks_of(&mut cfg).refill = ChunkRefill::FromNext;
+    chunks_of(&mut cfg).min_segments = 10;
+    let mut script = Script::connecting_on(cfg, tso_device());
+    script.pass(ms(100));
+    script.peer_window = 50_000;
+    script.finish_handshake(Options { mss: Some(1_000), sack_permitted: true, ..Options::default() });
+    assert_eq!(script.write_with(61_000, Boundary::None), 60_000);
+    assert_eq!(script.frames(), ["P. 1:5001", "P. 5001:10001"]);
+    for (ack, frames) in [(10_001, 2), (30_001, 3), (33_001, 0)] {
+        later(&mut script, ack);
+        assert_eq!(script.frames().len(), frames);
+        assert!(!script.saw(ConnEvent::Writable), "at {ack}");
+    }
+    later(&mut script, 36_001);
+    assert!(script.saw(ConnEvent::Writable));
+}
+
+#[test]
+fn a_buffer_that_held_the_writer_back_grows_with_the_congestion_window() {
+    let mut cfg = with_buffer(50_000);
+    cfg.send.growth = SendGrowth::WithWindow { max: 4 << 20 };
+    chunks_of(&mut cfg).refill = ChunkRefill::FromNext;
+    let mut script = near(cfg);
+    let buffer = |script: &Script| script.stack.details(script.conn, script.now).expect("exists").send_buffer;
+    script.write_with(59_000, Boundary::None);
+    later(&mut script, 1_001);
+    assert_eq!(buffer(&script), 50_000, "the congestion window was full at once");
+    later(&mut script, 10_001);
+    assert_eq!(buffer(&script), 92_160, "a second burst had to follow the first");
+}
+
+#[test_case(9_000, 18; "nine of ten")]
+#[test_case(10_000, 20; "all of ten")]
+#[test_case(5_000, 10; "half of ten")]
+fn slow_start_goes_on_while_the_window_is_less_than_twice_what_was_outstanding(octets: u64, segments: u32) {
+    let mut script = established(chunked(), 257, ms(100));
+    script.write(octets);
+    script.pass(ms(100));
+    for ack in (2_001..octets as u32).step_by(2_000).chain([octets as u32 + 1]) {
+        script.ack(ack);
+    }
+    assert_eq!(script.info().cwnd, segments * 1_000);
+}
+
+fn idle_restart() -> Config {
+    let mut cfg = chunked();
+    cfg.cc.idle_restart = IdleRestart::HalvePerRto;
+    chunks_of(&mut cfg).min_segments = 10;
+    chunks_of(&mut cfg).refill = ChunkRefill::FromNext;
+    cfg
+}
+
+#[test]
+fn a_pause_halves_the_window_for_each_timeout_down_to_the_initial_one() {
+    let mut script = established(idle_restart(), 511, ms(100));
+    script.write(26_000);
+    assert_eq!(script.frames(), ["P. 1:5001", "P. 5001:10001"]);
+    script.pass(ms(100));
+    later(&mut script, 10_001);
+    assert_eq!(script.frames(), ["P. 10001:20001", "P. 20001:26001"]);
+    script.pass(ms(100));
+    later(&mut script, 26_001);
+    assert_eq!(script.info().cwnd, 36_000);
+    script.pass(ms(2_000));
+    script.write(20_000);
+    assert_eq!(script.frames()[0], "P. 26001:31001");
+    assert_eq!(script.info().cwnd, 10_000);
+}
+
+#[test]
+fn a_fin_leaves_with_the_last_burst() {
+    let mut script = far();
+    script.write_with(1_500, Boundary::More);
+    assert_eq!(script.frames(), [". 1:1001"]);
+    script.shutdown();
+    assert_eq!(script.frames(), ["F. 1001:1501"]);
+}

@@ -1,0 +1,208 @@
+//! How much of the oldest chunk leaves, and when: bursts as large as a round trip lets ACKs clock them, no more than half the
+//! congestion window in one, and none that the next ACK would let be larger.
+//!
+//! RFC 9293 leaves this open. The rules are those that senders with segmentation offload have come to share; they decide
+//! only when data leaves that the windows would let go. Pure: everything it needs to know is in [`View`].
+
+use super::chunks::{Chunk, Tail};
+use crate::config::ChunksConfig;
+use base::{Bytes, Duration};
+
+/// Which chunks may be let go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// A burst of the oldest one, which is full.
+    One,
+    /// As many as the rules allow.
+    All,
+}
+
+/// How a segment smaller than the maximum at the end of what was written is treated; the more lenient, the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum SmallRule {
+    /// It waits.
+    Hold,
+    /// It waits while anything is outstanding.
+    Rfc896,
+    /// It waits while a small one is outstanding.
+    Minshall,
+    /// It leaves.
+    Leave,
+}
+
+/// Where the oldest chunk stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// Another one is behind it.
+    Middle,
+    /// It is the last; later writes may add to it.
+    Last,
+    /// It is the last, and the FIN is behind it.
+    BeforeFin,
+}
+
+/// What is known when a burst is to be let go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct View {
+    /// The oldest chunk.
+    pub head: Chunk,
+    pub place: Place,
+    /// Payload octets of a full segment.
+    pub size: Bytes,
+    /// The congestion window, and how much of it is free; in full segments.
+    pub cwnd_segments: u32,
+    pub free_segments: u32,
+    /// Most segments of a burst.
+    pub max_segments: u32,
+    /// The peer's window, and how much of it lies beyond what was let go.
+    pub snd_wnd: Bytes,
+    pub usable: Bytes,
+    /// What is done with a small segment, and whether something, or something small, is outstanding.
+    pub rule: SmallRule,
+    pub outstanding: super::nagle::Outstanding,
+    pub scope: Scope,
+    pub wait: Wait,
+}
+
+/// Whether it is worth while to wait for the next ACK.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Wait {
+    /// Nothing is in flight, the last transmission was long ago, or losses are being repaired.
+    Never,
+    /// The next ACK is expected after this time, if not overdue, on a path with this smoothed round trip.
+    Ack { expected_in: Duration, srtt: Duration },
+}
+
+/// What becomes of the oldest chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// So many octets leave as one burst.
+    Send(Bytes),
+    /// Nothing leaves, because of this.
+    Hold(Hold),
+}
+
+/// What holds a chunk back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// The congestion window.
+    Cwnd,
+    /// The peer's window.
+    PeerWindow,
+    /// The rule for small segments.
+    Small,
+    /// It is worth while to wait for the next ACK, or for a write.
+    Deferred(By),
+}
+
+/// What keeps a burst from being larger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum By {
+    Cwnd,
+    PeerWindow,
+    Writes,
+}
+
+/// A burst waits for an ACK that is to come within this, or half a round trip.
+const WORTH_WAITING: Duration = Duration::from_millis(1);
+
+/// Segments of the largest burst: what leaves in about a millisecond at the rate of `cwnd` octets each `srtt`, scaled by
+/// `percent`, and more on a path with little delay.
+pub(crate) fn max_segments(
+    cfg: &ChunksConfig,
+    cwnd: Bytes,
+    percent: u64,
+    size: Bytes,
+    srtt: Option<Duration>,
+    min_rtt: Option<Duration>,
+) -> u32 {
+    // 2^10 microseconds to the millisecond is as near as deployed senders come.
+    let paced = srtt.map_or(u64::MAX, |srtt| {
+        let scaled = u64::from(cwnd) * percent * 10_000;
+        scaled.checked_div(srtt.as_micros()).map_or(u64::MAX, |rate| rate >> 10)
+    });
+    let halvings = min_rtt.unwrap_or_default().as_nanos().checked_div(cfg.rtt_halving.as_nanos()).unwrap_or(u64::MAX);
+    let near = if halvings < 32 { u64::from(cfg.bytes_max) >> halvings } else { 0 };
+    let bytes = paced.saturating_add(near).min(u64::from(cfg.bytes_max));
+    (bytes as Bytes / size).max(cfg.min_segments)
+}
+
+impl View {
+    /// Segments that may leave in one burst.
+    pub fn quota(&self) -> u32 {
+        // Two bursts a window at least, so that one can be acknowledged while the other is under way.
+        self.free_segments.min((self.cwnd_segments / 2).max(1)).min(self.max_segments)
+    }
+
+    /// What becomes of the oldest chunk, which was refilled already.
+    pub fn decide(&self, cfg: &ChunksConfig) -> Verdict {
+        let quota = self.quota();
+        if quota == 0 {
+            return Verdict::Hold(Hold::Cwnd);
+        }
+        let len = self.head.len;
+        let fin = u32::from(self.place == Place::BeforeFin && len <= self.size);
+        if len.min(self.size) + fin > self.usable {
+            return Verdict::Hold(Hold::PeerWindow);
+        }
+        if len <= self.size {
+            if self.place == Place::Last && len < self.size && self.is_held() {
+                return Verdict::Hold(Hold::Small);
+            }
+            return Verdict::Send(len);
+        }
+        if self.scope == Scope::All
+            && let Some(by) = self.deferred(cfg)
+        {
+            return Verdict::Hold(Hold::Deferred(by));
+        }
+        Verdict::Send(self.cut(quota))
+    }
+
+    /// Whether the rule for small segments holds one back now.
+    fn is_held(&self) -> bool {
+        use super::nagle::Outstanding;
+        match self.rule {
+            SmallRule::Hold => true,
+            SmallRule::Leave => false,
+            SmallRule::Minshall => self.outstanding == Outstanding::Small,
+            SmallRule::Rfc896 => self.outstanding != Outstanding::Nothing,
+        }
+    }
+
+    /// How much of a chunk of several segments leaves.
+    fn cut(&self, quota: u32) -> Bytes {
+        let (most, len) = (quota.saturating_mul(self.size), self.head.len);
+        if self.place == Place::Middle && most <= self.usable {
+            return most.min(len);
+        }
+        let needed = len.min(self.usable);
+        if most <= needed {
+            return most;
+        }
+        let small = needed % self.size;
+        if small > 0 && self.is_held() { needed - small } else { needed }
+    }
+
+    /// What would make the burst larger with the next ACK, if it is to wait for that.
+    fn deferred(&self, cfg: &ChunksConfig) -> Option<By> {
+        let Wait::Ack { expected_in, srtt } = self.wait else { return None };
+        let free = self.free_segments.saturating_mul(self.size);
+        let limit = self.usable.min(free);
+        let full = limit >= self.max_segments.saturating_mul(self.size);
+        let ends = self.place == Place::Middle && limit >= self.head.len;
+        let window = self.snd_wnd.min(self.cwnd_segments.saturating_mul(self.size));
+        let late = expected_in > srtt.scale(1, 2).min(WORTH_WAITING);
+        if full || ends || limit >= window / cfg.win_divisor || late {
+            None
+        } else if limit > self.head.len {
+            // Only a later write could make it larger.
+            (self.place == Place::Last && self.head.tail == Tail::Open).then_some(By::Writes)
+        } else {
+            Some(if free < self.usable { By::Cwnd } else { By::PeerWindow })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,304 @@
+//! The unsent part of the stream in chunks, and the bursts they left in.
+//!
+//! A chunk is what leaves together: writes fill the last unsent chunk up to a goal, a record ends one early. A burst is the
+//! front of a chunk that was let go, and stays known until it is acknowledged: its end may carry PSH, also when it is sent
+//! again, and its memory counts. Positions are octets since the stream began, so nothing moves when data is acknowledged.
+//!
+//! Kept in a box that exists only while something is unacknowledged.
+
+use super::burst::SmallRule;
+use base::Bytes;
+use std::collections::VecDeque;
+
+/// Whether the receiver is to hand up what it has when the end of this arrives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Push {
+    No,
+    Yes,
+}
+
+/// Whether a later write may add to a chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Tail {
+    Open,
+    /// A record ends here.
+    Record,
+}
+
+/// A part of what was written and has not been let go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Chunk {
+    pub len: Bytes,
+    pub push: Push,
+    pub tail: Tail,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Burst {
+    /// One past its last octet.
+    end: u64,
+    push: Push,
+}
+
+/// Chunks and bursts of one stream.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Chunks {
+    /// Oldest first; the last ones may wait to be emitted.
+    bursts: VecDeque<Burst>,
+    unsent: VecDeque<Chunk>,
+    /// One past the last octet of the last burst.
+    committed: u64,
+    /// One past the last octet written.
+    written: u64,
+    /// One past the last octet that was to be pushed.
+    pushed: u64,
+    /// What was written leaves without regard to Nagle's rule until a new chunk begins.
+    pub urged: bool,
+    /// Chunks are to be looked at with this rule when it is the turn of new data.
+    pub due: Option<SmallRule>,
+}
+
+impl Chunks {
+    /// For a stream of which the first `at` octets were acknowledged and no others written.
+    pub fn new(at: u64) -> Self {
+        Self { committed: at, written: at, pushed: at, ..Self::default() }
+    }
+    /// One past the last octet let go.
+    #[inline]
+    pub fn committed(&self) -> u64 {
+        self.committed
+    }
+    /// The oldest chunk.
+    #[inline]
+    pub fn head(&self) -> Option<Chunk> {
+        self.unsent.front().copied()
+    }
+    /// Octets taken, this and what it holds.
+    pub fn size(&self) -> usize {
+        size_of_val(self) + self.bursts.capacity() * size_of::<Burst>() + self.unsent.capacity() * size_of::<Chunk>()
+    }
+    /// How many chunks were not let go in full.
+    #[inline]
+    pub fn unsent(&self) -> usize {
+        self.unsent.len()
+    }
+    /// Chunks and bursts that take memory.
+    #[inline]
+    pub fn count(&self) -> Bytes {
+        (self.unsent.len() + self.bursts.len()) as Bytes
+    }
+    pub fn is_empty(&self) -> bool {
+        self.unsent.is_empty() && self.bursts.is_empty()
+    }
+    /// Octets that the last chunk may still take when chunks have `goal` octets; `None` when a new one has to begin.
+    pub fn room(&self, goal: Bytes) -> Option<Bytes> {
+        let last = self.unsent.back().filter(|last| last.tail == Tail::Open)?;
+        goal.checked_sub(last.len).filter(|room| *room > 0)
+    }
+    /// Begins a chunk.
+    pub fn begin(&mut self) {
+        self.urged = false;
+        self.unsent.push_back(Chunk { len: 0, push: Push::No, tail: Tail::Open });
+    }
+    /// Octets were written into the last chunk, by a write that has written `before` octets before them; returns how long
+    /// the chunk is now.
+    pub fn fill(&mut self, octets: Bytes, before: u64) -> Bytes {
+        let last = self.unsent.back_mut().expect("a chunk was begun");
+        last.len += octets;
+        self.written += u64::from(octets);
+        if before == 0 {
+            last.push = Push::No;
+        }
+        last.len
+    }
+    /// The last chunk, if there is one, is the end of a record.
+    pub fn end_record(&mut self) {
+        if let Some(last) = self.unsent.back_mut() {
+            last.tail = Tail::Record;
+        }
+    }
+    /// The last chunk, if there is one, is to be pushed.
+    pub fn mark_push(&mut self) {
+        if let Some(last) = self.unsent.back_mut() {
+            last.push = Push::Yes;
+            self.pushed = self.written;
+        }
+    }
+    /// Whether more than `span` octets were written since something was last pushed.
+    pub fn push_overdue(&self, span: Bytes) -> bool {
+        self.written > self.pushed + u64::from(span)
+    }
+    /// Moves up to `octets` from the second chunk to the front one, unless a record ends between them.
+    pub fn grow_head(&mut self, octets: Bytes) {
+        let (Some(&head), Some(&next)) = (self.unsent.front(), self.unsent.get(1)) else { return };
+        if head.tail == Tail::Record {
+            return;
+        }
+        let moved = octets.min(next.len);
+        self.unsent[0].len += moved;
+        self.unsent[1].len -= moved;
+        if moved == next.len {
+            self.unsent[0].tail = next.tail;
+            if next.push == Push::Yes {
+                self.unsent[0].push = Push::Yes;
+            }
+            self.unsent.remove(1);
+        }
+    }
+    /// Lets the first `octets` of the oldest chunk go as a burst; PSH is on its last segment if it is on the chunk's, or
+    /// if `push` says so.
+    pub fn commit(&mut self, octets: Bytes, push: Push) {
+        let head = self.unsent.front_mut().expect("there is a chunk to let go");
+        assert!(octets > 0 && octets <= head.len, "{octets} of {} octets let go", head.len);
+        let whole = octets == head.len;
+        let push = if whole && head.push == Push::Yes { Push::Yes } else { push };
+        head.len -= octets;
+        if whole {
+            self.unsent.pop_front();
+        }
+        self.committed += u64::from(octets);
+        self.bursts.push_back(Burst { end: self.committed, push });
+    }
+    /// Everything before `end` has been sent, whether it was let go or not.
+    pub fn cover(&mut self, end: u64) {
+        while self.committed < end {
+            let Some(head) = self.head() else {
+                (self.committed, self.written) = (end, end);
+                return;
+            };
+            let left = Bytes::try_from(end - self.committed).unwrap_or(Bytes::MAX);
+            self.commit(head.len.min(left), Push::No);
+        }
+    }
+    /// One past the last octet of the burst that the octet at `position` belongs to.
+    pub fn burst_end(&self, position: u64) -> Option<u64> {
+        let index = self.bursts.partition_point(|burst| burst.end <= position);
+        self.bursts.get(index).map(|burst| burst.end)
+    }
+    /// Segments of up to `size` octets in the bursts behind `position`.
+    pub fn segments_behind(&self, position: u64, size: Bytes) -> u32 {
+        let (mut at, mut segments) = (position, 0);
+        let first = self.bursts.partition_point(|burst| burst.end <= position);
+        for burst in self.bursts.range(first..) {
+            segments += Bytes::try_from(burst.end - at).unwrap_or(Bytes::MAX).div_ceil(size);
+            at = burst.end;
+        }
+        segments
+    }
+    /// Whether what ends before `end` carries PSH.
+    pub fn pushes(&self, end: u64) -> bool {
+        let at = self.bursts.binary_search_by_key(&end, |burst| burst.end);
+        at.is_ok_and(|index| self.bursts[index].push == Push::Yes)
+    }
+    /// Everything before `una` was acknowledged.
+    pub fn ack(&mut self, una: u64) {
+        self.cover(una);
+        while self.bursts.front().is_some_and(|burst| burst.end <= una) {
+            self.bursts.pop_front();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn written(chunks: &mut Chunks, goal: Bytes, mut octets: Bytes) {
+        let mut before = 0;
+        while octets > 0 {
+            let room = chunks.room(goal).unwrap_or_else(|| {
+                chunks.begin();
+                goal
+            });
+            let part = room.min(octets);
+            chunks.fill(part, before);
+            before += u64::from(part);
+            octets -= part;
+        }
+    }
+
+    fn lens(chunks: &Chunks) -> Vec<Bytes> {
+        chunks.unsent.iter().map(|chunk| chunk.len).collect()
+    }
+
+    #[test]
+    fn later_writes_fill_the_last_chunk_and_what_is_left_of_one_that_was_let_go_in_part() {
+        let mut chunks = Chunks::new(0);
+        written(&mut chunks, 1_000, 1_300);
+        written(&mut chunks, 1_000, 100);
+        assert_eq!(lens(&chunks), [1_000, 400]);
+        chunks.commit(1_000, Push::No);
+        chunks.commit(300, Push::No);
+        written(&mut chunks, 1_000, 1_000);
+        assert_eq!(lens(&chunks), [1_000, 100]);
+    }
+
+    #[test]
+    fn a_record_is_not_added_to_and_lends_nothing_to_the_chunk_before_it() {
+        let mut chunks = Chunks::new(0);
+        written(&mut chunks, 1_000, 400);
+        chunks.end_record();
+        written(&mut chunks, 1_000, 400);
+        assert_eq!(lens(&chunks), [400, 400]);
+        chunks.grow_head(600);
+        assert_eq!(lens(&chunks), [400, 400]);
+    }
+
+    #[test]
+    fn a_chunk_that_takes_all_of_the_next_one_ends_as_that_did() {
+        let mut chunks = Chunks::new(0);
+        written(&mut chunks, 1_000, 1_200);
+        chunks.mark_push();
+        chunks.end_record();
+        chunks.grow_head(150);
+        assert_eq!(lens(&chunks), [1_150, 50]);
+        chunks.grow_head(150);
+        assert_eq!(chunks.head(), Some(Chunk { len: 1_200, push: Push::Yes, tail: Tail::Record }));
+        assert_eq!(chunks.unsent(), 1);
+    }
+
+    #[test]
+    fn the_push_mark_of_a_chunk_is_on_its_last_burst_and_a_later_write_takes_it_back() {
+        let mut chunks = Chunks::new(0);
+        written(&mut chunks, 1_000, 600);
+        chunks.mark_push();
+        chunks.commit(500, Push::No);
+        assert!(!chunks.pushes(500));
+        written(&mut chunks, 1_000, 50);
+        chunks.commit(150, Push::No);
+        assert!(!chunks.pushes(650));
+        written(&mut chunks, 1_000, 50);
+        chunks.mark_push();
+        chunks.commit(50, Push::No);
+        assert!(chunks.pushes(700) && !chunks.pushes(699));
+        chunks.ack(700);
+        assert!(chunks.is_empty());
+    }
+
+    proptest! {
+        /// Chunks, bursts and what is acknowledged always add up to what was written.
+        #[test]
+        fn adds_up(steps in proptest::collection::vec((0u32..3_000, 0u32..3_000, 0u32..3_000, 0u32..3_000), 1..60)) {
+            let mut chunks = Chunks::new(7);
+            let (mut end, mut una) = (7u64, 7u64);
+            for (write, grow, commit, ack) in steps {
+                written(&mut chunks, 1_000, write);
+                end += u64::from(write);
+                chunks.grow_head(grow % 500);
+                if let Some(head) = chunks.head() {
+                    chunks.commit(commit % head.len + 1, Push::No);
+                }
+                let unsent: Bytes = lens(&chunks).iter().sum();
+                prop_assert_eq!((chunks.written, chunks.committed() + u64::from(unsent)), (end, end));
+                let outstanding = (chunks.committed() - una) as u32;
+                una += u64::from(ack % (outstanding + 1));
+                chunks.ack(una);
+                prop_assert_eq!(chunks.is_empty(), una == end);
+                if una < chunks.committed() {
+                    prop_assert!(chunks.burst_end(una).is_some_and(|end| end > una));
+                }
+            }
+        }
+    }
+}
