@@ -85,7 +85,7 @@ impl Suite {
     fn one(&self, script: &Path) -> Report {
         let begin = Instant::now();
         let (ended, log, message) = match self.spawn(script) {
-            Ok(child) => self.attend(child),
+            Ok(child) => self.attend(script, child),
             Err(error) => (Ended::Impossible, String::new(), format!("{}: {error}", self.program.display())),
         };
         Report { script: script.to_owned(), ended, log, message, took: begin.elapsed() }
@@ -102,7 +102,7 @@ impl Suite {
             .spawn()
     }
 
-    fn attend(&self, mut child: Child) -> (Ended, String, String) {
+    fn attend(&self, script: &Path, mut child: Child) -> (Ended, String, String) {
         let until = Instant::now() + self.limit;
         let (log, message) = (collect(child.stdout.take()), collect(child.stderr.take()));
         let mut hung = false;
@@ -120,7 +120,7 @@ impl Suite {
         let text = |reader: JoinHandle<String>| reader.join().unwrap_or_default();
         let (log, mut message) = (text(log), text(message));
         if hung {
-            message.push_str(&format!("still running after {} s", self.limit.as_secs()));
+            message.push_str(&format!("{}: still running after {} s", script.display(), self.limit.as_secs()));
         }
         let ended = match status.and_then(|status| status.code()) {
             Some(0) => Ended::Passed,

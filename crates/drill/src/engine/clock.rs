@@ -11,6 +11,8 @@ use crate::stack::Stack;
 const SPIN_USECS: i64 = 20;
 /// How far after the calibration the script begins.
 const START_OFFSET_USECS: i64 = 250;
+/// After so many questions with the same answer a clock is taken to stand still; packetdrill would ask for ever.
+const STANDSTILL_READS: u32 = 10_000_000;
 /// How often packetdrill asks for the time while it calibrates.
 const CALIBRATION_READS: u32 = 10;
 
@@ -74,13 +76,19 @@ impl Clock {
     /// Lets time pass until `due`, and checks that it is not late.
     ///
     /// # Errors
-    /// That the moment had passed. The first event is never late.
+    /// That the moment had passed (the first event is never late), or that the stack's clock does not move.
     pub fn wait(&self, stack: &dyn Stack, due: Due, previous: Option<i64>, what: &str) -> Result<(), String> {
         let until = self.live(due.from);
+        let (mut before, mut same) = (i64::MAX, 0);
         loop {
             let left = until - stack.now();
             if left <= 0 {
                 break;
+            }
+            same = if left == before { same + 1 } else { 0 };
+            before = left;
+            if same == STANDSTILL_READS {
+                return Err(format!("the stack's clock stands still {left} us before {what}"));
             }
             if previous.is_some() && left > SPIN_USECS {
                 stack.sleep(u32::try_from(left - SPIN_USECS).unwrap_or(u32::MAX));

@@ -26,6 +26,8 @@ struct Inner {
     sleeps: Vec<u32>,
     /// Reads that block until a packet with payload has come.
     unread: usize,
+    /// The clock does not move.
+    stopped: bool,
 }
 
 /// The stack's initial sequence number.
@@ -114,7 +116,7 @@ impl Stack for Mock {
 
     fn now(&self) -> i64 {
         let mut inner = self.inner.lock().unwrap();
-        inner.now += 1;
+        inner.now += i64::from(!inner.stopped);
         inner.now
     }
 }
@@ -123,12 +125,16 @@ impl Stack for Mock {
 fn run(text: &str, outbox: &[(i64, &'static str)]) -> (Result<(), Failure>, Arc<Mock>) {
     let mock = Arc::new(Mock::default());
     mock.inner.lock().unwrap().outbox.extend(outbox.iter().copied());
+    (run_on(&mock, text), mock)
+}
+
+fn run_on(mock: &Arc<Mock>, text: &str) -> Result<(), Failure> {
     let script = parse(text, &BTreeMap::new()).unwrap_or_else(|error| panic!("{text}: {error}"));
     let config = Config::new(&script, &[]).unwrap();
-    let stack: Arc<dyn Stack> = mock.clone();
+    let stack: Arc<dyn Stack> = Arc::<Mock>::clone(mock);
     let mut log = |_| {};
     let engine = Engine::start(&script, &config, stack, PathBuf::from("."), &mut log);
-    (engine.and_then(Engine::run), mock)
+    engine.and_then(Engine::run)
 }
 
 const LISTEN: &str = "0 socket(..., SOCK_STREAM, IPPROTO_TCP) = 3\n+0 bind(3, ..., ...) = 0\n+0 listen(3, 1) = 0\n";
@@ -286,6 +292,14 @@ fn a_blocking_call_that_never_returns_is_told_at_the_end() {
 #[test_case("0 > . 1:1(0)", "1: no socket that the packet could belong to")]
 fn a_failure_names_its_line(text: &str, expected: &str) {
     assert_eq!(failure(run(text, &[]).0), expected);
+}
+
+#[test]
+fn a_clock_that_stands_still_is_told_and_not_asked_for_ever() {
+    let mock = Arc::new(Mock::default());
+    mock.inner.lock().unwrap().stopped = true;
+    let text = failure(run_on(&mock, "0 socket(..., SOCK_STREAM, 6) = 3"));
+    assert_eq!(text, "1: socket: the stack's clock stands still 250 us before the call");
 }
 
 #[test]
