@@ -6,6 +6,7 @@
 use crate::options::{Buffers, Options, congestion};
 use crate::settings::Settings;
 use base::Duration;
+use cc::IdleRestart;
 use recovery::undo::FrtoDetection;
 use recovery::{DetectorConfig, DsackAdaptation, DupThreshConfig};
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use std::path::Path;
 use tcp::FastOpenKeys;
 use tcp::config::{
     Config, Discovery, EcnNegotiation, EcnSynAgain, FastOpenClient, FastOpenServer, MtuProbing, SackConfig,
-    TimestampConfig,
+    SegmenterConfig, TimestampConfig,
 };
 
 /// Where the namespace shows them.
@@ -45,8 +46,10 @@ const NAMES: &[&str] = &[
     "ipv4/tcp_keepalive_probes",
     "ipv4/tcp_keepalive_time",
     "ipv4/tcp_min_rtt_wlen",
+    "ipv4/tcp_min_tso_segs",
     "ipv4/tcp_moderate_rcvbuf",
     "ipv4/tcp_mtu_probing",
+    "ipv4/tcp_notsent_lowat",
     "ipv4/tcp_orphan_retries",
     "ipv4/tcp_probe_interval",
     "ipv4/tcp_probe_threshold",
@@ -58,10 +61,13 @@ const NAMES: &[&str] = &[
     "ipv4/tcp_rto_max_ms",
     "ipv4/tcp_rto_min_us",
     "ipv4/tcp_sack",
+    "ipv4/tcp_slow_start_after_idle",
     "ipv4/tcp_syn_linear_timeouts",
     "ipv4/tcp_syn_retries",
     "ipv4/tcp_synack_retries",
     "ipv4/tcp_timestamps",
+    "ipv4/tcp_tso_rtt_log",
+    "ipv4/tcp_tso_win_divisor",
     "ipv4/tcp_window_scaling",
     "ipv4/tcp_wmem",
 ];
@@ -135,6 +141,7 @@ impl Sysctls {
         self.edit_options(config);
         self.edit_recovery(config);
         self.edit_times(config);
+        self.edit_bursts(config);
         if self.word("ipv4/tcp_rmem").is_some() {
             Buffers::new(self).edit(config);
         }
@@ -251,6 +258,25 @@ impl Sysctls {
         }
     }
 
+    /// How writes become bursts, and what becomes of a window that is not used.
+    fn edit_bursts(&self, config: &mut Config) {
+        if let Some(restart) = self.number("ipv4/tcp_slow_start_after_idle") {
+            config.cc.idle_restart = if restart == 0 { IdleRestart::Off } else { IdleRestart::HalvePerRto };
+        }
+        if let Some(octets) = self.number("ipv4/tcp_notsent_lowat") {
+            config.send.notsent_lowat = notsent_lowat(octets);
+        }
+        let SegmenterConfig::Chunks(chunks) = &mut config.send.segmenter else { return };
+        if let Some(divisor) = self.count("ipv4/tcp_tso_win_divisor", 0, u32::MAX) {
+            // Zero stands for another rule, by which little more is held back than without any.
+            chunks.win_divisor = if divisor == 0 { u32::MAX } else { divisor };
+        }
+        chunks.min_segments = self.count("ipv4/tcp_min_tso_segs", 1, 65_535).unwrap_or(chunks.min_segments);
+        if let Some(log) = self.count("ipv4/tcp_tso_rtt_log", 0, 31) {
+            chunks.rtt_halving = Duration::from_micros(1 << log);
+        }
+    }
+
     /// Timeouts and retries.
     fn edit_times(&self, config: &mut Config) {
         if let Some(min) = self.span("ipv4/tcp_rto_min_us", Duration::from_micros) {
@@ -291,6 +317,11 @@ fn fast_open_key(text: &str) -> Option<[u8; 16]> {
         place.copy_from_slice(&u32::from_str_radix(words.next()?, 16).ok()?.to_le_bytes());
     }
     Some(key)
+}
+
+/// So many octets may wait to be sent; the largest number means that there is no limit.
+pub(crate) fn notsent_lowat(octets: i64) -> Option<u32> {
+    u32::try_from(octets).ok().filter(|octets| (1..u32::MAX).contains(octets))
 }
 
 /// The least timeout, which also bounds what the variation adds.

@@ -259,10 +259,12 @@ fn a_writer_that_waits_is_woken_when_a_third_of_the_buffer_is_free() {
     let capacity = {
         let script = Script::new();
         let (fd, _) = script.accepted();
+        script.setsockopt(fd, libc::SOL_SOCKET, libc::SO_SNDBUF, &[100_000]).unwrap();
         script.send(fd, &octets, libc::MSG_DONTWAIT).unwrap() as u32
     };
     let script = Script::new();
     let (fd, iss) = script.accepted();
+    script.setsockopt(fd, libc::SOL_SOCKET, libc::SO_SNDBUF, &[100_000]).unwrap();
     let (mut acked, mut acks) = (0, Vec::new());
     let (result, end) = blocked(
         &script,

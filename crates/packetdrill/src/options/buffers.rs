@@ -6,7 +6,9 @@
 
 use crate::sysctl::Sysctls;
 use base::Bytes;
-use tcp::config::{Config, DrsConfig, ReceiveWindowConfig, WindowRounding, WindowScaleConfig};
+use tcp::config::{
+    Config, DrsConfig, ReceiveWindowConfig, SendAccounting, SendConfig, SendGrowth, WindowRounding, WindowScaleConfig,
+};
 
 /// Least sizes (`SOCK_MIN_SNDBUF`, `SOCK_MIN_RCVBUF`): two small packets with their overhead, and one.
 const SNDBUF_MIN: u32 = 4_608;
@@ -142,10 +144,20 @@ impl Buffers {
         DrsConfig { initial, max: largest.min(field_max).max(initial) }
     }
 
-    /// Octets the application may have written ahead.
-    fn send_buffer(&self) -> Bytes {
-        let size = if self.is_locked(SNDBUF_LOCKED) { self.sndbuf } else { self.wmem[2].max(self.sndbuf) };
-        size.clamp(1, BUFFER_MAX)
+    /// The send buffer: one that counts memory begins small and grows, another one is as large as that becomes.
+    fn edit_send(&self, send: &mut SendConfig) {
+        let max = self.wmem[2].max(self.sndbuf).clamp(1, BUFFER_MAX);
+        let (size, growth) = match send.accounting {
+            _ if self.is_locked(SNDBUF_LOCKED) => (self.sndbuf, SendGrowth::Fixed),
+            SendAccounting::Chunks { .. } => (self.sndbuf, SendGrowth::WithWindow { max }),
+            SendAccounting::Octets => (max, SendGrowth::Fixed),
+        };
+        (send.buffer, send.growth) = (size.clamp(1, BUFFER_MAX), growth);
+    }
+
+    /// The send buffer's size, which may have grown to `present`.
+    pub fn send_size(&self, present: Option<Bytes>) -> u32 {
+        present.filter(|_| !self.is_locked(SNDBUF_LOCKED)).map_or(self.sndbuf, |present| present.max(self.sndbuf))
     }
 
     /// Puts the sizes into a connection's settings.
@@ -156,7 +168,7 @@ impl Buffers {
             Scaling::Off => WindowScaleConfig::Off,
             Scaling::On => WindowScaleConfig::Shift(self.shift()),
         };
-        config.send.buffer = self.send_buffer();
+        self.edit_send(&mut config.send);
     }
 }
 
@@ -218,8 +230,13 @@ mod tests {
         let mut buffers = buffers();
         buffers.edit(&mut config);
         assert_eq!(config.send.buffer, 4 << 20, "it may grow to the largest");
+        config.send.accounting = SendAccounting::Chunks { head: 640, record: 256 };
+        buffers.edit(&mut config);
+        assert_eq!((config.send.buffer, config.send.growth), (16_384, SendGrowth::WithWindow { max: 4 << 20 }));
+        assert_eq!((buffers.send_size(None), buffers.send_size(Some(87_040))), (16_384, 87_040));
         buffers.set_send(5_000, Bound::Maximum);
         buffers.edit(&mut config);
-        assert_eq!(config.send.buffer, 10_000);
+        assert_eq!((config.send.buffer, config.send.growth), (10_000, SendGrowth::Fixed));
+        assert_eq!(buffers.send_size(Some(87_040)), 10_000);
     }
 }

@@ -77,7 +77,13 @@ impl Host {
             // What waits looks again with the settings that the turn behind this call finds.
             Effect::Settings => {
                 socket.config = config;
+                let pushed = (level, name, value.first()) == (SOL_TCP, libc::TCP_NODELAY, Some(&1));
+                let conn = socket.conn().filter(|_| pushed);
                 self.config_changed(fd)?;
+                if let Some(conn) = conn {
+                    let (stack, mut cx) = self.stack_and_cx();
+                    stack.push_pending(&mut cx, conn);
+                }
                 self.fast_open_keys_changed(fd)
             }
             Effect::Pace(pace) => {
@@ -124,7 +130,9 @@ impl Host {
             pace: conn.and_then(|conn| self.stack.endpoint(conn)).map(tcp::Endpoint::ack_pace),
             backlog,
             // No queue holds more than the type can say.
-            queued: queues.map_or((0, 0), |queues| (queues.readable as u32, queues.unacknowledged)),
+            queued: queues.map_or((0, 0), |queues| {
+                (queues.readable as u32, details.as_ref().map_or(0, |details| details.send_memory))
+            }),
         };
         Ok(call(&scene, &socket.settings.options))
     }

@@ -2,10 +2,10 @@
 
 use super::names::{TCP_DELACK_MAX_US, TCP_RTO_MAX_MS, TCP_RTO_MIN_US};
 use super::{Effect, Options, congestion};
-use crate::sysctl::{set_rto_max, set_rto_min};
+use crate::sysctl::{notsent_lowat, set_rto_max, set_rto_min};
 use base::Duration;
 use libc::*;
-use tcp::config::{Config, Discovery, FastOpenClient, FastOpenServer, KeepAliveConfig, NagleConfig};
+use tcp::config::{Config, CorkConfig, Discovery, FastOpenClient, FastOpenServer, KeepAliveConfig, NagleConfig};
 use tcp::{AckPace, FastOpenKeys};
 
 /// What setting an option to this number asks for.
@@ -46,6 +46,13 @@ impl Options {
     fn edit_sending(&self, config: &mut Config) {
         if self.is_on(SOL_TCP, TCP_NODELAY) {
             config.send.nagle = NagleConfig::Off;
+        }
+        if self.is_on(SOL_TCP, TCP_CORK) {
+            config.send.cork = CorkConfig::On;
+        }
+        // Zero means that the namespace's limit holds.
+        if let Some(octets) = self.set_number(SOL_TCP, TCP_NOTSENT_LOWAT).filter(|octets| *octets != 0) {
+            config.send.notsent_lowat = notsent_lowat(octets.into());
         }
         if self.user_mss > 0 {
             config.options.mss_max = Some(config.options.mss_max.map_or(self.user_mss, |max| max.min(self.user_mss)));

@@ -173,7 +173,7 @@ impl Options {
 
     fn get_of_socket(&self, scene: &Scene<'_>, name: c_int, room: usize) -> Option<Got> {
         Some(Ok(match name {
-            SO_SNDBUF => octets(self.buffers.sndbuf as c_int),
+            SO_SNDBUF => octets(self.send_buffer(scene)),
             SO_RCVBUF => octets(self.buffers.rcvbuf as c_int),
             SO_BUF_LOCK => octets(self.buffers.locks),
             SO_RCVLOWAT => octets(self.receive_low as c_int),
@@ -187,12 +187,16 @@ impl Options {
             SO_MAX_PACING_RATE if room >= 8 => self.max_pacing_rate.to_ne_bytes().to_vec(),
             SO_MAX_PACING_RATE => u32::try_from(self.max_pacing_rate).unwrap_or(u32::MAX).to_ne_bytes().to_vec(),
             SO_MEMINFO => {
-                let (readable, unacknowledged) = scene.queued;
-                let (rcvbuf, sndbuf) = (self.buffers.rcvbuf as c_int, self.buffers.sndbuf as c_int);
-                info::memory(readable, rcvbuf, unacknowledged, sndbuf).to_vec()
+                let (readable, queued) = scene.queued;
+                info::memory(readable, self.buffers.rcvbuf as c_int, queued, self.send_buffer(scene)).to_vec()
             }
             _ => return None,
         }))
+    }
+
+    /// What the send buffer may hold: it grows with its connection.
+    fn send_buffer(&self, scene: &Scene<'_>) -> c_int {
+        self.buffers.send_size(scene.details.map(|details| details.send_buffer)) as c_int
     }
 
     fn get_of_tcp(&self, scene: &Scene<'_>, name: c_int) -> Option<Got> {

@@ -2,11 +2,10 @@
 
 use super::State;
 use crate::host::Host;
-use base::Bytes;
 use libc::{POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP, POLLRDNORM, POLLWRNORM};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
-use tcp::{FinProgress, Queues};
+use tcp::FinProgress;
 
 /// `POLLIN` and its company; the numbers are epoll's, too.
 pub(crate) type PollFlags = i16;
@@ -52,14 +51,9 @@ impl Host {
         if queues.readable >= u64::from(socket.settings.receive_low) {
             flags |= READABLE;
         }
-        if no_more_out || self.has_room(&queues) {
+        if no_more_out || endpoint.is_writable() {
             flags |= WRITABLE;
         }
         Ok(flags)
-    }
-
-    /// A third of the buffer is free: less is not worth waking anybody for.
-    pub(super) fn has_room(&self, queues: &Queues) -> bool {
-        queues.room >= (queues.unacknowledged / 2).max(1 as Bytes)
     }
 }

@@ -2,9 +2,10 @@
 
 use super::State;
 use crate::host::Host;
-use libc::MSG_OOB;
+use libc::{MSG_EOR, MSG_MORE, MSG_OOB};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
+use tcp::Boundary;
 
 /// How far a sending call has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,21 +37,28 @@ impl Host {
             _ if sending.len > 0 => return Ok(sending.len),
             _ => return self.socket_mut(fd)?.take_error().and(Err(Errno::EPIPE)),
         }
-        if sending.waited && !self.stack.queues(conn).is_some_and(|queues| self.has_room(&queues)) {
+        let (stack, mut cx) = self.stack_and_cx();
+        if sending.waited && !stack.poll_writable(&mut cx, conn) {
             return Err(Errno::EAGAIN);
         }
-        let mut at = 0;
-        for piece in pieces {
-            let rest = &piece[(sending.len - at).min(piece.len())..];
-            at += piece.len();
-            let (stack, mut cx) = self.stack_and_cx();
-            let taken = stack.write(&mut cx, conn, rest).map_err(|_| Errno::EPIPE)?;
-            sending.len += taken;
-            if taken < rest.len() {
-                sending.waited = true;
-                return Err(Errno::EAGAIN);
-            }
+        // One call is one write, whatever its pieces.
+        let data = pieces.concat();
+        let rest = &data[sending.len..];
+        let taken = stack.write_with(&mut cx, conn, rest, boundary(flags)).map_err(|_| Errno::EPIPE)?;
+        sending.len += taken;
+        if taken < rest.len() {
+            sending.waited = true;
+            return Err(Errno::EAGAIN);
         }
         Ok(sending.len)
+    }
+}
+
+/// What the flags of a call say of its end. A record that is to go on ends nevertheless.
+fn boundary(flags: i32) -> Boundary {
+    match (flags & MSG_EOR != 0, flags & MSG_MORE != 0) {
+        (true, _) => Boundary::Record,
+        (false, true) => Boundary::More,
+        (false, false) => Boundary::None,
     }
 }

@@ -110,6 +110,42 @@ fn what_is_wrong_is_said(path: &str, text: &str, message: &str) {
     assert_eq!(error.to_string(), message);
 }
 
+fn every_field_of_sending(send: SendConfig) {
+    let SendConfig {
+        buffer: _,
+        growth: _,
+        accounting: _,
+        notsent_lowat: _,
+        segmenter: _,
+        push: _,
+        nagle: _,
+        cork: _,
+        sws_override: _,
+        persist_max: _,
+        window_probe: _,
+    } = send;
+    let tcp::config::ChunksConfig { bytes_max: _, win_divisor: _, min_segments: _, rtt_halving: _, refill: _ } =
+        Default::default();
+}
+
+fn every_field_of_patience(retries: RetryConfig, keepalive: KeepAliveConfig) {
+    let RetryConfig {
+        notify: _,
+        data: _,
+        limit: _,
+        orphan: _,
+        syn: _,
+        syn_linear: _,
+        syn_ack: _,
+        user_timeout: _,
+        counted_from: _,
+        farewell: _,
+    } = retries;
+    match keepalive {
+        KeepAliveConfig::Off | KeepAliveConfig::On { idle: _, interval: _, count: _ } => {}
+    }
+}
+
 /// A field added to the configuration makes this stop compiling: give it a leaf in `leaves.rs`, and then a name here.
 #[test]
 fn every_field_of_the_configuration_has_been_thought_of() {
@@ -133,21 +169,7 @@ fn every_field_of_the_configuration_has_been_thought_of() {
         icmp,
     } = Config::default();
     controls_have_been_thought_of(cc, recovery, rto, rtt);
-    let RetryConfig {
-        notify: _,
-        data: _,
-        limit: _,
-        orphan: _,
-        syn: _,
-        syn_linear: _,
-        syn_ack: _,
-        user_timeout: _,
-        counted_from: _,
-        farewell: _,
-    } = retries;
-    match keepalive {
-        KeepAliveConfig::Off | KeepAliveConfig::On { idle: _, interval: _, count: _ } => {}
-    }
+    every_field_of_patience(retries, keepalive);
     let tcp::config::AckConfig {
         delay: _,
         timer: _,
@@ -157,21 +179,7 @@ fn every_field_of_the_configuration_has_been_thought_of() {
         quick_again: _,
     } = ack;
     let ReceiveConfig { window: _, reassembly_max: _, rounding: _, spare_segments: _ } = receive;
-    let SendConfig {
-        buffer: _,
-        growth: _,
-        accounting: _,
-        notsent_lowat: _,
-        segmenter: _,
-        push: _,
-        nagle: _,
-        cork: _,
-        sws_override: _,
-        persist_max: _,
-        window_probe: _,
-    } = send;
-    let tcp::config::ChunksConfig { bytes_max: _, win_divisor: _, min_segments: _, rtt_halving: _, refill: _ } =
-        Default::default();
+    every_field_of_sending(send);
     let OptionsConfig { sack: _, timestamps: _, window_scale: _, mss_max: _, syn_ack_echo: _ } = options;
     let tcp::config::EcnConfig { negotiation: _, syn_again: _, response: _, mark_beta: _ } = ecn;
     let tcp::config::ChallengeConfig { limit: _, interval: _, unsent_ack: _ } = challenge;

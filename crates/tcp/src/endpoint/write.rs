@@ -218,7 +218,7 @@ impl Endpoint {
     /// Settings of the send side have changed.
     pub(super) fn follow_send_config(&mut self, before: &SendConfig) {
         let send = self.cfg.send;
-        if send.buffer != before.buffer {
+        if (send.buffer, send.growth) != (before.buffer, before.growth) {
             self.snd_buf.set_capacity(send.buffer);
         }
         let no_delay = send.nagle == NagleConfig::Off;
