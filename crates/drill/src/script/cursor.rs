@@ -11,6 +11,8 @@ pub struct Cursor<'a> {
     text: &'a str,
     at: usize,
     line: u32,
+    /// Where the last piece ended, before the space behind it.
+    piece_line: u32,
     /// Symbols given by `--define`, substituted wherever a word of an expression is read.
     pub defines: BTreeMap<String, String>,
 }
@@ -19,7 +21,7 @@ pub type Parsed<T> = Result<T, ParseError>;
 
 impl<'a> Cursor<'a> {
     pub fn new(text: &'a str, defines: &BTreeMap<String, String>) -> Self {
-        Self { text, at: 0, line: 1, defines: defines.clone() }
+        Self { text, at: 0, line: 1, piece_line: 1, defines: defines.clone() }
     }
 
     /// What has not been read yet.
@@ -31,15 +33,16 @@ impl<'a> Cursor<'a> {
         self.line
     }
 
+    /// What is wrong with what has been read last.
     pub fn error<T>(&self, what: impl Into<String>) -> Parsed<T> {
-        Err(ParseError { line: self.line, what: what.into() })
+        Err(ParseError { line: self.piece_line, what: what.into() })
     }
 
     /// "expected X, found Y", Y being the beginning of what stands here.
     pub fn expected<T>(&self, what: &str) -> Parsed<T> {
         let found: String = self.rest().chars().take_while(|c| *c != '\n').take(20).collect();
         let found = if self.rest().is_empty() { "the end".into() } else { format!("`{found}`") };
-        self.error(format!("expected {what}, found {found}"))
+        Err(ParseError { line: self.line, what: format!("expected {what}, found {found}") })
     }
 
     /// Steps over `bytes` octets; line breaks among them are counted.
@@ -52,6 +55,7 @@ impl<'a> Cursor<'a> {
 
     /// Skips white space, `// …` and `/* … */`.
     pub fn skip(&mut self) -> Parsed<()> {
+        self.piece_line = self.line;
         loop {
             let rest = self.rest();
             let blank = rest.len() - rest.trim_start().len();

@@ -205,7 +205,7 @@ fn icmp_messages(text: &str, kind: &str, code: Option<&str>, mtu: Option<u32>, s
 }
 
 #[test_case("", 1, "at least one event"; "nothing")]
-#[test_case("0 < . 1:1(0) ack 1", 1, "needs a window"; "an inbound segment without a window")]
+#[test_case("0 < . 1:1(0) ack 1\n\n+0 close(3) = 0", 1, "needs a window"; "an inbound segment without a window")]
 #[test_case("0 < S 0:0(0) win 1 <...>", 1, "options spelled out"; "open options inbound")]
 #[test_case("0 > . 1:5(3) ack 1", 1, "1:5 are not 3 octets"; "a wrong length")]
 #[test_case("0 > . 1:1(0) ack 1 <nop>", 1, "pad them with nop"; "unpadded options")]
@@ -214,7 +214,7 @@ fn icmp_messages(text: &str, kind: &str, code: Option<&str>, mtu: Option<u32>, s
 #[test_case("0 > E5 1:1(0)", 1, "flag `5`"; "ECN twice")]
 #[test_case("0 > S 0:0(0) <foo 3>", 1, "unknown TCP option `foo`"; "an unknown option")]
 #[test_case("+0~+1 close(3) = 0", 1, "outbound packets only"; "a range for a call")]
-#[test_case("* < . 1:1(0) ack 1 win 5", 1, "outbound packets only"; "any time inbound")]
+#[test_case("\n* < . 1:1(0) ack 1 win 5\n// next\n+0 close(3) = 0", 2, "outbound packets only"; "any time inbound")]
 #[test_case("2~1 > . 1:1(0)", 1, "backwards"; "a backward range")]
 #[test_case("0 close(3)", 1, "expected `=`, found the end"; "a call without a result")]
 #[test_case("0 close(3) = 0\n0 close(", 2, "expected an expression, found the end"; "an open call")]
