@@ -1,7 +1,8 @@
-//! The table of all leaves: the one place that ties a dotted path to a field of [`Config`].
+//! The table of all leaves: the one place that ties a dotted path to a field of [`tcp::Config`].
 //!
 //! Kinds stand before what depends on them, groups in the order of the fields; tables show this order.
 
+use crate::forms::{choice, kind, quantity};
 use crate::groups::{chunks, css, cubic, delay, hystart, ssthresh_base, stepped};
 use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
@@ -18,55 +19,11 @@ use recovery::{
 };
 use tcp::config::{
     AckTimer, ChunkRefill, ChunksConfig, CorkConfig, CountedFrom, Discovery, DrsConfig, EcnNegotiation, EcnResponse,
-    EcnSynAgain, Farewell, FastOpenClient, FastOpenServer, KeepAliveConfig, MarkBeta, MtuProbing, NagleConfig,
-    OpeningErrors, PushConfig, QuickAgain, ReceiveWindowConfig, RetryLimit, SackConfig, SegmenterConfig,
-    SendAccounting, SendGrowth, SteppedConfig, SynAckEcho, TimestampConfig, UnsaidMtu, UnsentAck, WindowLevel,
-    WindowProbe, WindowRounding, WindowScaleConfig,
+    EcnSynAgain, Farewell, FastOpenClient, FastOpenServer, KeepAliveConfig, MarkBeta, MissingTimestamps, MtuProbing,
+    NagleConfig, OpeningErrors, PushConfig, QuickAgain, ReceiveWindowConfig, RetryLimit, SackConfig, SegmenterConfig,
+    SendAccounting, SendGrowth, SteppedConfig, SynAckEcho, TimeWaitReset, TimeWaitReuse, TimestampConfig, UnsaidMtu,
+    UnsentAck, WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
 };
-
-/// A quantity that always applies, or (`?`) one that depends on the kind of its group.
-macro_rules! quantity {
-    ($path:literal, $unit:ident, $place:ident, |$c:ident| $field:expr) => {
-        quantity!($path, $unit, |$c| Some(Place::$place(&mut $field)))
-    };
-    ($path:literal, $unit:ident, |$c:ident| $place:expr) => {
-        Leaf { path: $path, access: Access::Quantity { unit: Unit::$unit, place: |$c| $place } }
-    };
-}
-
-/// A choice among variants without data.
-macro_rules! choice {
-    ($path:literal, |$c:ident| $place:expr, $($word:literal => $variant:path),+) => {
-        Leaf {
-            path: $path,
-            access: Access::Choice {
-                words: &[$($word),+],
-                get: |$c| {
-                    let place = $place?;
-                    Some(match place { $($variant => $word),+ })
-                },
-                set: |$c, word| {
-                    let Some(place) = ({ $place }) else { return };
-                    $(if word == $word { *place = $variant; })+
-                },
-            },
-        }
-    };
-}
-
-/// A choice among variants with data, which begin with their defaults.
-macro_rules! kind {
-    ($path:literal, |$c:ident| $field:expr, $($word:literal => $pattern:pat => $default:expr),+ $(,)?) => {
-        Leaf {
-            path: $path,
-            access: Access::Choice {
-                words: &[$($word),+],
-                get: |$c| Some(match $field { $($pattern => $word),+ }),
-                set: |$c, word| { $(if word == $word { $field = $default; })+ },
-            },
-        }
-    };
-}
 
 /// Pacing by the window, when a profile that did not pace is told to: customary margins over `cwnd / srtt`.
 const PACING: PacingConfig =
@@ -335,6 +292,8 @@ pub const LEAVES: &[Leaf] = &[
     choice!("options.sack", |c| Some(&mut c.options.sack), "offer" => SackConfig::Offer, "off" => SackConfig::Off),
     choice!("options.timestamps", |c| Some(&mut c.options.timestamps),
         "offer" => TimestampConfig::Offer, "answer" => TimestampConfig::Answer, "off" => TimestampConfig::Off),
+    choice!("options.timestamps_missing", |c| Some(&mut c.options.timestamps_missing),
+        "dropped" => MissingTimestamps::Dropped, "accepted" => MissingTimestamps::Accepted),
     kind!("options.window_scale.kind", |c| c.options.window_scale,
         "from_buffer" => WindowScaleConfig::FromBuffer => WindowScaleConfig::FromBuffer,
         "shift" => WindowScaleConfig::Shift(_) => WindowScaleConfig::Shift(8),
@@ -375,6 +334,15 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("fastopen.pause.first", Time, |c| c.fastopen.pause.as_mut().map(Place::Time)),
     quantity!("timers.granularity", Time, Time, |c| c.timers.granularity),
     quantity!("timers.time_wait", Time, Time, |c| c.timers.time_wait),
+    choice!("timers.time_wait_reset", |c| Some(&mut c.timers.time_wait_reset),
+        "ignored" => TimeWaitReset::Ignored, "ends" => TimeWaitReset::Ends),
+    kind!("timers.time_wait_reuse.kind", |c| c.timers.time_wait_reuse,
+        "never" => TimeWaitReuse::Never => TimeWaitReuse::Never,
+        "after" => TimeWaitReuse::After(_) => TimeWaitReuse::After(Duration::from_secs(1))),
+    quantity!("timers.time_wait_reuse.wait", Time, |c| match &mut c.timers.time_wait_reuse {
+        TimeWaitReuse::After(wait) => Some(Place::Time(wait)),
+        TimeWaitReuse::Never => None,
+    }),
     quantity!("timers.fin_wait_2", Time, Time, |c| c.timers.fin_wait_2),
     quantity!("ip.ttl", Count, U8, |c| c.ip.ttl),
     quantity!("ip.dscp", Count, U8, |c| c.ip.dscp),

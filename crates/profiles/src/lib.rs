@@ -8,6 +8,7 @@
 
 mod evidence;
 mod find;
+mod forms;
 mod groups;
 mod leaf;
 mod leaves;

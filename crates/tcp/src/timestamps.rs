@@ -1,6 +1,7 @@
 //! Timestamps and PAWS (RFC 7323 §3 to §5).
 //!
-//! Our clock ticks once a millisecond, from an offset per connection so that it tells nothing about the host.
+//! Our clock ticks once a millisecond, from an offset per pair of addresses and ports, so that it tells nothing about the
+//! host, and yet goes on where an earlier connection between the same two left it (RFC 7323 §5.8, RFC 6191).
 
 use base::{Duration, Instant, SeqNum};
 
@@ -42,6 +43,10 @@ impl TimestampState {
     /// The peer's SYN carried this.
     pub fn on_syn(&mut self, tsval: u32, now: Instant) {
         (self.recent, self.recent_at) = (tsval, now);
+    }
+    /// The last timestamp taken from the peer, and when; `None` before the first.
+    pub fn recent(&self) -> Option<(u32, Instant)> {
+        (self.recent_at != NEVER).then_some((self.recent, self.recent_at))
     }
     /// We acknowledged up to here (`Last.ACK.sent`).
     #[inline]

@@ -180,11 +180,12 @@ fn every_field_of_the_configuration_has_been_thought_of() {
     } = ack;
     let ReceiveConfig { window: _, reassembly_max: _, rounding: _, spare_segments: _ } = receive;
     every_field_of_sending(send);
-    let OptionsConfig { sack: _, timestamps: _, window_scale: _, mss_max: _, syn_ack_echo: _ } = options;
+    let OptionsConfig { sack: _, timestamps: _, timestamps_missing: _, window_scale: _, mss_max: _, syn_ack_echo: _ } =
+        options;
     let tcp::config::EcnConfig { negotiation: _, syn_again: _, response: _, mark_beta: _ } = ecn;
     let tcp::config::ChallengeConfig { limit: _, interval: _, unsent_ack: _ } = challenge;
     let tcp::config::FastOpenConfig { client: _, server: _, pending_max: _, pause: _ } = fastopen;
-    let TimersConfig { granularity: _, time_wait: _, fin_wait_2: _ } = timers;
+    let TimersConfig { granularity: _, time_wait: _, time_wait_reset: _, time_wait_reuse: _, fin_wait_2: _ } = timers;
     let tcp::config::IpConfig { ttl: _, dscp: _ } = ip;
     let tcp::config::PathMtuConfig {
         discovery: _,

@@ -14,7 +14,7 @@ mod validate;
 pub use crate::recv::{AckConfig, AckTimer, DrsConfig, QuickAgain, ReceiveWindowConfig, SteppedConfig, WindowLevel};
 pub use ecn::{EcnConfig, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta};
 pub use fastopen::{FastOpenClient, FastOpenConfig, FastOpenServer};
-pub use guard::{ChallengeConfig, UnsentAck};
+pub use guard::{ChallengeConfig, MissingTimestamps, TimeWaitReset, TimeWaitReuse, UnsentAck};
 pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLimit};
 pub use path::{Discovery, IcmpConfig, IpConfig, MtuProbing, OpeningErrors, PathMtuConfig, UnsaidMtu};
 pub use send::{
@@ -105,6 +105,8 @@ pub struct OptionsConfig {
     pub sack: SackConfig,
     /// Timestamps (RFC 7323 §3).
     pub timestamps: TimestampConfig,
+    /// What becomes of a segment without timestamps where they are in use.
+    pub timestamps_missing: MissingTimestamps,
     /// Window scaling (RFC 7323 §2).
     pub window_scale: WindowScaleConfig,
     /// An upper limit for both directions' segment size, below what the device's MTU allows.
@@ -162,6 +164,10 @@ pub struct TimersConfig {
     pub granularity: Duration,
     /// How long TIME-WAIT lasts: twice the maximum segment lifetime (RFC 9293 §3.6.1).
     pub time_wait: Duration,
+    /// What a reset does in TIME-WAIT.
+    pub time_wait_reset: TimeWaitReset,
+    /// Whether a connection that is opened here may end a TIME-WAIT.
+    pub time_wait_reuse: TimeWaitReuse,
     /// How long a connection that the application has let go waits in FIN-WAIT-2 for the peer's FIN; zero for a reset
     /// instead of waiting.
     pub fin_wait_2: Duration,
@@ -184,6 +190,7 @@ impl Default for OptionsConfig {
         Self {
             sack: SackConfig::Offer,
             timestamps: TimestampConfig::Answer,
+            timestamps_missing: MissingTimestamps::Dropped,
             window_scale: WindowScaleConfig::FromBuffer,
             mss_max: None,
             syn_ack_echo: SynAckEcho::Any,
@@ -192,7 +199,13 @@ impl Default for OptionsConfig {
 }
 impl Default for TimersConfig {
     fn default() -> Self {
-        Self { granularity: Duration::ZERO, time_wait: Duration::from_secs(60), fin_wait_2: Duration::from_secs(60) }
+        Self {
+            granularity: Duration::ZERO,
+            time_wait: Duration::from_secs(60),
+            time_wait_reset: TimeWaitReset::Ignored,
+            time_wait_reuse: TimeWaitReuse::Never,
+            fin_wait_2: Duration::from_secs(60),
+        }
     }
 }
 

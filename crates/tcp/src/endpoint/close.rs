@@ -109,16 +109,4 @@ impl Endpoint {
         }
         lost
     }
-
-    pub(super) fn enter_time_wait<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        self.set_state(cx, State::TimeWait);
-        self.timers.stop_all();
-        self.closed = Some(CloseReason::Normal);
-        self.pending.closed = true;
-        self.restart_time_wait(cx);
-    }
-
-    pub(super) fn restart_time_wait<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        self.arm(cx, TimerKind::TimeWait, cx.now + self.cfg.timers.time_wait);
-    }
 }

@@ -2,8 +2,8 @@
 
 use super::fastopen::Copies;
 use super::{
-    Application, EcnState, Endpoint, FourTuple, Frames, Origin, PendingEvents, Probing, ReceiveSide, RecoverySide,
-    Segment, SendSide, SendSpace, State, Tally,
+    Application, EcnState, Endpoint, FourTuple, Frames, Numbering, Origin, PendingEvents, Probing, ReceiveSide,
+    RecoverySide, Segment, SendSide, SendSpace, State, Tally,
 };
 use crate::config::{SackConfig, SynAckEcho, ValidConfig, WindowRounding};
 use crate::cx::Cx;
@@ -26,7 +26,7 @@ use wire::{Ecn, Flags, TcpRepr};
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SynInfo {
     pub tuple: FourTuple,
-    pub iss: SeqNum,
+    pub numbering: Numbering,
     pub mtu: u16,
     pub repr: TcpRepr,
     /// The mark of the packet it came in.
@@ -104,18 +104,18 @@ impl Endpoint {
     pub(crate) fn connect<O: Observer>(
         cfg: &ValidConfig,
         tuple: FourTuple,
-        iss: SeqNum,
+        numbering: Numbering,
         mtu: u16,
         cx: &mut Cx<'_, O>,
     ) -> Self {
-        let mut endpoint = Self::new(cfg, tuple, iss, mtu, Origin::Active, cx);
+        let mut endpoint = Self::new(cfg, tuple, numbering, mtu, Origin::Active, cx);
         endpoint.syn_due = true;
         endpoint
     }
 
     /// Answers a SYN; the SYN-ACK leaves with the next `poll_transmit`.
     pub(crate) fn accept<O: Observer>(cfg: &ValidConfig, syn: &SynInfo, cx: &mut Cx<'_, O>) -> Self {
-        let mut endpoint = Self::new(cfg, syn.tuple, syn.iss, syn.mtu, Origin::Passive, cx);
+        let mut endpoint = Self::new(cfg, syn.tuple, syn.numbering, syn.mtu, Origin::Passive, cx);
         endpoint.state = State::SynReceived;
         endpoint.take_peer_syn(&syn.repr, cx.now);
         endpoint.agree_on_ecn(&syn.repr, syn.ecn);
@@ -126,11 +126,12 @@ impl Endpoint {
     fn new<O: Observer>(
         cfg: &ValidConfig,
         tuple: FourTuple,
-        iss: SeqNum,
+        numbering: Numbering,
         mtu: u16,
         origin: Origin,
         cx: &mut Cx<'_, O>,
     ) -> Self {
+        let Numbering { iss, ts_offset } = numbering;
         let first = iss + 1;
         let mss = options::own_mss(cfg, mtu, tuple.local);
         Self {
@@ -140,7 +141,7 @@ impl Endpoint {
             origin,
             timers: TimerTable::new(),
             neg: Negotiated::default(),
-            ts: TimestampState::new(cx.rng.next_u64() as u32),
+            ts: TimestampState::new(ts_offset),
             snd: SendSpace::new(iss, u32::from(mss)),
             snd_buf: SendBuffer::new(cfg.send.buffer),
             rec: RecoverySide::new(cfg, first, cx.now),

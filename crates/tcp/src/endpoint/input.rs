@@ -1,12 +1,12 @@
 //! Arriving segments, in the order RFC 9293 §3.10.7.4 prescribes, with the checks of RFC 5961 and RFC 7323.
 
 use super::{Endpoint, Origin, Segment, State};
-use crate::config::UnsentAck;
+use crate::config::{MissingTimestamps, TimeWaitReset, UnsentAck};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
 use base::{SeqNum, SeqRange};
 use trace::{Event, Observer};
-use wire::Flags;
+use wire::{Flags, TcpRepr};
 
 impl Endpoint {
     /// The world hands us a segment that arrived at `cx.now`.
@@ -85,10 +85,7 @@ impl Endpoint {
                     return Some(Disposition::Challenge(DropReason::OldTimestamp));
                 }
                 Some(_) => {}
-                // RFC 7323 §3.2: a segment that lost its option on the way is not trusted.
-                None if self.state != State::SynReceived => {
-                    return Some(Disposition::Dropped(DropReason::OldTimestamp));
-                }
+                None if self.needs_timestamps(repr) => return Some(Disposition::Dropped(DropReason::OldTimestamp)),
                 None => {}
             }
         }
@@ -113,6 +110,14 @@ impl Endpoint {
             return Some(Disposition::Challenge(DropReason::OutOfWindow));
         }
         is_syn.then(|| self.on_syn(cx))
+    }
+
+    /// RFC 7323 §3.2: a segment that lost its option on the way is not trusted. But a peer that has restarted knows nothing
+    /// of what was agreed, and needs an answer to its SYN.
+    fn needs_timestamps(&self, repr: &TcpRepr) -> bool {
+        self.cfg.options.timestamps_missing == MissingTimestamps::Dropped
+            && self.state != State::SynReceived
+            && !repr.flags.contains(Flags::SYN)
     }
 
     //= specs/rfc5961.md#syns
@@ -165,6 +170,8 @@ impl Endpoint {
     //# A reset whose sequence number is RCV.NXT ends the connection.
     //= specs/rfc5961.md#resets
     //# A reset inside the window but not at RCV.NXT is answered with a challenge ACK and has no other effect.
+    //= specs/rfc1337.md#time-wait
+    //# A reset does not end TIME-WAIT.
     /// A reset (RFC 5961 §3.2). Octets that it may carry (RFC 9293 SHLD-2) are not looked at.
     fn on_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seq: SeqNum) -> Disposition {
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
@@ -175,8 +182,9 @@ impl Endpoint {
             return Disposition::Challenge(DropReason::InexactReset);
         }
         match self.state {
-            // RFC 1337: a reset does not cut TIME-WAIT short.
-            State::TimeWait => return Disposition::Dropped(DropReason::Closed),
+            State::TimeWait if self.cfg.timers.time_wait_reset == TimeWaitReset::Ignored => {
+                return Disposition::Dropped(DropReason::Closed);
+            }
             State::SynReceived if self.origin == Origin::Active => self.finish(cx, CloseReason::Refused),
             _ => self.finish(cx, CloseReason::Reset),
         }

@@ -32,6 +32,7 @@ mod state;
 mod tally;
 #[cfg(test)]
 mod tests;
+mod time_wait;
 mod timeout;
 mod undo;
 mod write;
@@ -44,6 +45,7 @@ pub(crate) use path_mtu::LearnedMtu;
 pub(crate) use path_mtu::MayCut;
 pub use queues::{FinProgress, Queues};
 pub use state::State;
+pub(crate) use time_wait::Predecessor;
 pub use write::Boundary;
 
 use crate::config::ValidConfig;
@@ -99,6 +101,15 @@ impl Segment<'_> {
         let flags = self.repr.flags;
         self.payload.len() + u32::from(flags.contains(wire::Flags::SYN)) + u32::from(flags.contains(wire::Flags::FIN))
     }
+}
+
+/// The numbers that a connection counts from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbering {
+    /// The initial sequence number.
+    pub iss: SeqNum,
+    /// What our timestamps count from.
+    pub ts_offset: u32,
 }
 
 /// Which side opened the connection (RFC 9293 MUST-11).

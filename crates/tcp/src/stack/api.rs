@@ -4,7 +4,7 @@ use super::{Conn, ConnectError, LocalEnd, Stack, StackCounters};
 use super::{Segmentation, StackEvent, slots::Admission, slots::Slot};
 use crate::config::ValidConfig;
 use crate::cx::{Cx, StackCx};
-use crate::endpoint::{Boundary, Endpoint, FourTuple};
+use crate::endpoint::{Boundary, Endpoint, FourTuple, State};
 use crate::event::{Read, ReadError, WriteError};
 use crate::info::{Details, TcpInfo};
 use crate::recv::AckPace;
@@ -45,12 +45,20 @@ impl Stack {
         }
         let usable = |own: &IpAddr| own.is_ipv4() == ip.is_ipv4() && from.address.is_none_or(|wanted| wanted == *own);
         let local = self.addresses.iter().copied().find(usable).ok_or(ConnectError::NoLocalAddress)?;
-        let tuple = self.free_tuple(local, &from.ports, remote)?;
-        let iss = self.isn.isn(&tuple, cx.now);
+        let tuple = self.free_tuple(cx.now, cfg, local, &from.ports, remote)?;
+        let last = self.slots.find(&tuple).and_then(|index| self.end_time_wait(index, cx.now, cx.obs, |_| true));
+        let mut numbering = self.isn.numbering(&tuple, cx.now);
+        if let Some(last) = &last {
+            numbering.iss = last.iss(numbering.iss);
+        }
         let (id, mut rng) = self.next_stream();
         let mut endpoint = {
             let mut ecx = Cx::new(cx.now, &mut rng, id, cx.obs);
-            Endpoint::connect(cfg, tuple, iss, self.device.mtu, &mut ecx)
+            let mut endpoint = Endpoint::connect(cfg, tuple, numbering, self.device.mtu, &mut ecx);
+            if let Some(last) = &last {
+                endpoint.succeed(&mut ecx, last);
+            }
+            endpoint
         };
         self.start_on_known_path(&mut endpoint, cx.now);
         let conn = self.slots.insert(self.equipped(endpoint, cx.now), rng, id);
@@ -73,6 +81,8 @@ impl Stack {
 
     fn free_tuple(
         &mut self,
+        now: Instant,
+        cfg: &ValidConfig,
         local: IpAddr,
         ports: &RangeInclusive<u16>,
         remote: SocketAddr,
@@ -86,11 +96,20 @@ impl Stack {
             tuple.local_port = first + step as u16;
             // A port that the application named is its own affair; others keep off those of listeners.
             let listened = count > 1 && self.listeners.keys().any(|on| on.port == tuple.local_port);
-            if tuple.local_port != 0 && !listened && !self.slots.contains(&tuple) {
+            if tuple.local_port != 0 && !listened && self.is_free(&tuple, cfg, now) {
                 return Ok(tuple);
             }
         }
         Err(ConnectError::PortsExhausted)
+    }
+
+    /// Whether a new connection may have these addresses and ports.
+    fn is_free(&mut self, tuple: &FourTuple, cfg: &ValidConfig, now: Instant) -> bool {
+        let Some(index) = self.slots.find(tuple) else { return true };
+        self.slots.at(index).is_none_or(|slot| {
+            let old = &slot.endpoint;
+            old.state() == State::Closed || old.yields_to_active_open(cfg.timers.time_wait_reuse, now)
+        })
     }
 
     /// Takes as much of `data` as there is room for; `Writable` follows a short count.

@@ -1,11 +1,11 @@
 //! The driver's side of a stack: frames in, timers, frames out. Only [`crate::turn`] calls it.
 
 use super::api::is_unicast;
-use super::listener::Listener;
+use super::listener::{Listener, is_syn};
 use super::slots::Admission;
 use super::{Held, HeldPayload, Stack, TxChecksum, reset};
 use crate::cx::{Cx, StackCx};
-use crate::endpoint::{Endpoint, FastOpenAnswer, FourTuple, Segment, State, SynInfo};
+use crate::endpoint::{FourTuple, Segment, State};
 use crate::event::{Disposition, DropReason};
 use crate::pattern::Payload;
 use crate::turn::{Budget, ChecksumState, RxFrame, Sent, TxFrame};
@@ -60,6 +60,11 @@ impl Stack {
             self.counters.backlog_full += 1;
             return;
         }
+        if slot.endpoint.state() == State::TimeWait && is_syn(&segment.repr) && self.begin_next(index, at, segment, obs)
+        {
+            return;
+        }
+        let Some(slot) = self.slots.at(index) else { return };
         let mut cx = Cx::new(at, &mut slot.rng, slot.conn.id, obs);
         let embryonic = matches!(slot.endpoint.state(), State::SynSent | State::SynReceived);
         let disposition = slot.endpoint.handle_segment(&mut cx, segment);
@@ -78,51 +83,7 @@ impl Stack {
         self.after_call(index);
     }
 
-    /// A segment without a connection: a SYN for a listener, or refused.
-    #[cold]
-    fn handle_stranger<O: Observer>(
-        &mut self,
-        tuple: FourTuple,
-        at: Instant,
-        ip: &IpRepr,
-        segment: &Segment<'_>,
-        obs: &mut O,
-    ) {
-        let repr = &segment.repr;
-        let is_syn = repr.flags.contains(Flags::SYN) && !repr.flags.contains(Flags::RST) && repr.ack.is_none();
-        let on = self.listener_for(&tuple);
-        let Some((on, listener)) = on.and_then(|on| Some((on, self.listeners.get(&on)?))) else {
-            self.counters.no_connection += 1;
-            return self.refuse(ip, repr, segment.payload.len());
-        };
-        if !is_syn {
-            // RFC 9293 §3.10.7.2: in LISTEN an ACK is answered with a reset, whatever else has no SYN is dropped.
-            self.counters.no_connection += 1;
-            if repr.ack.is_some() {
-                self.refuse(ip, repr, segment.payload.len());
-            }
-            return;
-        }
-        if listener.accept_queue_full() || listener.syn_queue_full() {
-            self.counters.backlog_full += 1;
-            return;
-        }
-        let cfg = listener.cfg.clone();
-        let iss = self.isn.isn(&tuple, at);
-        let (id, mut rng) = self.next_stream();
-        let syn = SynInfo { tuple, iss, mtu: self.device.mtu, repr: *repr, ecn: segment.ecn };
-        let answer = self.answer_fast_open(on, &tuple, segment, at);
-        let mut cx = Cx::new(at, &mut rng, id, obs);
-        let mut endpoint = self.equipped(Endpoint::accept(&cfg, &syn, &mut cx), at);
-        self.start_on_known_path(&mut endpoint, at);
-        endpoint.answer_fast(&mut cx, segment, answer);
-        let conn = self.slots.insert(endpoint, rng, id);
-        let goes_ahead = matches!(answer, FastOpenAnswer::Believe(_));
-        self.set_admission(conn.slot, if goes_ahead { Admission::Waiting(on) } else { Admission::Embryonic(on) });
-        self.mark_ready(conn.slot);
-    }
-
-    fn refuse(&mut self, ip: &IpRepr, repr: &TcpRepr, payload_len: u32) {
+    pub(super) fn refuse(&mut self, ip: &IpRepr, repr: &TcpRepr, payload_len: u32) {
         self.resets.extend(reset::answer(ip, repr, payload_len));
     }
 

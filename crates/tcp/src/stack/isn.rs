@@ -1,6 +1,6 @@
 //! Initial sequence numbers (RFC 6528): a clock of one tick per 4 µs plus a keyed hash of the connection.
 
-use crate::endpoint::FourTuple;
+use crate::endpoint::{FourTuple, Numbering};
 use base::{Instant, SeqNum};
 use core::net::IpAddr;
 
@@ -20,6 +20,12 @@ impl IsnGenerator {
         // Truncation is meant: the clock wraps every 4.77 hours (RFC 9293 §3.4.1).
         let clock = (now.as_nanos() / 4_000) as u32;
         SeqNum(clock.wrapping_add(self.hash(tuple) as u32))
+    }
+
+    /// What a connection counts from that opens now.
+    pub fn numbering(&self, tuple: &FourTuple, now: Instant) -> Numbering {
+        // The other half of the hash: timestamps tell nothing about the sequence numbers.
+        Numbering { iss: self.isn(tuple, now), ts_offset: (self.hash(tuple) >> 32) as u32 }
     }
 
     /// SipHash-2-4 (Aumasson and Bernstein) over the tuple.

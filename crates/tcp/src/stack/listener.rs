@@ -9,10 +9,13 @@ use super::fastopen::FastOpenListener;
 use super::slots::Admission;
 use super::{Conn, ListenError, Stack};
 use crate::config::ValidConfig;
-use crate::cx::StackCx;
-use crate::endpoint::FourTuple;
+use crate::cx::{Cx, StackCx};
+use crate::endpoint::{Endpoint, FastOpenAnswer, FourTuple, Predecessor, Segment, SynInfo};
+use crate::options;
+use base::Instant;
 use core::net::{IpAddr, SocketAddr};
 use trace::Observer;
+use wire::{Flags, IpRepr, TcpRepr};
 
 /// Where a listener listens: a port at one address or at all of them (RFC 9293 MUST-42, MUST-43).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,8 +52,11 @@ pub(super) struct Listener {
 }
 
 impl Listener {
-    pub fn syn_queue_full(&self) -> bool {
+    fn syn_queue_full(&self) -> bool {
         self.embryonic > self.backlog
+    }
+    fn has_room(&self) -> bool {
+        !self.syn_queue_full() && !self.accept_queue_full()
     }
     pub fn accept_queue_full(&self) -> bool {
         self.waiting > self.backlog
@@ -120,6 +126,97 @@ impl Stack {
         [on, ListenOn { address: None, ..on }].into_iter().find(|on| self.listeners.contains_key(on))
     }
 
+    /// A segment without a connection: a SYN for a listener, or refused.
+    #[cold]
+    pub(super) fn handle_stranger<O: Observer>(
+        &mut self,
+        tuple: FourTuple,
+        at: Instant,
+        ip: &IpRepr,
+        segment: &Segment<'_>,
+        obs: &mut O,
+    ) {
+        let repr = &segment.repr;
+        let on = self.listener_for(&tuple);
+        let Some((on, listener)) = on.and_then(|on| Some((on, self.listeners.get(&on)?))) else {
+            self.counters.no_connection += 1;
+            return self.refuse(ip, repr, segment.payload.len());
+        };
+        if !is_syn(repr) {
+            // RFC 9293 §3.10.7.2: in LISTEN an ACK is answered with a reset, whatever else has no SYN is dropped.
+            self.counters.no_connection += 1;
+            if repr.ack.is_some() {
+                self.refuse(ip, repr, segment.payload.len());
+            }
+        } else if listener.has_room() {
+            self.open_passively(on, tuple, at, segment, None, obs);
+        } else {
+            self.counters.backlog_full += 1;
+        }
+    }
+
+    /// A SYN for a connection in TIME-WAIT: whether it began the next one.
+    #[cold]
+    pub(super) fn begin_next<O: Observer>(
+        &mut self,
+        index: u32,
+        at: Instant,
+        segment: &Segment<'_>,
+        obs: &mut O,
+    ) -> bool {
+        let Some(tuple) = self.slots.at(index).map(|slot| slot.endpoint.tuple()) else { return false };
+        let Some(on) = self.listener_for(&tuple) else { return false };
+        let Some(listener) = self.listeners.get(&on).filter(|listener| listener.has_room()) else { return false };
+        let timestamps = options::wants_timestamps(&listener.cfg, Some(true));
+        let Some(last) = self.end_time_wait(index, at, obs, |old| old.yields_to(&segment.repr, timestamps)) else {
+            return false;
+        };
+        self.open_passively(on, tuple, at, segment, Some(last), obs);
+        true
+    }
+
+    /// Ends a connection's TIME-WAIT for the sake of the next one, if it may.
+    pub(super) fn end_time_wait<O: Observer>(
+        &mut self,
+        index: u32,
+        at: Instant,
+        obs: &mut O,
+        may: impl FnOnce(&Endpoint) -> bool,
+    ) -> Option<Predecessor> {
+        let slot = self.slots.at(index).filter(|slot| may(&slot.endpoint))?;
+        let last = slot.endpoint.yield_to_next(&mut Cx::new(at, &mut slot.rng, slot.conn.id, obs));
+        self.slots.detach(index);
+        self.after_call(index);
+        Some(last)
+    }
+
+    fn open_passively<O: Observer>(
+        &mut self,
+        on: ListenOn,
+        tuple: FourTuple,
+        at: Instant,
+        segment: &Segment<'_>,
+        last: Option<Predecessor>,
+        obs: &mut O,
+    ) {
+        let Some(cfg) = self.listeners.get(&on).map(|listener| listener.cfg.clone()) else { return };
+        let mut numbering = self.isn.numbering(&tuple, at);
+        if let Some(last) = last {
+            numbering.iss = last.iss(numbering.iss);
+        }
+        let (id, mut rng) = self.next_stream();
+        let syn = SynInfo { tuple, numbering, mtu: self.device.mtu, repr: segment.repr, ecn: segment.ecn };
+        let answer = self.answer_fast_open(on, &tuple, segment, at);
+        let mut cx = Cx::new(at, &mut rng, id, obs);
+        let mut endpoint = self.equipped(Endpoint::accept(&cfg, &syn, &mut cx), at);
+        self.start_on_known_path(&mut endpoint, at);
+        endpoint.answer_fast(&mut cx, segment, answer);
+        let conn = self.slots.insert(endpoint, rng, id);
+        let goes_ahead = matches!(answer, FastOpenAnswer::Believe(_));
+        self.set_admission(conn.slot, if goes_ahead { Admission::Waiting(on) } else { Admission::Embryonic(on) });
+        self.mark_ready(conn.slot);
+    }
+
     /// Moves a connection from one queue to another.
     pub(super) fn set_admission(&mut self, index: u32, to: Admission) {
         let Some(slot) = self.slots.at(index) else { return };
@@ -140,4 +237,9 @@ fn place(listeners: &mut super::Listeners, admission: Admission) -> Option<&mut 
         Admission::Embryonic(on) => listeners.get_mut(&on).map(|listener| &mut listener.embryonic),
         Admission::Waiting(on) => listeners.get_mut(&on).map(|listener| &mut listener.waiting),
     }
+}
+
+/// Whether a segment asks for a connection.
+pub(super) fn is_syn(repr: &TcpRepr) -> bool {
+    repr.flags.contains(Flags::SYN) && !repr.flags.contains(Flags::RST) && repr.ack.is_none()
 }

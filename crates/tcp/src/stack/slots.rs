@@ -103,9 +103,6 @@ impl Slots {
         self.last = index;
         Some(index)
     }
-    pub fn contains(&self, tuple: &FourTuple) -> bool {
-        self.by_tuple.contains_key(tuple)
-    }
     #[inline]
     pub fn at(&mut self, index: u32) -> Option<&mut Slot> {
         self.slots.get_mut(index as usize)?.as_deref_mut()

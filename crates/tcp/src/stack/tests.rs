@@ -3,6 +3,7 @@
 mod bench;
 mod listener;
 mod restart;
+mod time_wait;
 
 use super::*;
 use crate::config::Config;

@@ -1,6 +1,6 @@
 //! RFC 5961: blind attacks inside the window, and how often they are answered.
 
-use crate::config::{ChallengeConfig, Config, UnsentAck};
+use crate::config::{ChallengeConfig, Config, MissingTimestamps, TimestampConfig, UnsentAck};
 use crate::event::DropReason;
 use crate::testing::{PEER_ISS, Script, peer_options, quick};
 use base::Duration;
@@ -126,7 +126,7 @@ fn an_acknowledgement_of_nothing_sent_is_ignored_in_established_where_the_config
 #[test]
 fn an_unacceptable_acknowledgement_brings_no_timestamp() {
     let mut cfg = eager();
-    cfg.options.timestamps = crate::config::TimestampConfig::Offer;
+    cfg.options.timestamps = TimestampConfig::Offer;
     let ts = |tsval| Some(Timestamps { tsval, tsecr: 0 });
     let mut script = Script::established_with(cfg, Options { timestamps: ts(100), ..peer_options() });
     let mut forged = script.segment(Flags::FIN, 1, Some(9_999));
@@ -218,4 +218,20 @@ fn a_reset_and_an_acknowledgement_count_while_our_window_is_closed() {
     let reset = script.segment(Flags::RST, 1001, None);
     script.deliver(reset, 0);
     assert_eq!(script.state(), "CLOSED");
+}
+
+#[test_case(MissingTimestamps::Dropped => 0)]
+#[test_case(MissingTimestamps::Accepted => 100)]
+fn octets_taken_from_a_segment_that_lost_its_timestamps(missing: MissingTimestamps) -> u64 {
+    let mut cfg = eager();
+    cfg.options.timestamps = TimestampConfig::Offer;
+    cfg.options.timestamps_missing = missing;
+    let ts = Some(Timestamps { tsval: 100, tsecr: 0 });
+    let mut script = Script::established_with(cfg, Options { timestamps: ts, ..peer_options() });
+    script.out.clear();
+    let syn = script.segment(Flags::SYN, 77, None);
+    assert_eq!(answers(&mut script, syn, 0), [(1, Some(1))], "a SYN is challenged anyway");
+    let data = script.segment(Flags::NONE, 1, Some(1));
+    script.deliver(data, 100);
+    script.info().counters.bytes_received
 }
