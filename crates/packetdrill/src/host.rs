@@ -139,7 +139,7 @@ impl Host {
                     ConnEvent::Readable => socket.wakes.readable += 1,
                     ConnEvent::Writable => socket.wakes.writable += 1,
                     // Nothing that a socket reports.
-                    ConnEvent::Unresponsive => {}
+                    ConnEvent::Urgent | ConnEvent::Unresponsive => {}
                     ConnEvent::Connected => {
                         socket.wakes.readable += 1;
                         socket.wakes.writable += 1;

@@ -22,7 +22,7 @@ use tcp::config::{
     EcnSynAgain, Farewell, FastOpenClient, FastOpenServer, KeepAliveConfig, MarkBeta, MissingTimestamps, MtuProbing,
     NagleConfig, OpeningErrors, PushConfig, QuickAgain, ReceiveWindowConfig, RetryLimit, SackConfig, SegmenterConfig,
     SendAccounting, SendGrowth, SteppedConfig, SynAckEcho, TimeWaitReset, TimeWaitReuse, TimestampConfig, UnsaidMtu,
-    UnsentAck, WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
+    UnsentAck, UrgentDelivery, UrgentPointer, WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
 };
 
 /// Pacing by the window, when a profile that did not pace is told to: customary margins over `cwnd / srtt`.
@@ -251,6 +251,10 @@ pub const LEAVES: &[Leaf] = &[
         "segments_from_syn" => WindowRounding::SegmentsFromSyn),
     quantity!("receive.spare_segments", Count, U32, |c| c.receive.spare_segments),
     quantity!("receive.reassembly_max", Count, MaybeU32, |c| c.receive.reassembly_max),
+    choice!("receive.urgent", |c| Some(&mut c.receive.urgent),
+        "in_stream" => UrgentDelivery::InStream, "out_of_band" => UrgentDelivery::OutOfBand),
+    choice!("receive.urgent_pointer", |c| Some(&mut c.receive.urgent_pointer),
+        "following" => UrgentPointer::Following, "last" => UrgentPointer::Last),
     quantity!("send.buffer", Bytes, U32, |c| c.send.buffer),
     kind!("send.growth.kind", |c| c.send.growth,
         "fixed" => SendGrowth::Fixed => SendGrowth::Fixed,

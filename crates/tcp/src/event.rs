@@ -11,6 +11,8 @@ pub enum ConnEvent {
     Readable,
     /// A write that was cut short may go on.
     Writable,
+    /// The peer has marked urgent data that is still to be read, or will arrive (RFC 9293 MUST-32).
+    Urgent,
     /// The same data was sent several times and not acknowledged, `retries.notify` of them again (RFC 9293 §3.8.3: R1). The
     /// connection goes on.
     Unresponsive,
@@ -160,6 +162,28 @@ pub enum WriteError {
     /// There is no such connection.
     NoConnection,
 }
+
+/// Why there is no urgent octet to be had out of band.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrgentError {
+    /// No mark lies ahead, or its octet was fetched, or is in the stream.
+    NoneAhead,
+    /// It has not arrived.
+    NotYet,
+    /// There is no such connection.
+    NoConnection,
+}
+
+impl fmt::Display for UrgentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoneAhead => "no urgent octet is kept out of the stream",
+            Self::NotYet => "the urgent octet has not arrived",
+            Self::NoConnection => "no such connection",
+        })
+    }
+}
+impl core::error::Error for UrgentError {}
 
 impl fmt::Display for ReadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

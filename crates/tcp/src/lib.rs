@@ -29,7 +29,7 @@ mod turn;
 pub use config::{Config, ConfigError, ValidConfig};
 pub use cx::{Cx, StackCx};
 pub use endpoint::{Boundary, Endpoint, FinProgress, FourTuple, Origin, Queues, Segment, State, Transmit, TxBuf};
-pub use event::{CloseReason, ConnEvent, Disposition, DropReason, IcmpError, Read, ReadError, WriteError};
+pub use event::{CloseReason, ConnEvent, Disposition, DropReason, IcmpError, Read, ReadError, UrgentError, WriteError};
 pub use info::{CongestionState, Counters, Details, EcnInfo, FlightSegments, RateLimit, TcpInfo};
 pub use pattern::{Payload, fill_pattern, pattern_byte};
 pub use recv::AckPace;

@@ -31,6 +31,8 @@ pub(crate) struct Out {
     pub flags: Flags,
     pub window: u16,
     pub options: Options,
+    /// The urgent pointer's field.
+    pub urgent: u16,
     /// The mark of the packet.
     pub ecn: Ecn,
 }
@@ -340,6 +342,7 @@ impl Script {
                 flags: repr.flags,
                 window: repr.window,
                 options: repr.options,
+                urgent: repr.urgent,
                 ecn: ip.ecn,
             });
         }

@@ -122,7 +122,11 @@ impl App for Discard {
                 self.left = self.left.map(|left| left.saturating_sub(1));
                 (self.report)(&transfer);
             }
-            ConnEvent::Connected | ConnEvent::Writable | ConnEvent::Unresponsive | ConnEvent::Icmp(_) => {}
+            ConnEvent::Connected
+            | ConnEvent::Writable
+            | ConnEvent::Urgent
+            | ConnEvent::Unresponsive
+            | ConnEvent::Icmp(_) => {}
         }
     }
 

@@ -84,6 +84,28 @@ pub struct ReceiveConfig {
     /// what one ACK covers, a reader that keeps up is offered the whole window, as where a waiting read takes the octets
     /// before the ACK leaves.
     pub spare_segments: u32,
+    /// Where the last octet of urgent data is found.
+    pub urgent: UrgentDelivery,
+    /// What an urgent pointer points to, sent or received.
+    pub urgent_pointer: UrgentPointer,
+}
+
+/// Where the last octet of urgent data is found (RFC 6093).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrgentDelivery {
+    /// In the stream, like all others.
+    InStream,
+    /// Out of it: it is fetched by itself, or lost when it is passed over.
+    OutOfBand,
+}
+
+/// What an urgent pointer points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UrgentPointer {
+    /// The octet that follows the urgent data (RFC 9293 §3.8.5, RFC 6093 §3.1).
+    Following,
+    /// The last octet of it, as RFC 1122 §4.2.2.4 had it.
+    Last,
 }
 
 /// What a receive window is a whole number of.
@@ -182,6 +204,8 @@ impl Default for ReceiveConfig {
             reassembly_max: Some(8_192),
             rounding: WindowRounding::Octets,
             spare_segments: 0,
+            urgent: UrgentDelivery::InStream,
+            urgent_pointer: UrgentPointer::Following,
         }
     }
 }

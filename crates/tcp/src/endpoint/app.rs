@@ -26,12 +26,13 @@ impl Endpoint {
         }
     }
 
-    /// Moves received octets into `buf`.
+    /// Moves received octets into `buf`, those before an urgent mark and those from it on in different calls.
     ///
     /// # Errors
     /// When the connection ended abnormally and everything received before has been read.
     pub fn read<O: Observer>(&mut self, cx: &mut Cx<'_, O>, buf: &mut [u8]) -> Result<Read, ReadError> {
-        let taken = self.rcv.buffer.read(buf) as u64;
+        let most = usize::try_from(self.readable_in_one()).unwrap_or(usize::MAX).min(buf.len());
+        let taken = self.rcv.buffer.read(&mut buf[..most]) as u64;
         self.after_read(cx, taken)
     }
 
@@ -40,6 +41,7 @@ impl Endpoint {
     /// # Errors
     /// As for `read`.
     pub fn read_pattern<O: Observer>(&mut self, cx: &mut Cx<'_, O>, max: u64) -> Result<Read, ReadError> {
+        let max = max.min(self.readable_in_one());
         let taken = self.rcv.buffer.read_pattern(max);
         self.after_read(cx, taken)
     }

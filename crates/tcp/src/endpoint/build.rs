@@ -110,15 +110,17 @@ impl Endpoint {
             options.sack = sack_blocks(&self.rcv.assembler, dsack, most as usize);
         }
         let (ecn_flags, ecn) = self.ecn_of(len, retransmit);
+        let urgent = self.urgent_pointer(range.start);
+        let urgent_flag = if urgent.is_some() { Flags::URG } else { Flags::NONE };
         let window = self.rcv.window.advertise(rcv_nxt, self.unread(), self.rcv.rmss);
         let repr = TcpRepr {
             src_port: self.tuple.local_port,
             dst_port: self.tuple.remote_port,
             seq: range.start,
             ack: Some(rcv_nxt),
-            flags: flags.with(ecn_flags),
+            flags: flags.with(ecn_flags).with(urgent_flag),
             window,
-            urgent: 0,
+            urgent: urgent.unwrap_or(0),
             options,
         };
         // What a full retransmission has no room to report follows at once in a segment of its own.

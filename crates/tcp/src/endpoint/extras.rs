@@ -9,6 +9,7 @@ use super::fastopen::FastOpenState;
 use super::path_mtu::PathMtu;
 use super::patience::Silence;
 use super::tally::RareTally;
+use super::urgent::Urgent;
 use crate::event::IcmpError;
 
 /// What rare events leave behind; every field's default means that the event has not happened.
@@ -22,6 +23,8 @@ pub(super) struct Extras {
     pub fast_open: FastOpenState,
     /// `patience.rs`: since when the peer has not answered.
     pub silence: Silence,
+    /// `urgent.rs`: marks in the streams.
+    pub urgent: Urgent,
     /// `challenge.rs`: ACKs that may still answer what was not processed.
     pub answers: Option<Allowance>,
     /// `icmp`: what the network reported last, until something is acknowledged.

@@ -59,6 +59,7 @@ impl Endpoint {
         if self.state == State::Closed {
             return Disposition::Accepted;
         }
+        self.take_urgent(seg);
         self.take_data(cx, seg)
     }
 

@@ -35,6 +35,7 @@ mod tests;
 mod time_wait;
 mod timeout;
 mod undo;
+mod urgent;
 mod write;
 
 pub(crate) use fastopen::{Answers, FastOpenAnswer, FastOpenNews};
@@ -306,6 +307,11 @@ impl Endpoint {
         if core::mem::take(&mut p.connected) {
             return Some(ConnEvent::Connected);
         }
+        if let Some(extras) = self.extras.as_mut()
+            && core::mem::take(&mut extras.urgent.news)
+        {
+            return Some(ConnEvent::Urgent);
+        }
         if core::mem::take(&mut p.readable) {
             return Some(ConnEvent::Readable);
         }
@@ -332,7 +338,7 @@ impl Endpoint {
             || p.writable
             || p.unresponsive
             || p.closed
-            || self.extras.as_ref().is_some_and(|extras| extras.icmp_news.is_some())
+            || self.extras.as_ref().is_some_and(|extras| extras.icmp_news.is_some() || extras.urgent.news)
     }
     /// How the connection ended.
     pub fn closed(&self) -> Option<CloseReason> {

@@ -3,7 +3,7 @@
 
 use super::mtu_search::ProbeNow;
 use super::{Endpoint, Probing, SendSide, State};
-use crate::config::WindowProbe;
+use crate::config::{NagleConfig, WindowProbe};
 use crate::cx::Cx;
 use crate::pattern::Payload;
 use crate::send::SendSlice;
@@ -270,7 +270,12 @@ impl Endpoint {
 
     /// Most octets of one frame.
     fn burst(&self, out: &TxBuf) -> Bytes {
-        if self.owes_cwr() { self.segment_size() } else { out.tso_max_bytes.max(self.segment_size()) }
+        // A device that cuts a frame would repeat its urgent pointer.
+        if self.owes_cwr() || self.is_urgent() {
+            self.segment_size()
+        } else {
+            out.tso_max_bytes.max(self.segment_size())
+        }
     }
 
     fn small_may_leave(&self, len: Bytes, unsent: Bytes, fin_waits: bool) -> bool {
@@ -286,7 +291,8 @@ impl Endpoint {
         } else {
             Outstanding::Full
         };
-        SmallSegment { len, takes_all, outstanding, max_wnd: self.snd.max_wnd }.may_leave(self.cfg.send.nagle)
+        let nagle = if self.is_urgent() { NagleConfig::Off } else { self.cfg.send.nagle };
+        SmallSegment { len, takes_all, outstanding, max_wnd: self.snd.max_wnd }.may_leave(nagle)
     }
 
     /// Nothing is in flight that could bring news of the window: the persist timer has to.

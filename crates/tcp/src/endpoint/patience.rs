@@ -38,6 +38,7 @@ impl Endpoint {
         if let Some(extras) = self.extras.as_deref_mut() {
             extras.silence.since = None;
         }
+        self.forget_sent_mark();
     }
 
     /// The silence that a timer has found, which began at `began` as far as the user is concerned.

@@ -55,6 +55,8 @@ impl Endpoint {
 
     /// Copies received octets to the front of `out` without taking them, and returns how many.
     pub fn peek(&self, out: &mut [u8]) -> usize {
-        self.rcv.buffer.peek(out)
+        let (behind, most) = self.visible();
+        let most = usize::try_from(most).unwrap_or(usize::MAX).min(out.len());
+        self.rcv.buffer.peek_behind(behind, &mut out[..most])
     }
 }

@@ -20,4 +20,5 @@ mod recovery;
 mod reduction;
 mod robustness;
 mod undo;
+mod urgent;
 mod windows;

@@ -134,6 +134,35 @@ impl ReceiveBuffer {
         len
     }
 
+    /// Like [`Self::peek`], for the octets `behind` the first readable ones; these are few, or `out` is small.
+    pub fn peek_behind(&self, behind: u64, out: &mut [u8]) -> usize {
+        if behind == 0 {
+            return self.peek(out);
+        }
+        let len = out.len().min(usize::try_from(self.readable().saturating_sub(behind)).unwrap_or(usize::MAX));
+        match &self.content {
+            Content::Unset => {}
+            Content::Octets(held) => {
+                let octets = held.iter().skip(usize::try_from(behind).unwrap_or(usize::MAX));
+                out.iter_mut().zip(octets).take(len).for_each(|(to, octet)| *to = *octet);
+            }
+            Content::Pattern => fill_pattern(self.consumed + behind, &mut out[..len]),
+        }
+        len
+    }
+
+    /// Drops `n` readable octets that are not for the reader of the stream.
+    ///
+    /// # Panics
+    /// When fewer are readable.
+    pub fn skip(&mut self, n: Bytes) {
+        assert!(n <= self.readable, "{n} octets to skip, {} readable", self.readable);
+        if let Content::Octets(held) = &mut self.content {
+            take(held, n as usize);
+        }
+        self.consume(n);
+    }
+
     /// Drops up to `max` readable octets, which count as checked against the pattern, and returns how many.
     pub fn read_pattern(&mut self, max: u64) -> u64 {
         let taken = Bytes::try_from(max).unwrap_or(Bytes::MAX).min(self.readable);

@@ -5,7 +5,7 @@ use super::{Segmentation, StackEvent, slots::Admission, slots::Slot};
 use crate::config::ValidConfig;
 use crate::cx::{Cx, StackCx};
 use crate::endpoint::{Boundary, Endpoint, FourTuple, State};
-use crate::event::{Read, ReadError, WriteError};
+use crate::event::{Read, ReadError, UrgentError, WriteError};
 use crate::info::{Details, TcpInfo};
 use crate::recv::AckPace;
 use base::Instant;
@@ -176,6 +176,27 @@ impl Stack {
     ) -> Result<u64, WriteError> {
         let written = self.with(cx, conn, |endpoint, ecx| endpoint.write_pattern_with(ecx, len, boundary));
         written.unwrap_or(Err(WriteError::NoConnection))
+    }
+
+    /// Like [`Self::write`]; the last octet taken is the last urgent one (RFC 9293 §3.8.5).
+    ///
+    /// # Errors
+    /// As for `write`.
+    pub fn write_urgent<O: Observer>(
+        &mut self,
+        cx: &mut StackCx<'_, O>,
+        conn: Conn,
+        data: &[u8],
+    ) -> Result<usize, WriteError> {
+        self.with(cx, conn, |endpoint, ecx| endpoint.write_urgent(ecx, data)).unwrap_or(Err(WriteError::NoConnection))
+    }
+
+    /// Fetches the last urgent octet, which was kept out of the stream; [`Endpoint::urgent_octet`] looks at it only.
+    ///
+    /// # Errors
+    /// There is none, or not yet, or no such connection.
+    pub fn take_urgent_octet<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) -> Result<u8, UrgentError> {
+        self.with(cx, conn, |endpoint, _| endpoint.take_urgent_octet()).unwrap_or(Err(UrgentError::NoConnection))
     }
 
     /// Moves received octets into `buf`.
