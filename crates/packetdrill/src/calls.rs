@@ -80,7 +80,11 @@ impl Plugin {
 
     /// `write` and its kin.
     pub fn send(&self, fd: RawFd, pieces: &[&[u8]], flags: i32) -> Result<usize, Errno> {
-        let mut sending = Sending::default();
+        self.send_to(fd, pieces, flags, None)
+    }
+
+    /// Sends what an earlier part of the call has not.
+    fn send_on(&self, fd: RawFd, pieces: &[&[u8]], flags: i32, mut sending: Sending) -> Result<usize, Errno> {
         let result = self.call_patiently(
             |host| host.patience_to_send(fd, flags),
             |host| {
@@ -93,9 +97,18 @@ impl Plugin {
         or_so_far(result, sending.len)
     }
 
-    /// As [`Self::send`], with an address: on a connection it says nothing new.
-    pub fn send_to(&self, fd: RawFd, pieces: &[&[u8]], flags: i32, _to: Option<Address>) -> Result<usize, Errno> {
-        self.send(fd, pieces, flags)
+    /// As [`Self::send`], with an address: on a connection it says nothing new, and with `MSG_FASTOPEN` whom to connect to.
+    pub fn send_to(&self, fd: RawFd, pieces: &[&[u8]], flags: i32, to: Option<Address>) -> Result<usize, Errno> {
+        let mut sending = Sending::default();
+        if self.call(|host| host.sending_opens(fd, flags)) {
+            sending.len = self.call(|host| host.open_with_data(fd, to, &pieces.concat()))?;
+            match self.call_patiently(|host| host.patience_to_send(fd, flags), |host| host.connected(fd)) {
+                Err(Errno::EAGAIN) if sending.len > 0 => return Ok(sending.len),
+                Err(Errno::EAGAIN) => return Err(Errno::EINPROGRESS),
+                outcome => outcome?,
+            }
+        }
+        self.send_on(fd, pieces, flags, sending)
     }
 
     pub fn close(&self, fd: RawFd) -> Result<(), Errno> {

@@ -193,7 +193,7 @@ impl Host {
         let socket = self.socket(fd)?;
         let config = socket.config.clone().validate().map_err(|_| Errno::EINVAL)?;
         match &socket.state {
-            State::Fresh => {}
+            State::Fresh | State::Deferred(_) => {}
             State::Listening(listener) => {
                 let (on, backlog) = (listener.on, listener.backlog);
                 self.stack.relisten(on, backlog, &config);

@@ -37,8 +37,8 @@ pub(crate) fn packet(frame: &TxFrame<'_>) -> Vec<u8> {
 }
 
 impl Host {
-    /// A packet arrives at the present moment. Whomever it is for is at home here: packetdrill sends no others. What is no
-    /// TCP segment is dropped.
+    /// A packet arrives at the present moment. Whomever it is for is at home here: packetdrill sends no others. What is
+    /// neither a TCP segment nor an ICMP message is dropped.
     pub fn arrive(&mut self, octets: &[u8]) {
         let Ok(split) = wire::split(octets) else { return };
         if let Ok((ip, _)) = wire::parse(split.header, split.payload.len() as u32) {

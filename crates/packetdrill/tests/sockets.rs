@@ -336,3 +336,44 @@ fn segments_larger_than_the_device_come_in_and_bursts_go_out_in_one_packet(local
     }
     assert_eq!(bursts, [5_000, 5_000], "half the window of ten segments each; {headers} octets of headers");
 }
+
+/// Connects with `data` in the SYN as far as that goes; the peer's address stands in the call.
+fn send_with_syn(script: &Script, fd: i32, data: &[u8]) -> Answer<i32> {
+    script.send_to(fd, data, libc::MSG_FASTOPEN, script.peer)
+}
+
+#[test]
+fn a_client_asks_for_a_cookie_and_uses_it_for_the_next_connection() {
+    let script = Script::new();
+    let first = script.socket();
+    script.set_nonblocking(first);
+    assert_eq!(send_with_syn(&script, first, b"hello"), Err(Errno::EINPROGRESS), "there is no cookie yet");
+    let syn = script.expect();
+    assert!(syn.has(Flags::SYN) && syn.payload.is_empty());
+    assert_eq!(syn.tcp.options.fast_open.map(|option| option.cookie), Some(None));
+    let mut syn_ack = script.segment(Flags::SYN, 0, Some(syn.tcp.seq + 1));
+    syn_ack.dst_port = syn.tcp.src_port;
+    syn_ack.options.mss = Some(1_000);
+    let cookie = wire::Cookie::new(&[7; 8]);
+    syn_ack.options.fast_open = Some(wire::FastOpen { kind: wire::FastOpenKind::Assigned, cookie });
+    script.deliver(&syn_ack, b"");
+    script.expect();
+
+    let second = script.socket();
+    script.set_nonblocking(second);
+    assert_eq!(send_with_syn(&script, second, b"hello"), Ok(5));
+    let syn = script.expect();
+    assert_eq!(syn.payload, b"hello");
+    assert_eq!(syn.tcp.options.fast_open.and_then(|option| option.cookie), cookie);
+    assert_eq!(send_with_syn(&script, second, b"hello"), Err(Errno::EALREADY));
+
+    let third = script.socket();
+    script.setsockopt(third, libc::SOL_TCP, libc::TCP_FASTOPEN_CONNECT, &[1]).unwrap();
+    assert_eq!(script.connect(third, script.peer), Ok(0), "nothing leaves before there is data");
+    assert_eq!(script.connect(third, script.peer), Err(Errno::EISCONN));
+    assert_eq!(script.poll(third, ALL, 0), POLLOUT);
+    script.set_nonblocking(third);
+    assert_eq!(script.write(third, b"world"), Ok(5));
+    assert_eq!(script.expect().payload, b"world");
+    assert_eq!(script.close(third), Ok(0));
+}

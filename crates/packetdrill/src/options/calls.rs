@@ -118,7 +118,7 @@ impl Host {
         let (stage, backlog) = match &socket.state {
             State::Fresh => (Stage::Fresh, (0, 0)),
             State::Listening(listener) => (Stage::Listening, (listener.waiting.len() as u32, listener.backlog)),
-            State::Connecting(_) | State::Connected(_) => (Stage::Opened, (0, 0)),
+            State::Deferred(_) | State::Connecting(_) | State::Connected(_) => (Stage::Opened, (0, 0)),
         };
         let sysctls = Arc::clone(&socket.settings.options.sysctls);
         let scene = Scene {

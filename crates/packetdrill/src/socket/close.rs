@@ -25,6 +25,7 @@ impl Host {
             State::Fresh => return Err(Errno::ENOTCONN),
             State::Listening(_) if !read => return Ok(()),
             State::Listening(_) => return self.disconnect(fd),
+            State::Deferred(_) => return self.disconnect(fd),
             State::Connecting(conn) | State::Connected(conn) => conn,
         };
         let state = self.stack.endpoint(conn).map_or(tcp::State::Closed, tcp::Endpoint::state);

@@ -6,7 +6,7 @@ use crate::netdev;
 use nix::errno::Errno;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::os::fd::RawFd;
-use tcp::{ConnectError, LocalEnd};
+use tcp::{Conn, ConnectError, LocalEnd};
 
 /// The local addresses that packetdrill's scripts use when they name none.
 const DEFAULT_V4: &str = "192.168.0.1";
@@ -34,16 +34,26 @@ impl Host {
             return self.disconnect(fd).map(|()| Opening::Done);
         }
         match socket.state {
-            State::Fresh => self.open(fd, address.of_family(socket.family)?),
+            State::Fresh => {
+                let remote = address.of_family(socket.family)?;
+                if self.connects_fast(fd) {
+                    return self.defer_or_ask(fd, remote);
+                }
+                self.send_syn(fd, remote).map(|_| Opening::Begun)
+            }
             State::Connecting(_) => match self.connected(fd) {
                 Err(Errno::EAGAIN) => Ok(Opening::UnderWay),
                 outcome => outcome.map(|()| Opening::Done),
             },
-            State::Listening(_) | State::Connected(_) => Err(Errno::EISCONN),
+            State::Listening(_) | State::Deferred(_) | State::Connected(_) => Err(Errno::EISCONN),
         }
     }
 
-    fn open(&mut self, fd: RawFd, remote: SocketAddr) -> Result<Opening, Errno> {
+    /// Opens a connection; its SYN leaves with the turn behind this call.
+    ///
+    /// # Errors
+    /// `ENETUNREACH` and `EADDRNOTAVAIL`; `EINVAL` when the settings are out of bounds together.
+    pub(super) fn send_syn(&mut self, fd: RawFd, remote: SocketAddr) -> Result<Conn, Errno> {
         let socket = self.socket(fd)?;
         let config = socket.config.clone().validate().map_err(|_| Errno::EINVAL)?;
         let bound = socket.bound;
@@ -62,7 +72,7 @@ impl Host {
         socket.error = None;
         socket.bound = Some(SocketAddr::new(ip, port));
         socket.state = State::Connecting(conn);
-        Ok(Opening::Begun)
+        Ok(conn)
     }
 
     /// An attempt to learn the outcome of an opening.

@@ -7,6 +7,7 @@ mod address;
 mod close;
 mod connect;
 mod control;
+mod fast_open;
 mod open;
 mod readiness;
 mod receive;
@@ -53,6 +54,8 @@ pub(crate) enum State {
     Fresh,
     /// It accepts connections.
     Listening(Listener),
+    /// `connect` has reported success ahead of everything: the SYN leaves with the first data.
+    Deferred(SocketAddr),
     /// `connect` was called and has not reported success yet.
     Connecting(Conn),
     /// It was connected; the connection may be over by now.
@@ -98,7 +101,7 @@ impl Socket {
     pub fn conn(&self) -> Option<Conn> {
         match self.state {
             State::Connecting(conn) | State::Connected(conn) => Some(conn),
-            State::Fresh | State::Listening(_) => None,
+            State::Fresh | State::Listening(_) | State::Deferred(_) => None,
         }
     }
 

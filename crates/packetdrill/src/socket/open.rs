@@ -114,7 +114,7 @@ impl Host {
                 listener.backlog = backlog;
                 return self.config_changed(fd);
             }
-            State::Connecting(_) | State::Connected(_) => return Err(Errno::EINVAL),
+            State::Deferred(_) | State::Connecting(_) | State::Connected(_) => return Err(Errno::EINVAL),
             State::Fresh => {}
         }
         let config = socket.config.clone().validate().map_err(|_| Errno::EINVAL)?;

@@ -30,6 +30,7 @@ impl Host {
         let conn = match &socket.state {
             State::Fresh => return Ok(WRITABLE | POLLHUP | error),
             State::Listening(listener) => return Ok(if listener.waiting.is_empty() { 0 } else { READABLE }),
+            State::Deferred(_) => return Ok(WRITABLE | error),
             State::Connecting(conn) | State::Connected(conn) => *conn,
         };
         let (Some(endpoint), Some(queues)) = (self.stack.endpoint(conn), self.stack.queues(conn)) else {
@@ -45,7 +46,9 @@ impl Host {
         if no_more_in {
             flags |= READABLE | POLLRDHUP;
         }
-        if matches!(endpoint.state(), tcp::State::SynSent | tcp::State::SynReceived) {
+        // A connection that was accepted ahead of its handshake (RFC 7413) is read and written before its end.
+        let opening = matches!(endpoint.state(), tcp::State::SynSent | tcp::State::SynReceived);
+        if opening && matches!(socket.state, State::Connecting(_)) {
             return Ok(flags);
         }
         if queues.readable >= u64::from(socket.settings.receive_low) {

@@ -25,6 +25,9 @@ impl Host {
             // Nothing is ever reported there.
             return Err(Errno::EAGAIN);
         }
+        if let State::Deferred(_) = socket.state {
+            return Err(Errno::EAGAIN);
+        }
         let Some(conn) = socket.conn() else {
             let listens = matches!(socket.state, State::Listening(_));
             return if listens { Err(Errno::ENOTCONN) } else { socket.take_error().and(Err(Errno::ENOTCONN)) };

@@ -26,11 +26,17 @@ impl Host {
         if flags & MSG_OOB != 0 {
             return Err(Errno::EOPNOTSUPP);
         }
+        let accepted = matches!(socket.state, State::Connected(_));
         let conn = match socket.state {
-            State::Fresh | State::Listening(_) => return socket.take_error().and(Err(Errno::EPIPE)),
+            // Whoever sends there opens the connection first.
+            State::Fresh | State::Listening(_) | State::Deferred(_) => {
+                return socket.take_error().and(Err(Errno::EPIPE));
+            }
             State::Connecting(conn) | State::Connected(conn) => conn,
         };
         match self.stack.endpoint(conn).map(tcp::Endpoint::state) {
+            // Accepted ahead of its handshake (RFC 7413), a connection is written to at once.
+            Some(tcp::State::SynReceived) if accepted => {}
             Some(tcp::State::SynSent | tcp::State::SynReceived) => return Err(Errno::EAGAIN),
             Some(tcp::State::Established | tcp::State::CloseWait) => {}
             // What was taken counts; the next call learns the rest.

@@ -146,6 +146,12 @@ impl Script {
     pub fn send(&self, fd: c_int, octets: &[u8], flags: c_int) -> Answer<i32> {
         answer(unsafe { self.interface.send.unwrap()(self.u(), fd, octets.as_ptr().cast(), octets.len(), flags) } as i64)
     }
+    pub fn send_to(&self, fd: c_int, octets: &[u8], flags: c_int, to: SocketAddr) -> Answer<i32> {
+        let address = sockaddr_of(to);
+        let (data, at) = (octets.as_ptr().cast(), address.as_ptr().cast());
+        let send_to = self.interface.sendto.unwrap();
+        answer(unsafe { send_to(self.u(), fd, data, octets.len(), flags, at, address.len() as socklen_t) } as i64)
+    }
     pub fn close(&self, fd: c_int) -> Answer<i32> {
         answer(unsafe { self.interface.close.unwrap()(self.u(), fd) }.into())
     }

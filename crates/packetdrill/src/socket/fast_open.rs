@@ -1,0 +1,57 @@
+//! Fast Open as applications ask for it when they connect: `MSG_FASTOPEN` and `TCP_FASTOPEN_CONNECT` (RFC 7413 §4.2).
+
+use super::{Address, State};
+use crate::host::Host;
+use libc::{MSG_FASTOPEN, SOL_TCP, TCP_FASTOPEN_CONNECT};
+use nix::errno::Errno;
+use std::net::SocketAddr;
+use std::os::fd::RawFd;
+use tcp::config::FastOpenClient;
+
+impl Host {
+    /// Whether a sending call with these flags opens the connection, too.
+    pub fn sending_opens(&self, fd: RawFd, flags: i32) -> bool {
+        let deferred = self.sockets.get(&fd).is_some_and(|socket| matches!(socket.state, State::Deferred(_)));
+        flags & MSG_FASTOPEN != 0 || deferred
+    }
+
+    /// Opens a connection with the first octets of `data` in its SYN, as many as may travel there: none without a cookie.
+    ///
+    /// # Errors
+    /// `EOPNOTSUPP` where Fast Open is off or no address is meant, `EALREADY` and `EISCONN` when the connection was opened
+    /// before, `EINVAL` without an address, and those of `connect`.
+    pub fn open_with_data(&mut self, fd: RawFd, to: Option<Address>, data: &[u8]) -> Result<usize, Errno> {
+        let socket = self.socket(fd)?;
+        let off = socket.config.fastopen.client == FastOpenClient::Off;
+        let remote = match socket.state {
+            State::Deferred(remote) => remote,
+            _ if off || to == Some(Address::Unspecified) => return Err(Errno::EOPNOTSUPP),
+            State::Connecting(_) => return Err(Errno::EALREADY),
+            State::Connected(_) | State::Listening(_) => return Err(Errno::EISCONN),
+            State::Fresh => to.ok_or(Errno::EINVAL)?.of_family(socket.family)?,
+        };
+        let conn = self.send_syn(fd, remote)?;
+        let (stack, mut cx) = self.stack_and_cx();
+        stack.fast_open(&mut cx, conn, data).map_err(|_| Errno::EOPNOTSUPP)
+    }
+
+    /// What `TCP_FASTOPEN_CONNECT` makes of `connect`: with a cookie at hand nothing leaves before there is data, and the
+    /// call is done. Otherwise the SYN asks for a cookie.
+    pub(super) fn defer_or_ask(&mut self, fd: RawFd, remote: SocketAddr) -> Result<super::Opening, Errno> {
+        let config = self.socket(fd)?.config.clone().validate().map_err(|_| Errno::EINVAL)?;
+        if self.stack.fast_open_is_ready(&config, remote.ip(), self.now()) {
+            self.socket_mut(fd)?.state = State::Deferred(remote);
+            return Ok(super::Opening::Done);
+        }
+        let conn = self.send_syn(fd, remote)?;
+        let (stack, mut cx) = self.stack_and_cx();
+        stack.fast_open(&mut cx, conn, &[]).map_err(|_| Errno::EOPNOTSUPP)?;
+        Ok(super::Opening::Begun)
+    }
+
+    /// Whether `connect` on this socket is about Fast Open.
+    pub(super) fn connects_fast(&self, fd: RawFd) -> bool {
+        let socket = self.sockets.get(&fd);
+        socket.is_some_and(|socket| socket.settings.options.is_on(SOL_TCP, TCP_FASTOPEN_CONNECT))
+    }
+}
