@@ -27,6 +27,15 @@ impl Options {
         own.or_else(|| self.sysctls.fast_open_keys())
     }
 
+    /// A connection's settings for a listener with this backlog. Where every listener takes data from SYNs, the backlog says
+    /// how many of those connections may be under way.
+    pub fn listening(&self, mut config: Config, backlog: u32) -> Config {
+        if self.set_number(SOL_TCP, TCP_FASTOPEN).is_none() {
+            config.fastopen.pending_max = config.fastopen.pending_max.min(backlog);
+        }
+        config
+    }
+
     /// A connection's settings: the base with what the application has set on top.
     pub fn config(&self) -> Config {
         let mut config = Config::clone(&self.base);

@@ -368,6 +368,7 @@ fn fast_open_follows_and_a_listeners_own_key_goes_first() {
     options.set(&scene, SOL_TCP, TCP_FASTOPEN_NO_COOKIE, &1i32.to_ne_bytes()).unwrap();
     let fastopen = options.config().fastopen;
     assert_eq!((fastopen.pending_max, fastopen.server), (5, FastOpenServer::WithoutCookie));
+    assert_eq!(options.listening(options.config(), 1).fastopen.pending_max, 5, "the application's number goes first");
     options.set(&scene, SOL_TCP, TCP_FASTOPEN_KEY, &[[1; 16], [2; 16]].concat()).unwrap();
     let own = options.fast_open_keys().unwrap();
     assert_eq!((own.current, own.previous), ([1; 16], Some([2; 16])));
@@ -391,4 +392,13 @@ fn a_silent_peer_is_borne_with_as_options_say() {
     assert_eq!(set(SOL_TCP, TCP_USER_TIMEOUT, 1_500).retries.user_timeout, Some(Duration::from_millis(1_500)));
     assert_eq!(set(SOL_TCP, TCP_USER_TIMEOUT, 0).retries.user_timeout, None);
     assert_eq!(set(SOL_TCP, TCP_LINGER2, -1).timers.fin_wait_2, Duration::ZERO);
+}
+
+#[test]
+fn where_every_listener_takes_data_the_backlog_bounds_it() {
+    let mut base = Config::default();
+    crate::sysctl::tests::namespace(&[("ipv4/tcp_fastopen", "1026"), ("core/somaxconn", "77")]).edit(&mut base);
+    let options = Options::new(base, Sysctls::default());
+    let pending = |backlog| options.listening(options.config(), backlog).fastopen.pending_max;
+    assert_eq!((pending(1), pending(u32::MAX)), (1, 77));
 }

@@ -117,6 +117,7 @@ impl Host {
             State::Deferred(_) | State::Connecting(_) | State::Connected(_) => return Err(Errno::EINVAL),
             State::Fresh => {}
         }
+        socket.config = socket.settings.options.listening(socket.config.clone(), backlog);
         let config = socket.config.clone().validate().map_err(|_| Errno::EINVAL)?;
         let on = ListenOn::from(self.bound_to(fd)?);
         self.stack.listen(on, backlog, &config).map_err(|_| Errno::EADDRINUSE)?;

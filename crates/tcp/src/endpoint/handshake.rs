@@ -275,6 +275,7 @@ impl Endpoint {
         self.snd.una = self.snd.iss + 1;
         self.snd.nxt = self.snd.nxt.max(self.snd.una);
         self.timers.stop(TimerKind::Retransmit);
+        self.tally.on_established(cx.now);
         if self.rec.retries == 0 {
             // Karn: only a SYN that was sent once gives a sample.
             let rtt = cx.now.since(self.syn_sent_at());

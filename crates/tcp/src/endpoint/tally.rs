@@ -101,6 +101,10 @@ impl Tally {
         let now_ms = ms(now);
         Self { data_sent_ms: now_ms, data_received_ms: now_ms, ack_received_ms: now_ms, ..Self::default() }
     }
+    /// The handshake is over: what is told as the time since data begins here.
+    pub fn on_established(&mut self, now: Instant) {
+        (self.data_sent_ms, self.data_received_ms, self.ack_received_ms) = (ms(now), ms(now), ms(now));
+    }
     pub fn since_data_sent(&self, now: Instant) -> Duration {
         since(self.data_sent_ms, now)
     }

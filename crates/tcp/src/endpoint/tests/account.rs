@@ -54,6 +54,16 @@ fn a_connection_that_was_just_opened_has_nothing_to_tell() {
 }
 
 #[test]
+fn times_are_counted_from_the_end_of_the_handshake() {
+    let mut script = Script::connecting(quick());
+    script.pass(ms(100));
+    script.finish_handshake(peer_options());
+    script.pass(ms(7));
+    let told = details(&script);
+    assert_eq!((told.since_data_sent, told.since_data_received, told.since_ack_received), (ms(7), ms(7), ms(7)));
+}
+
+#[test]
 fn data_is_counted_as_it_leaves_and_as_it_is_acknowledged() {
     let mut script = five_in_flight();
     let told = details(&script);
