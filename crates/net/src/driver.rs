@@ -101,6 +101,11 @@ impl<D: Device, C: Clock> Driver<D, C> {
         &self.stack
     }
 
+    /// Frames from the device that were neither TCP segments nor ICMP messages, and went no further.
+    pub fn refused(&self) -> u64 {
+        self.inlet.refused()
+    }
+
     /// What went through the emulated paths: towards the stack and away from it.
     pub fn path_stats(&self) -> [Option<PathStats>; 2] {
         [self.inlet.path_stats(), self.outlet.path_stats()]

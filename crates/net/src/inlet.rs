@@ -5,6 +5,7 @@ use crate::device::{Device, Received};
 use crate::impair::{Impairment, PacketPool, Parcel};
 use base::Instant;
 use netem::{Path, PathStats};
+use std::cell::Cell;
 use std::io;
 use tcp::{DeviceCaps, Payload, RxFrame, Segmentation};
 
@@ -25,6 +26,8 @@ struct Slot {
 pub(crate) struct Inlet {
     slots: Vec<Slot>,
     filled: usize,
+    /// Frames that are neither TCP segments nor ICMP messages, and went no further.
+    refused: Cell<u64>,
     impaired: Option<Impaired>,
 }
 
@@ -44,7 +47,7 @@ impl Inlet {
         let slot = || Slot { octets: vec![0; size].into(), at: Instant::ZERO, received };
         let impaired =
             impairment.build_ingress().map(|path| Impaired { path, arrived: Vec::new(), pool: PacketPool::default() });
-        Self { slots: std::iter::repeat_with(slot).take(BATCH).collect(), filled: 0, impaired }
+        Self { slots: std::iter::repeat_with(slot).take(BATCH).collect(), filled: 0, refused: Cell::new(0), impaired }
     }
 
     /// Reads until the device is empty or the batch full.
@@ -68,7 +71,10 @@ impl Inlet {
     pub(crate) fn advance(&mut self, now: Instant) {
         let Some(Impaired { path, arrived, pool }) = &mut self.impaired else { return };
         for slot in &self.slots[..self.filled] {
-            let Ok(split) = wire::split(&slot.octets[..slot.received.len]) else { continue };
+            let Ok(split) = wire::split(&slot.octets[..slot.received.len]) else {
+                self.refused.set(self.refused.get() + 1);
+                continue;
+            };
             pool.incoming(&split, slot.received.gso_size, slot.received.checksum, |pool, packet| {
                 path.offer(slot.at, packet, &mut |lost, _, _| pool.put_back(lost));
             });
@@ -79,10 +85,14 @@ impl Inlet {
         }
     }
 
-    /// What the stack is to be handed, in order of time. What is no TCP segment (neighbour discovery, stray datagrams)
-    /// is nobody's here.
+    /// What the stack is to be handed, in order of time; to be taken once. What is neither a TCP segment nor an ICMP message
+    /// (stray datagrams) is nobody's here, and counted.
     pub(crate) fn frames(&self) -> impl Iterator<Item = RxFrame<'_>> {
-        let read = self.slots[..self.filled].iter().filter_map(Slot::as_rx);
+        let read = self.slots[..self.filled].iter().filter_map(|slot| {
+            let frame = slot.as_rx();
+            self.refused.set(self.refused.get() + u64::from(frame.is_none()));
+            frame
+        });
         let arrived = self.impaired.iter().flat_map(|impaired| &impaired.arrived);
         read.chain(arrived.map(|(at, packet)| packet.as_rx(*at)))
     }
@@ -93,6 +103,10 @@ impl Inlet {
         if let Some(Impaired { arrived, pool, .. }) = &mut self.impaired {
             arrived.drain(..).for_each(|(_, packet)| pool.put_back(packet));
         }
+    }
+
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.get()
     }
 
     pub(crate) fn next_deadline(&self) -> Option<Instant> {

@@ -76,6 +76,53 @@ fn longhaul_gets_exactly_what_the_kernel_sends(cidr: &str, options: &str) {
     assert!(!options.contains("--loss") || sent.retransmitted > 100, "only {} were lost", sent.retransmitted);
 }
 
+/// The kernel is the router of a path that is narrower than both ends: it says so, and what was too large is sent again.
+#[test_case(V4, "--offload off", 1400; "version four")]
+#[test_case(V4, "--offload on", 1400; "version four with offload")]
+#[test_case(V4, "--offload off --loss 1% --seed 3", 1000; "version four with loss")]
+#[test_case(V6, "--offload off", 1400; "version six")]
+#[test_case(V6, "--offload on", 1280; "version six with offload")]
+fn a_path_narrower_than_both_ends_is_discovered(cidr: &str, options: &str, mtu: u32) {
+    const BYTES: u64 = 10_000_000;
+    let lab = Lab::new();
+    lab.narrow(mtu);
+    let remote = lab.peer_address(cidr, 9);
+    let sink = lab.peer.sink(remote);
+    let summary = longhaul(&lab, &["send", &remote.to_string(), "--bytes", "10MB"], cidr, options).finish(0);
+    assert_eq!(sink.join(), Received { bytes: BYTES, first_wrong: None, crc32: summary.text("/written/crc32") });
+    if !options.contains("--loss") {
+        assert!(summary.number("/bytes_retransmitted") > 0, "the first flight was not too large: {summary:?}");
+        assert_eq!((summary.number("/rtos"), summary.number("/fast_retransmits")), (0, 0), "{summary:?}");
+    }
+}
+
+/// What is too large vanishes without a word.
+#[test_case(V4; "version four")]
+#[test_case(V6; "version six")]
+fn a_black_hole_is_got_out_of_by_searching(cidr: &str) {
+    const BYTES: u64 = 3_000_000;
+    let lab = Lab::new();
+    lab.black_hole(1300);
+    let directory = tempfile::tempdir().unwrap();
+    let profile = directory.path().join("searching.toml");
+    std::fs::write(&profile, SEARCHING).unwrap();
+    let options = format!("--offload off --profile {}", profile.display());
+    let remote = lab.peer_address(cidr, 9);
+    let sink = lab.peer.sink(remote);
+    let summary = longhaul(&lab, &["send", &remote.to_string(), "--bytes", "3MB"], cidr, &options).finish(0);
+    assert_eq!(sink.join(), Received { bytes: BYTES, first_wrong: None, crc32: summary.text("/written/crc32") });
+    assert!(summary.number("/rtos") >= 2, "there was no black hole: {summary:?}");
+}
+
+const SEARCHING: &str = r#"
+extends = "linux"
+summary = "searches once timeouts speak of a black hole"
+
+[path_mtu]
+probing             = { value = "after_black_hole", source = "this test", confidence = "assumed" }
+black_hole_timeouts = { value = 2, source = "this test", confidence = "assumed" }
+"#;
+
 #[test]
 fn a_client_of_ours_receives_into_a_file() {
     const BYTES: u64 = 10_000_000;

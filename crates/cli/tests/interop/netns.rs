@@ -59,6 +59,20 @@ impl Lab {
         ip(&format!("-n {} link set {name} up", self.router.0));
     }
 
+    /// The router's end of the cable takes packets of `mtu` octets at most, and the kernel says so to whoever sends more.
+    pub fn narrow(&self, mtu: u32) {
+        ip(&format!("-n {} link set cable mtu {mtu}", self.router.0));
+    }
+
+    /// Packets of more than `mtu` octets vanish at the peer's end of the cable without a word, although the peer announces
+    /// that it takes larger ones.
+    pub fn black_hole(&self, mtu: u32) {
+        let peer = &self.peer_namespace.0;
+        ip(&format!("-n {peer} link set cable mtu {mtu}"));
+        ip(&format!("-n {peer} route change default via 10.8.0.1 advmss 1460"));
+        ip(&format!("-n {peer} -6 route change default via fd08::1 advmss 1440"));
+    }
+
     /// The peer's address of the same IP version as `cidr`.
     pub fn peer_address(&self, cidr: &str, port: u16) -> SocketAddr {
         let _ = &self.peer_namespace;

@@ -11,6 +11,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixDatagram;
 use std::rc::Rc;
 use tcp::{ChecksumState, CloseReason, Config, DeviceCaps, TxChecksum};
+use test_case::test_case;
 use trace::Off;
 
 /// One direction of a cable between two devices: packets with what a device says of them.
@@ -208,4 +209,39 @@ fn a_request_to_end_resets_the_connection() {
     assert_eq!(bench.client.run(&mut bench.sender, &mut Off).unwrap(), Ended::Stopped);
     bench.server.step(&mut bench.discard, &mut Off).unwrap();
     assert_eq!(bench.served.get().unwrap().end, CloseReason::Reset);
+}
+
+/// A packet of ours as a router quotes it, in the message that it was too large.
+fn too_big(sent: &[u8], mtu: u32) -> Vec<u8> {
+    let mut message = Vec::new();
+    let kind = wire::IcmpKind::TooBig { mtu, packet_len: 0 };
+    wire::icmp::emit(kind, IpAddr::from([192, 0, 2, 1]), sent, &mut message);
+    message
+}
+
+#[test_case(Impairment::default(); "at once")]
+#[test_case(Impairment { ingress: lossy(0), egress: None, seed: 1 }; "over an emulated path")]
+fn what_routers_say_reaches_the_stack_and_what_is_for_nobody_is_counted(impairment: Impairment) {
+    let mut bench = Bench::new([impairment, Impairment::default()]);
+    let mut told = false;
+    for _ in 0..100_000 {
+        bench.step_client().unwrap();
+        let large =
+            bench.cable[0].borrow().iter().map(|(packet, _)| packet).find(|packet| packet.len() > 1400).cloned();
+        if let Some(packet) = large.filter(|_| !told) {
+            told = true;
+            bench.cable[0].borrow_mut().clear();
+            let noise = vec![0x45; 40];
+            bench.cable[1].borrow_mut().extend([(too_big(&packet, 1200), None), (noise, None)]);
+        }
+        bench.server.step(&mut bench.discard, &mut Off).unwrap();
+        bench.now.set(bench.now.get() + Duration::from_millis(1));
+        if bench.sender.is_done() && bench.discard.is_done() {
+            break;
+        }
+    }
+    let served = bench.served.get().expect("it comes to an end");
+    assert_whole(&served);
+    assert!(told);
+    assert_eq!((bench.client.stack().counters().icmp, bench.client.refused()), (1, 1));
 }

@@ -4,6 +4,7 @@
 //! Chunks are looked at when something happened that may let them go: a write, a segment from the peer, a change of settings,
 //! the pacer. What is let go is a burst, and leaves as soon as its turn comes; the numbers here count it as sent.
 
+use super::mtu_search::ProbeNow;
 use super::output::TxBuf;
 use super::{Endpoint, Frames, SendSide};
 use crate::config::{ChunkRefill, ChunksConfig, CorkConfig, NagleConfig, PushConfig, SendAccounting, SendGrowth};
@@ -81,7 +82,7 @@ impl Endpoint {
     }
 
     /// Octets that were let go and have not left.
-    fn planned(&self) -> Bytes {
+    pub(super) fn planned(&self) -> Bytes {
         let committed = self.snd_buf.chunks().map_or(0, |chunks| chunks.committed());
         Bytes::try_from(committed.saturating_sub(self.sent_offset())).unwrap_or(Bytes::MAX)
     }
@@ -131,6 +132,10 @@ impl Endpoint {
             self.restart_if_idle(cx.now);
         }
         while let Some(view) = self.view(&cfg, cx.now, rule, scope) {
+            if !matches!(self.mtu_probe_now(cx.now), ProbeNow::No) {
+                // What follows is the probe's, and chunks are looked at again behind it.
+                return self.look_at_chunks(rule);
+            }
             match view.decide(&cfg) {
                 Verdict::Send(octets) => {
                     self.commit(octets, if octets > view.size { Push::Yes } else { Push::No });

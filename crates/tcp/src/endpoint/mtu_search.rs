@@ -134,13 +134,13 @@ impl Endpoint {
         let fixed = u32::from(headers(self.tuple.local)) + self.option_octets();
         let len = u32::from(search.middle()).saturating_sub(fixed);
         let needed = len + FOLLOWERS * smss;
-        let unsent = self.data_end().distance_from(self.snd.nxt);
+        let (unsent, at) = (self.not_let_go(), self.snd.nxt + self.planned());
         let quiet = self.rec.episode == Episode::Open && self.segment_size() == smss;
         let edge = self.snd.una + self.snd.wnd;
-        if !quiet || cwnd / smss < PROBE_WINDOW || unsent < needed || (self.snd.nxt + needed).after(edge) {
+        if !quiet || cwnd / smss < PROBE_WINDOW || unsent < needed || (at + needed).after(edge) {
             return ProbeNow::No;
         }
-        let pipe = self.rec.board.pipe();
+        let pipe = self.rec.board.pipe() + self.planned();
         match (pipe + len.max(2 * smss) <= cwnd, pipe) {
             (true, _) => ProbeNow::Send(len),
             (false, 0) => ProbeNow::No,
@@ -160,6 +160,7 @@ impl Endpoint {
             self.rec.rto_base = cx.now;
         }
         self.snd.nxt = range.end;
+        self.cover_chunks(range.end);
         let (tsval, stamp) = (self.ts.tsval(cx.now), self.rec.sampler.stamp(cx.now, self.rec.board.pipe()));
         let id = self.rec.board.on_sent(range, tsval, stamp, cx.now);
         if let Some(segment) = self.rec.board.get(id) {

@@ -226,12 +226,12 @@ impl Endpoint {
         }
         self.renew_path(cx.now);
         match self.mtu_probe_now(cx.now) {
-            ProbeNow::No => {}
-            ProbeNow::Send(len) => return Some(self.send_mtu_probe(cx, out, len)),
-            ProbeNow::Wait => {
+            ProbeNow::Send(len) if self.planned() == 0 => return Some(self.send_mtu_probe(cx, out, len)),
+            ProbeNow::Wait if self.planned() == 0 => {
                 self.usage.on_blocked(self.snd.nxt);
                 return None;
             }
+            _ => {}
         }
         let size = self.segment_size();
         let unsent = self.data_end().distance_from(self.snd.nxt);

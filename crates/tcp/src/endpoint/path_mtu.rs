@@ -206,7 +206,7 @@ impl Endpoint {
             return;
         }
         self.snd.smss = smss;
-        if self.state.is_synchronized() {
+        if self.state.is_synchronized() || !self.rec.board.is_empty() {
             self.cc.on_smss_change(smss);
         } else {
             // Nothing was sent yet: the initial window is one of segments of this size.

@@ -1,8 +1,8 @@
 //! The search for the path MTU by segments of TCP: probes that arrive, that are lost, and black holes.
 
 use crate::Endpoint;
-use crate::config::{Config, Discovery, MtuProbing};
-use crate::testing::{MSS, Script, peer_options, quick};
+use crate::config::{ChunksConfig, Config, Discovery, MtuProbing, SegmenterConfig};
+use crate::testing::{MSS, Script, peer_options, plain_device, quick, tso_device};
 use base::Duration;
 use test_case::test_case;
 use wire::{IcmpKind, Options};
@@ -50,15 +50,26 @@ fn end(script: &Script) -> u32 {
 //= specs/rfc4821.md#probes
 //= type=test
 //# There is never more than one probe in flight.
-#[test]
-fn probes_that_arrive_raise_the_size_step_by_step_to_what_the_peer_takes() {
-    let mut script = Script::established(searching(MtuProbing::Always));
+#[test_case(false; "segment by segment")]
+#[test_case(true; "in bursts of chunks")]
+fn probes_that_arrive_raise_the_size_step_by_step_to_what_the_peer_takes(in_bursts: bool) {
+    let mut cfg = searching(MtuProbing::Always);
+    let mut device = plain_device();
+    if in_bursts {
+        cfg.send.segmenter = SegmenterConfig::Chunks(ChunksConfig::default());
+        device = tso_device();
+    }
+    let mut script = Script::connecting_on(cfg, device);
+    script.pass(Duration::from_millis(10));
+    script.finish_handshake(peer_options());
     assert_eq!(smss(&script), 1024);
     let mut sizes = Vec::new();
     for _ in 0..12 {
         script.write(20_000);
         let usual = smss(&script);
-        let larger: Vec<u32> = script.data().iter().map(|&(_, len)| len).filter(|&len| len > usual).collect();
+        // A burst is a whole number of segments.
+        let odd = |&len: &u32| len > usual && (!in_bursts || len < 2 * usual && len != usual);
+        let larger: Vec<u32> = script.data().iter().map(|&(_, len)| len).filter(odd).collect();
         assert!(larger.len() <= 1, "{larger:?} at once");
         sizes.extend(larger);
         script.pass(Duration::from_millis(10));
