@@ -96,7 +96,7 @@ impl Endpoint {
     pub(super) fn small_rule(&self) -> SmallRule {
         let send = &self.cfg.send;
         match (send.cork, send.nagle) {
-            _ if self.snd_buf.chunks().is_some_and(|chunks| chunks.urged) => SmallRule::Leave,
+            _ if self.snd_buf.chunks().is_some_and(|chunks| chunks.urged) || self.is_urgent() => SmallRule::Leave,
             (CorkConfig::On, _) => SmallRule::Hold,
             (_, NagleConfig::Rfc896) => SmallRule::Rfc896,
             (_, NagleConfig::Minshall) => SmallRule::Minshall,
@@ -121,7 +121,8 @@ impl Endpoint {
         let at = self.sent_offset();
         let end = self.snd_buf.chunks()?.burst_end(at)?;
         let size = self.segment_size();
-        let most = (out.tso_max_bytes / size * size).max(size);
+        // A device that cuts a frame would repeat its urgent pointer.
+        let most = if self.is_urgent() { size } else { (out.tso_max_bytes / size * size).max(size) };
         Some(Bytes::try_from(end - at).unwrap_or(Bytes::MAX).min(most))
     }
 

@@ -44,6 +44,7 @@ impl Endpoint {
         if taken > 0 {
             let end = self.data_end();
             self.extras_mut().urgent.snd_up = Some(end);
+            self.look_at_chunks(self.small_rule());
         }
         Ok(taken)
     }
