@@ -74,11 +74,16 @@ impl Endpoint {
     }
 
     /// Octets of the stream before `seq`, which is not beyond what was written.
-    fn offset_of(&self, seq: SeqNum) -> u64 {
+    pub(super) fn offset_of(&self, seq: SeqNum) -> u64 {
         // The SYN has a number but no place in the stream.
         let una = self.snd.una.max(self.snd.iss + 1);
         let seq = seq.min(una + self.snd_buf.len()).max(una);
         self.snd_buf.start_offset() + u64::from(seq.distance_from(una))
+    }
+
+    /// Where the burst ends that `seq` belongs to.
+    pub(super) fn burst_of(&self, seq: SeqNum) -> Option<u64> {
+        self.snd_buf.chunks()?.burst_end(self.offset_of(seq))
     }
 
     /// Octets that were let go and have not left.

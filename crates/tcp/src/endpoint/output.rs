@@ -214,6 +214,7 @@ impl Endpoint {
         if let Some(sent) = self.rec.board.get(segment.id) {
             self.rec.detector.on_sent(&sent);
         }
+        self.push_end_of_train(cx.now, segment);
         self.emit_data(cx, out, outgoing)
     }
 

@@ -1,13 +1,13 @@
 //! Writing (RFC 9293 §3.9.1.2): octets or the position-coded pattern, how much is taken, and when a writer is woken.
 
 use super::{Endpoint, SendSide};
-use crate::config::{CorkConfig, NagleConfig, SendAccounting, SendConfig};
+use crate::config::{CorkConfig, NagleConfig, PushConfig, SendAccounting, SendConfig};
 use crate::cx::Cx;
 use crate::event::WriteError;
 use crate::send::SendBuffer;
 use crate::send::burst::{Scope, SmallRule};
-use base::Bytes;
-use recovery::Episode;
+use base::{Bytes, Instant};
+use recovery::{Episode, SegmentId, SentSegment};
 use trace::Observer;
 
 /// Free octets of the send buffer for which a writer is woken. Waiting for half of a large buffer would let a flight that
@@ -213,6 +213,34 @@ impl Endpoint {
             chunks.urged = true;
         }
         self.look_at_chunks(SmallRule::Leave);
+    }
+
+    /// Segments of one burst that are sent again one after the other are a burst of their own: the last is pushed.
+    /// `segment` was just booked as sent again.
+    pub(super) fn push_end_of_train(&mut self, now: Instant, segment: &SentSegment) {
+        if self.cfg.send.push != PushConfig::Writes || self.chunks_config().is_none() {
+            return;
+        }
+        let (start, end) = (segment.start, segment.xmit.end);
+        let before = segment.id.0.checked_sub(1).and_then(|id| self.rec.board.get(SegmentId(id)));
+        let follows = before.filter(|before| {
+            before.xmit.at == now && before.retransmits > 0 && self.burst_of(before.start) == self.burst_of(start)
+        });
+        if follows.is_none() {
+            return;
+        }
+        // What a reduction allows was not told of this segment yet.
+        let spent = if self.rec.reduction.is_some() { end.distance_from(start) } else { 0 };
+        let room = self.allowance().saturating_sub(spent);
+        let goes_on = self.rec.board.next_lost().is_some_and(|next| {
+            next.start == end
+                && next.xmit.end.distance_from(next.start) <= room
+                && self.burst_of(next.start) == self.burst_of(start)
+        });
+        if !goes_on {
+            let end = self.offset_of(end);
+            self.snd_buf.chunks_mut().push_at(end);
+        }
     }
 
     /// Settings of the send side have changed.

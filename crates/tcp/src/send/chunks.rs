@@ -190,6 +190,14 @@ impl Chunks {
         let at = self.bursts.binary_search_by_key(&end, |burst| burst.end);
         at.is_ok_and(|index| self.bursts[index].push == Push::Yes)
     }
+    /// A burst that was sent again in part ends at `end` now, and is pushed there.
+    pub fn push_at(&mut self, end: u64) {
+        let index = self.bursts.partition_point(|burst| burst.end < end);
+        match self.bursts.get_mut(index) {
+            Some(burst) if burst.end == end => burst.push = Push::Yes,
+            _ => self.bursts.insert(index, Burst { end, push: Push::Yes }),
+        }
+    }
     /// Everything before `una` was acknowledged.
     pub fn ack(&mut self, una: u64) {
         self.cover(una);
@@ -274,6 +282,17 @@ mod tests {
         assert!(chunks.pushes(700) && !chunks.pushes(699));
         chunks.ack(700);
         assert!(chunks.is_empty());
+    }
+
+    #[test]
+    fn a_burst_that_was_sent_again_in_part_has_two_ends() {
+        let mut chunks = Chunks::new(0);
+        written(&mut chunks, 5_000, 5_000);
+        chunks.commit(5_000, Push::Yes);
+        chunks.push_at(2_000);
+        chunks.push_at(5_000);
+        assert_eq!((chunks.burst_end(1_000), chunks.burst_end(2_000), chunks.count()), (Some(2_000), Some(5_000), 2));
+        assert!(chunks.pushes(2_000) && chunks.pushes(5_000));
     }
 
     proptest! {

@@ -369,3 +369,16 @@ fn a_fin_leaves_with_the_last_burst() {
     script.shutdown();
     assert_eq!(script.frames(), ["F. 1001:1501"]);
 }
+
+#[test]
+fn segments_of_a_burst_that_are_sent_again_together_are_pushed_where_they_end() {
+    let mut script = near(chunked());
+    script.write(5_000);
+    assert_eq!(script.frames(), ["P. 1:5001"]);
+    script.pass(ms(250));
+    assert_eq!(script.frames(), [". 1:1001"]);
+    later(&mut script, 1_001);
+    assert_eq!(script.frames(), [". 1001:2001", "P. 2001:3001"]);
+    later(&mut script, 3_001);
+    assert_eq!(script.frames(), [". 3001:4001", "P. 4001:5001"]);
+}
