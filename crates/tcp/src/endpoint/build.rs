@@ -6,7 +6,7 @@ use super::output::{Outgoing, Transmit, TxBuf};
 use crate::cx::Cx;
 use crate::recv::sack_blocks;
 use crate::timers::TimerKind;
-use base::{Bytes, SeqRange};
+use base::{Bytes, Instant, SeqRange};
 use cc::SentSample;
 use trace::{Event, Observer};
 use wire::{Ecn, Flags, IpRepr, Options, TcpRepr, Timestamps};
@@ -93,7 +93,7 @@ impl Endpoint {
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
         let mut options = Options::default();
         if self.neg.timestamps {
-            options.timestamps = Some(Timestamps { tsval: self.ts.tsval(cx.now), tsecr: self.ts.tsecr() });
+            options.timestamps = Some(self.own_timestamps(cx.now));
         }
         let len = range.len() - u32::from(flags.contains(Flags::FIN));
         let (size, to_report) = (self.segment_size(), self.blocks_to_report());
@@ -130,6 +130,11 @@ impl Endpoint {
         self.ts.on_ack_sent(rcv_nxt);
         let offset = range.start.distance_from(self.snd.una);
         self.put(cx, out, &repr, ecn, Transmit { header_len: 0, offset, len, gso_size }, retransmit)
+    }
+
+    #[inline]
+    fn own_timestamps(&self, now: Instant) -> Timestamps {
+        Timestamps { tsval: self.ts.tsval(now), tsecr: self.ts.tsecr() }
     }
 
     /// The IP header of everything that leaves.
@@ -186,7 +191,10 @@ impl Endpoint {
         self.put(cx, out, &repr, Ecn::NotEct, transmit, self.rec.retries.min(255) as u8)
     }
 
+    //= specs/rfc7323.md#timestamps
+    //# A reset of a connection that uses timestamps carries them, too.
     pub(super) fn send_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
+        let timestamps = self.neg.timestamps.then(|| self.own_timestamps(cx.now));
         let repr = TcpRepr {
             src_port: self.tuple.local_port,
             dst_port: self.tuple.remote_port,
@@ -195,7 +203,7 @@ impl Endpoint {
             flags: Flags::RST,
             window: 0,
             urgent: 0,
-            options: Options::default(),
+            options: Options { timestamps, ..Options::default() },
         };
         self.put(cx, out, &repr, Ecn::NotEct, Transmit { header_len: 0, offset: 0, len: 0, gso_size: None }, 0)
     }

@@ -364,6 +364,19 @@ fn every_segment_but_a_reset_carries_timestamps() {
 
 //= specs/rfc7323.md#timestamps
 //= type=test
+//# A reset of a connection that uses timestamps carries them, too.
+#[test]
+fn a_reset_carries_timestamps_too() {
+    let mut script = stamped_script();
+    data(&mut script, 1, 100, stamped(1001, 0));
+    script.abort();
+    let sent = script.sent();
+    assert_eq!(sent.iter().map(|out| out.flags).collect::<Vec<_>>(), [Flags::RST]);
+    assert_eq!(sent[0].options.timestamps.map(|ts| ts.tsecr), Some(1001));
+}
+
+//= specs/rfc7323.md#timestamps
+//= type=test
 //# Once timestamps are in use, a segment without them is dropped, unless it is a reset.
 #[test]
 fn a_segment_that_lost_its_timestamps_is_dropped() {
