@@ -14,7 +14,7 @@ use std::path::Path;
 use tcp::FastOpenKeys;
 use tcp::config::{
     Config, Discovery, EcnNegotiation, EcnSynAgain, FastOpenClient, FastOpenServer, MtuProbing, SackConfig,
-    SegmenterConfig, TimestampConfig,
+    SegmenterConfig, TimeWaitReset, TimeWaitReuse, TimestampConfig,
 };
 
 /// Where the namespace shows them.
@@ -33,6 +33,7 @@ const NAMES: &[&str] = &[
     "ipv4/route/mtu_expires",
     "ipv4/tcp_base_mss",
     "ipv4/tcp_congestion_control",
+    "ipv4/tcp_dsack",
     "ipv4/tcp_early_retrans",
     "ipv4/tcp_ecn",
     "ipv4/tcp_ecn_fallback",
@@ -57,6 +58,7 @@ const NAMES: &[&str] = &[
     "ipv4/tcp_reordering",
     "ipv4/tcp_retries1",
     "ipv4/tcp_retries2",
+    "ipv4/tcp_rfc1337",
     "ipv4/tcp_rmem",
     "ipv4/tcp_rto_max_ms",
     "ipv4/tcp_rto_min_us",
@@ -68,6 +70,8 @@ const NAMES: &[&str] = &[
     "ipv4/tcp_timestamps",
     "ipv4/tcp_tso_rtt_log",
     "ipv4/tcp_tso_win_divisor",
+    "ipv4/tcp_tw_reuse",
+    "ipv4/tcp_tw_reuse_delay",
     "ipv4/tcp_window_scaling",
     "ipv4/tcp_wmem",
 ];
@@ -209,7 +213,11 @@ impl Sysctls {
     /// What SYNs offer.
     fn edit_options(&self, config: &mut Config) {
         if let Some(sack) = self.number("ipv4/tcp_sack") {
-            config.options.sack = if sack == 0 { SackConfig::Off } else { SackConfig::Offer };
+            config.options.sack = match (sack, self.number("ipv4/tcp_dsack")) {
+                (0, _) => SackConfig::Off,
+                (_, Some(0)) => SackConfig::WithoutDuplicates,
+                _ => SackConfig::Offer,
+            };
         }
         if let Some(timestamps) = self.number("ipv4/tcp_timestamps") {
             config.options.timestamps = if timestamps == 0 { TimestampConfig::Off } else { TimestampConfig::Offer };
@@ -292,6 +300,22 @@ impl Sysctls {
             config.timers.fin_wait_2 = wait;
         }
         self.edit_retries(config);
+        self.edit_time_wait(config);
+    }
+
+    /// What may end TIME-WAIT early. Reuse for loopback alone is none: there is none here.
+    fn edit_time_wait(&self, config: &mut Config) {
+        match self.number("ipv4/tcp_rfc1337") {
+            Some(0) => config.timers.time_wait_reset = TimeWaitReset::Ends,
+            Some(_) => config.timers.time_wait_reset = TimeWaitReset::Ignored,
+            None => {}
+        }
+        let delay = self.number("ipv4/tcp_tw_reuse_delay").and_then(|ms| u64::try_from(ms).ok()).unwrap_or(1_000);
+        match self.number("ipv4/tcp_tw_reuse") {
+            Some(1) => config.timers.time_wait_reuse = TimeWaitReuse::After(Duration::from_millis(delay)),
+            Some(_) => config.timers.time_wait_reuse = TimeWaitReuse::Never,
+            None => {}
+        }
     }
 
     /// How long a silent peer is borne with. Fewer retransmissions of data would not be what RFC 9293 calls retrying.

@@ -50,7 +50,7 @@ pub(crate) fn offer(cfg: &Config, mss: u16) -> Options {
     Options {
         mss: Some(mss),
         window_scale: own_shift(cfg, Origin::Active),
-        sack_permitted: cfg.options.sack == SackConfig::Offer,
+        sack_permitted: cfg.options.sack != SackConfig::Off,
         ..Options::default()
     }
 }
@@ -74,7 +74,7 @@ pub(crate) fn wants_timestamps(cfg: &Config, peer_offered: Option<bool>) -> bool
 pub(crate) fn agree(cfg: &Config, peer: &Options, origin: Origin, timestamps_possible: bool) -> Negotiated {
     let shifts = own_shift(cfg, origin).zip(peer.window_scale);
     Negotiated {
-        sack: cfg.options.sack == SackConfig::Offer && peer.sack_permitted,
+        sack: cfg.options.sack != SackConfig::Off && peer.sack_permitted,
         timestamps: timestamps_possible && peer.timestamps.is_some(),
         scaling: shifts.is_some(),
         // RFC 7323 §2.3: a larger shift is taken as 14.

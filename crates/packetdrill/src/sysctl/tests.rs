@@ -47,6 +47,9 @@ fn what_means_nothing_leaves_the_profile_in_force() {
 #[test]
 fn options_of_syns_follow() {
     assert_eq!(with("ipv4/tcp_sack", "0").options.sack, SackConfig::Off);
+    let mut quiet = linux();
+    namespace(&[("ipv4/tcp_sack", "1"), ("ipv4/tcp_dsack", "0")]).edit(&mut quiet);
+    assert_eq!(quiet.options.sack, SackConfig::WithoutDuplicates);
     assert_eq!(with("ipv4/tcp_timestamps", "0").options.timestamps, TimestampConfig::Off);
     assert_eq!(with("ipv4/tcp_timestamps", "2").options.timestamps, TimestampConfig::Offer);
     let mut unscaled = linux();
@@ -139,6 +142,15 @@ fn a_key_may_have_one_before_it() {
     let two = keys("00000001-00000000-00000000-00000000,00000002-00000000-00000000-00000000").unwrap();
     assert_eq!((two.current[0], two.previous.map(|key| key[0])), (1, Some(2)));
     assert_eq!((keys("nonsense"), keys("1-2-3")), (None, None));
+}
+
+#[test]
+fn time_wait_follows() {
+    assert_eq!(with("ipv4/tcp_rfc1337", "0").timers.time_wait_reset, TimeWaitReset::Ends);
+    assert_eq!(with("ipv4/tcp_rfc1337", "1").timers.time_wait_reset, TimeWaitReset::Ignored);
+    let reuse = |mode: &str| with("ipv4/tcp_tw_reuse", mode).timers.time_wait_reuse;
+    assert_eq!(reuse("1"), TimeWaitReuse::After(Duration::from_secs(1)));
+    assert_eq!((reuse("0"), reuse("2")), (TimeWaitReuse::Never, TimeWaitReuse::Never));
 }
 
 #[test]

@@ -149,8 +149,10 @@ pub enum SynAckEcho {
 /// Selective acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SackConfig {
-    /// Offered and answered.
+    /// Offered and answered, and what comes twice is reported (RFC 2883).
     Offer,
+    /// Offered and answered; what comes twice is not reported.
+    WithoutDuplicates,
     /// Neither.
     Off,
 }

@@ -60,7 +60,7 @@ impl Endpoint {
         if insertion.kind == Arrival::OutOfOrder {
             self.rare_mut().out_of_order_segments += 1;
         }
-        if let Some(duplicate) = insertion.duplicate.filter(|_| self.neg.sack) {
+        if let Some(duplicate) = insertion.duplicate.filter(|_| self.reports_duplicates()) {
             self.rcv.dsack = Some(duplicate);
             // A later duplicate would take this one's place, and each is to be reported (RFC 2883 §4).
             self.rcv.ack_due = true;

@@ -5,7 +5,7 @@ use super::{
     Application, EcnState, Endpoint, FourTuple, Frames, Numbering, Origin, PendingEvents, Probing, ReceiveSide,
     RecoverySide, Segment, SendSide, SendSpace, State, Tally,
 };
-use crate::config::{SackConfig, SynAckEcho, ValidConfig, WindowRounding};
+use crate::config::{SynAckEcho, ValidConfig, WindowRounding};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
 use crate::options::{self, Negotiated, TIMESTAMP_OCTETS};
@@ -334,7 +334,7 @@ impl Endpoint {
         let timestamps = if answering { self.neg.timestamps } else { options::wants_timestamps(&self.cfg, None) };
         if answering {
             // An option is answered only if the peer offered it.
-            opts.sack_permitted = self.neg.sack && self.cfg.options.sack == SackConfig::Offer;
+            opts.sack_permitted = self.neg.sack;
             opts.window_scale = if self.neg.scaling { Some(self.neg.rcv_shift) } else { None };
         }
         if timestamps {

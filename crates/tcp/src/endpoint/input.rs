@@ -1,7 +1,7 @@
 //! Arriving segments, in the order RFC 9293 §3.10.7.4 prescribes, with the checks of RFC 5961 and RFC 7323.
 
 use super::{Endpoint, Origin, Segment, State};
-use crate::config::{MissingTimestamps, TimeWaitReset, UnsentAck};
+use crate::config::{MissingTimestamps, SackConfig, TimeWaitReset, UnsentAck};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
 use base::{SeqNum, SeqRange};
@@ -192,12 +192,18 @@ impl Endpoint {
         Disposition::Accepted
     }
 
+    /// Whether the peer hears of what came twice.
+    #[inline]
+    pub(super) fn reports_duplicates(&self) -> bool {
+        self.neg.sack && self.cfg.options.sack != SackConfig::WithoutDuplicates
+    }
+
     /// Remembers a duplicate for the next ACK (RFC 2883 §4), if it lies below what has been received.
     fn note_duplicate(&mut self, range: SeqRange) {
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
         let below = SeqRange::new(range.start, range.end.min(rcv_nxt));
         // A range from before the connection began would be nonsense on the wire.
-        if !below.is_empty() && self.neg.sack && below.start.after(self.rcv.irs) {
+        if !below.is_empty() && self.reports_duplicates() && below.start.after(self.rcv.irs) {
             self.rcv.dsack = Some(below);
         }
         if !below.is_empty() {

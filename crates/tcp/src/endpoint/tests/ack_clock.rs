@@ -96,6 +96,22 @@ fn a_duplicate_is_reported_once_as_d_sack() {
 }
 
 #[test]
+fn a_duplicate_is_acknowledged_without_a_report_where_reports_are_off() {
+    let mut cfg = delayed(40);
+    cfg.options.sack = crate::config::SackConfig::WithoutDuplicates;
+    let mut script = Script::established(cfg);
+    data(&mut script, 1, MSS);
+    data(&mut script, 1 + MSS, MSS);
+    data(&mut script, 1 + 3 * MSS, MSS);
+    assert_eq!(script.sent().last().map(|ack| ack.options.sack.as_slice().len()), Some(1), "SACK itself is in use");
+    data(&mut script, 1, MSS);
+    data(&mut script, 1 + 3 * MSS, MSS);
+    let acks = script.sent();
+    assert_eq!(acks.iter().map(|ack| ack.options.sack.as_slice().len()).collect::<Vec<_>>(), [1, 1]);
+    assert_eq!(script.info().counters.dsacks_sent, 0);
+}
+
+#[test]
 fn overlapping_segments_deliver_every_octet_once_and_in_order() {
     let mut script = Script::established(delayed(40));
     for (seq, len) in [(501, 800), (101, 500), (1, 300), (1200, 400), (1, 1700)] {
