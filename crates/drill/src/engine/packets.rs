@@ -136,8 +136,12 @@ impl Engine<'_> {
             let received = self.stack.receive(deadline);
             let (octets, at) = received.map_err(|what| format!("{what}\n{}", self.shown_script(spec)))?;
             let live = Live::parse(octets, at)?;
+            // A SYN that another socket sends again opens no new connection.
+            let of_another =
+                |(at, socket): (usize, &Socket)| at != index && socket.sent(&live) && socket.live_isn == live.seq();
+            let known = self.sockets.iter().enumerate().any(of_another);
             let socket = &mut self.sockets[index];
-            if socket.sent(&live) || connects(socket, &live) {
+            if socket.sent(&live) || (!known && connects(socket, &live)) {
                 return if live.has_valid_ip_checksum() { Ok(live) } else { Err("a wrong IP header checksum".into()) };
             }
             // A device carries more than TCP: the kernel looks for neighbours and routers on it.
