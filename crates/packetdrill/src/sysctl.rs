@@ -94,10 +94,14 @@ const FAST_OPEN_SERVER_ALL: i64 = 0x400;
 /// another system's would not be itself any more.
 pub(crate) fn apply(config: &mut Config, settings: &mut Settings, profile: &profiles::Profile) {
     let sysctls = Sysctls::read(Path::new(ROOT));
-    if [Some(profile.name.as_str()), profile.extends.as_deref()].contains(&Some(LINUX)) {
+    if goes_by_them(profile) {
         sysctls.edit(config);
     }
     settings.options = Options::new(config.clone(), sysctls);
+}
+
+fn goes_by_them(profile: &profiles::Profile) -> bool {
+    [Some(profile.name.as_str()), profile.extends.as_deref()].contains(&Some(LINUX))
 }
 
 /// What could be read.
@@ -184,8 +188,13 @@ impl Sysctls {
         }
     }
 
+    /// Those of the namespace, where the profile goes by them.
+    pub fn in_force(profile: &profiles::Profile) -> Option<Self> {
+        goes_by_them(profile).then(|| Self::read(Path::new(ROOT)))
+    }
+
     /// Data in SYNs. How many connections of a listener may be under way is the listener's to say, unless all may.
-    fn edit_fast_open(&self, config: &mut Config) {
+    pub fn edit_fast_open(&self, config: &mut Config) {
         if let Some(pause) = self.number("ipv4/tcp_fastopen_blackhole_timeout_sec") {
             config.fastopen.pause = u64::try_from(pause).ok().filter(|s| *s > 0).map(Duration::from_secs);
         }

@@ -3,7 +3,7 @@
 use super::{Bound, Effect, Scene, Stage};
 use crate::host::Host;
 use crate::socket::State;
-use libc::{SO_ERROR, SO_REUSEADDR, SOL_SOCKET, SOL_TCP, TCP_INQ};
+use libc::{SO_ERROR, SO_REUSEADDR, SOL_SOCKET, SOL_TCP, TCP_FASTOPEN_CONNECT, TCP_INQ};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
 use std::sync::Arc;
@@ -55,9 +55,12 @@ impl Host {
     /// `setsockopt(2)`.
     ///
     /// # Errors
-    /// `EBADF`, `EINVAL` when the settings together are out of bounds, and those of [`Options::set`](super::Options::set).
+    /// `EBADF`, `EOPNOTSUPP` for Fast Open where it is off, `EINVAL` when the settings together are out of bounds, and those of [`Options::set`](super::Options::set).
     /// After an error everything is as before.
     pub fn setsockopt(&mut self, fd: RawFd, level: i32, name: i32, value: &[u8]) -> Result<(), Errno> {
+        if (level, name) == (SOL_TCP, TCP_FASTOPEN_CONNECT) && self.fast_open_is_off(fd)? {
+            return Err(Errno::EOPNOTSUPP);
+        }
         let (effect, options) = self.with_scene(fd, |scene, options| {
             let mut options = options.clone();
             options.set(scene, level, name, value).map(|effect| (effect, options))

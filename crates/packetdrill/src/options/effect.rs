@@ -2,9 +2,10 @@
 
 use super::names::{TCP_DELACK_MAX_US, TCP_RTO_MAX_MS, TCP_RTO_MIN_US};
 use super::{Effect, Options, congestion};
-use crate::sysctl::{notsent_lowat, set_rto_max, set_rto_min};
+use crate::sysctl::{Sysctls, notsent_lowat, set_rto_max, set_rto_min};
 use base::Duration;
 use libc::*;
+use std::sync::Arc;
 use tcp::config::{Config, CorkConfig, Discovery, FastOpenClient, FastOpenServer, KeepAliveConfig, NagleConfig};
 use tcp::{AckPace, FastOpenKeys};
 
@@ -34,6 +35,13 @@ impl Options {
             config.fastopen.pending_max = config.fastopen.pending_max.min(backlog);
         }
         config
+    }
+
+    /// The namespace's word on Fast Open counts as it is when a connection is opened, not when its socket was made.
+    pub fn renew_fast_open(&mut self, sysctls: &Sysctls) {
+        let mut base = Config::clone(&self.base);
+        sysctls.edit_fast_open(&mut base);
+        self.base = Arc::new(base);
     }
 
     /// A connection's settings: the base with what the application has set on top.

@@ -2,6 +2,7 @@
 
 use super::{Address, State};
 use crate::host::Host;
+use crate::sysctl::Sysctls;
 use libc::{MSG_FASTOPEN, SOL_TCP, TCP_FASTOPEN_CONNECT};
 use nix::errno::Errno;
 use std::net::SocketAddr;
@@ -21,18 +22,38 @@ impl Host {
     /// `EOPNOTSUPP` where Fast Open is off or no address is meant, `EALREADY` and `EISCONN` when the connection was opened
     /// before, `EINVAL` without an address, and those of `connect`.
     pub fn open_with_data(&mut self, fd: RawFd, to: Option<Address>, data: &[u8]) -> Result<usize, Errno> {
+        let off = self.fast_open_is_off(fd)?;
         let socket = self.socket(fd)?;
-        let off = socket.config.fastopen.client == FastOpenClient::Off;
         let remote = match socket.state {
             State::Deferred(remote) => remote,
             _ if off || to == Some(Address::Unspecified) => return Err(Errno::EOPNOTSUPP),
-            State::Connecting(_) => return Err(Errno::EALREADY),
+            State::Connecting(_) => {
+                // Once the connection is open, the data goes the usual way.
+                let outcome = self.connected(fd);
+                return outcome
+                    .map(|()| 0)
+                    .map_err(|error| if error == Errno::EAGAIN { Errno::EALREADY } else { error });
+            }
             State::Connected(_) | State::Listening(_) => return Err(Errno::EISCONN),
             State::Fresh => to.ok_or(Errno::EINVAL)?.of_family(socket.family)?,
         };
         let conn = self.send_syn(fd, remote)?;
         let (stack, mut cx) = self.stack_and_cx();
         stack.fast_open(&mut cx, conn, data).map_err(|_| Errno::EOPNOTSUPP)
+    }
+
+    /// Whether the namespace, at present, lets nobody send data in SYNs.
+    ///
+    /// # Errors
+    /// `EBADF`.
+    pub fn fast_open_is_off(&mut self, fd: RawFd) -> Result<bool, Errno> {
+        let sysctls = Sysctls::in_force(&self.flags.profile);
+        let socket = self.socket_mut(fd)?;
+        if let (Some(sysctls), State::Fresh) = (sysctls, &socket.state) {
+            socket.settings.options.renew_fast_open(&sysctls);
+            socket.config = socket.settings.options.config();
+        }
+        Ok(socket.config.fastopen.client == FastOpenClient::Off)
     }
 
     /// What `TCP_FASTOPEN_CONNECT` makes of `connect`: with a cookie at hand nothing leaves before there is data, and the
