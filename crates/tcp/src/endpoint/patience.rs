@@ -6,7 +6,7 @@
 //! when it comes, as §4 of that RFC allows.
 
 use super::{Application, Endpoint, State};
-use crate::config::{CountedFrom, Farewell, KeepAliveConfig, RetryLimit, ValidConfig};
+use crate::config::{CountedFrom, Farewell, KeepAliveConfig, RetryLimit};
 use crate::cx::Cx;
 use crate::event::CloseReason;
 use crate::timers::TimerKind;
@@ -97,7 +97,8 @@ impl Endpoint {
         match (self.cfg.retries.user_timeout, self.cfg.retries.limit) {
             (Some(limit), _) => silent_for >= limit,
             (None, RetryLimit::Count) => self.rec.retries > self.most_retries(),
-            (None, RetryLimit::Time) => self.rec.retries > 1 && silent_for >= modelled(&self.cfg, self.most_retries()),
+            (None, RetryLimit::Time) if self.rec.retries <= 1 => false,
+            (None, RetryLimit::Time) => silent_for >= modelled(self.cfg.rto.min, self.cfg.rto.max, self.most_retries()),
         }
     }
 
@@ -109,7 +110,11 @@ impl Endpoint {
             State::SynSent => retries.syn.saturating_add(retries.syn_linear),
             _ => retries.syn_ack,
         };
-        self.rec.retries > most || self.syn_within_user_timeout(Instant::MAX) <= now
+        // SYNs at even intervals come on top of the number, but not of the time that it stands for.
+        let too_long = self.state == State::SynSent
+            && retries.limit == RetryLimit::Time
+            && now.since(self.rec.rto_base) >= modelled(self.cfg.rto.initial, self.cfg.rto.max, retries.syn);
+        self.rec.retries > most || too_long || self.syn_within_user_timeout(Instant::MAX) <= now
     }
 
     /// `at`, or the moment the user timeout of our SYN is over if that is earlier.
@@ -200,18 +205,16 @@ impl Endpoint {
     }
 }
 
-/// The time `retries` retransmissions take that begin with the smallest timeout and double it up to the largest.
-fn modelled(cfg: &ValidConfig, retries: u32) -> Duration {
-    let (min, max) = (cfg.rto.min, cfg.rto.max);
-    let doublings = (max.as_nanos() / min.as_nanos().max(1)).max(1).ilog2();
-    let doubling = min.scale((2 << retries.min(doublings)) - 1, 1);
+/// The time `retries` retransmissions take whose timeouts begin with `first` and double up to `max`.
+fn modelled(first: Duration, max: Duration, retries: u32) -> Duration {
+    let doublings = (max.as_nanos() / first.as_nanos().max(1)).max(1).ilog2();
+    let doubling = first.scale((2 << retries.min(doublings)) - 1, 1);
     doubling + max.scale(u64::from(retries.saturating_sub(doublings)), 1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
     use test_case::test_case;
 
     /// With timeouts between 200 ms and 120 s.
@@ -220,10 +223,7 @@ mod tests {
     #[test_case(9, 204_600; "the last that doubles")]
     #[test_case(15, 924_600; "six more at the upper bound")]
     fn a_number_of_retransmissions_stands_for_a_time(retries: u32, ms: u64) {
-        let mut cfg = Config::default();
-        cfg.rto.min = Duration::from_millis(200);
-        cfg.rto.max = Duration::from_secs(120);
-        let cfg = cfg.validate().expect("valid");
-        assert_eq!(modelled(&cfg, retries), Duration::from_millis(ms));
+        let (first, max) = (Duration::from_millis(200), Duration::from_secs(120));
+        assert_eq!(modelled(first, max, retries), Duration::from_millis(ms));
     }
 }

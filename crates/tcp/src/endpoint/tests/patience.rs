@@ -289,6 +289,19 @@ fn the_first_syns_may_leave_at_even_intervals() {
     assert!(timed_out(&script) && script.now.since(start) == secs(11));
 }
 
+#[test]
+fn a_number_of_syns_that_stands_for_a_time_is_not_exceeded_by_even_intervals() {
+    let mut cfg = quick();
+    cfg.retries.limit = RetryLimit::Time;
+    cfg.retries.syn = 1;
+    cfg.retries.syn_linear = 4;
+    let mut script = Script::connecting(cfg);
+    let start = script.now;
+    let sent = departures(&mut script, secs(600));
+    assert_eq!(sent.iter().map(|sent| sent.0).collect::<Vec<_>>(), [1_000, 2_000]);
+    assert!(timed_out(&script) && script.now.since(start) == secs(3));
+}
+
 /// A window that stays closed.
 fn closed_window(mut cfg: Config, probe: WindowProbe) -> Script {
     cfg.send.window_probe = probe;
