@@ -18,11 +18,12 @@ use recovery::{
     LostRetransmission, PrrBound, PrrConfig, RackConfig, ReductionConfig, TlpConfig,
 };
 use tcp::config::{
-    AckTimer, ChunkRefill, ChunksConfig, CorkConfig, CountedFrom, Discovery, DrsConfig, EcnNegotiation, EcnResponse,
-    EcnSynAgain, Farewell, FastOpenClient, FastOpenServer, KeepAliveConfig, MarkBeta, MissingTimestamps, MtuProbing,
-    NagleConfig, OpeningErrors, PushConfig, QuickAgain, ReceiveWindowConfig, RetryLimit, SackConfig, SegmenterConfig,
-    SendAccounting, SendGrowth, SteppedConfig, SynAckEcho, TimeWaitReset, TimeWaitReuse, TimestampConfig, UnsaidMtu,
-    UnsentAck, UrgentDelivery, UrgentPointer, WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
+    AckTimer, AnnouncedMss, ChunkRefill, ChunksConfig, CorkConfig, CountedFrom, Discovery, DrsConfig, EcnNegotiation,
+    EcnResponse, EcnSynAgain, Farewell, FastOpenClient, FastOpenServer, KeepAliveConfig, MarkBeta, MissingTimestamps,
+    MtuProbing, NagleConfig, OpeningErrors, PushConfig, QuickAgain, ReceiveWindowConfig, RetryLimit, SackConfig,
+    SegmenterConfig, SendAccounting, SendGrowth, SteppedConfig, SynAckEcho, TimeWaitReset, TimeWaitReuse,
+    TimestampConfig, UnsaidMtu, UnsentAck, UrgentDelivery, UrgentPointer, WindowLevel, WindowProbe, WindowRounding,
+    WindowScaleConfig,
 };
 
 /// Pacing by the window, when a profile that did not pace is told to: customary margins over `cwnd / srtt`.
@@ -356,6 +357,8 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("path_mtu.min_v4", Bytes, U16, |c| c.path_mtu.min_v4),
     choice!("path_mtu.unsaid", |c| Some(&mut c.path_mtu.unsaid),
         "plateau" => UnsaidMtu::Plateau, "least" => UnsaidMtu::Least),
+    choice!("path_mtu.announced", |c| Some(&mut c.path_mtu.announced),
+        "interface" => AnnouncedMss::Interface, "path" => AnnouncedMss::Path),
     quantity!("path_mtu.raise_after", Time, Time, |c| c.path_mtu.raise_after),
     choice!("path_mtu.probing", |c| Some(&mut c.path_mtu.probing),
         "off" => MtuProbing::Off, "after_black_hole" => MtuProbing::AfterBlackHole, "always" => MtuProbing::Always),

@@ -16,7 +16,7 @@ pub use ecn::{EcnConfig, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta};
 pub use fastopen::{FastOpenClient, FastOpenConfig, FastOpenServer};
 pub use guard::{ChallengeConfig, MissingTimestamps, TimeWaitReset, TimeWaitReuse, UnsentAck};
 pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLimit};
-pub use path::{Discovery, IcmpConfig, IpConfig, MtuProbing, OpeningErrors, PathMtuConfig, UnsaidMtu};
+pub use path::{AnnouncedMss, Discovery, IcmpConfig, IpConfig, MtuProbing, OpeningErrors, PathMtuConfig, UnsaidMtu};
 pub use send::{
     ChunkRefill, ChunksConfig, CorkConfig, NagleConfig, PushConfig, SegmenterConfig, SendAccounting, SendConfig,
     SendGrowth, WindowProbe,

@@ -21,6 +21,8 @@ pub struct PathMtuConfig {
     pub min_v4: u16,
     /// What is taken when a router of IPv4 does not say what it takes (RFC 1191 §5).
     pub unsaid: UnsaidMtu,
+    /// What the MSS option tells the peer.
+    pub announced: AnnouncedMss,
     /// How long a smaller path MTU is kept before a larger one is tried (RFC 1191 §6.3, RFC 8201 §4).
     pub raise_after: Duration,
     /// Whether the sender finds out by itself (RFC 4821).
@@ -53,6 +55,16 @@ pub enum UnsaidMtu {
     Plateau,
     /// The least that a router is believed.
     Least,
+}
+
+/// The size of segments that SYNs announce.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AnnouncedMss {
+    /// What the interface takes, however narrow the path is (RFC 1191 §6.2, RFC 9293 §3.7.1).
+    Interface,
+    /// What the path takes as far as it is known, so that the peer need not find out; 256 octets at least, and over IPv6 what
+    /// every link takes.
+    Path,
 }
 
 /// Search for the path MTU by segments of TCP.
@@ -96,6 +108,7 @@ impl Default for PathMtuConfig {
             discovery: Discovery::On,
             min_v4: LEAST_MTU_V4,
             unsaid: UnsaidMtu::Plateau,
+            announced: AnnouncedMss::Interface,
             raise_after: Duration::from_secs(600),
             probing: MtuProbing::Off,
             base_mss: 1024,

@@ -193,15 +193,18 @@ impl Endpoint {
 
     //= specs/rfc7323.md#timestamps
     //# A reset of a connection that uses timestamps carries them, too.
+    /// The reset that ends this connection, with its window like any other segment of it.
     pub(super) fn send_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
         let timestamps = self.neg.timestamps.then(|| self.own_timestamps(cx.now));
+        let rcv_nxt = self.rcv.assembler.rcv_nxt();
+        let window = self.rcv.window.advertise(rcv_nxt, self.unread(), self.rcv.rmss);
         let repr = TcpRepr {
             src_port: self.tuple.local_port,
             dst_port: self.tuple.remote_port,
             seq: self.snd.nxt,
-            ack: Some(self.rcv.assembler.rcv_nxt()),
+            ack: Some(rcv_nxt),
             flags: Flags::RST,
-            window: 0,
+            window,
             urgent: 0,
             options: Options { timestamps, ..Options::default() },
         };

@@ -53,8 +53,20 @@ enum Taken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Early {
     No,
-    /// Since its SYN-ACK left, at this moment.
-    Since(Instant),
+    /// Since its SYN-ACK left, at this moment; nobody has accepted it.
+    Waiting(Instant),
+    /// The same, and an application uses it.
+    InUse(Instant),
+}
+
+impl Early {
+    /// Since when.
+    const fn since(self) -> Option<Instant> {
+        match self {
+            Self::No => None,
+            Self::Waiting(at) | Self::InUse(at) => Some(at),
+        }
+    }
 }
 
 /// What a stack answers to a SYN.
@@ -121,7 +133,7 @@ impl Endpoint {
         let (option, early) = match answer {
             FastOpenAnswer::Nothing => return,
             FastOpenAnswer::Cookie(option) => (Some(option), Early::No),
-            FastOpenAnswer::Believe(option) => (option, Early::Since(cx.now)),
+            FastOpenAnswer::Believe(option) => (option, Early::Waiting(cx.now)),
         };
         let mut octets = 0;
         if early != Early::No {
@@ -164,7 +176,21 @@ impl Endpoint {
     /// Whether data flows although our SYN-ACK is not acknowledged.
     #[inline]
     pub(super) fn is_early(&self) -> bool {
-        self.state == State::SynReceived && matches!(self.fast_open_role(), Role::Server { early: Early::Since(_), .. })
+        let Role::Server { early, .. } = self.fast_open_role() else { return false };
+        self.state == State::SynReceived && early.since().is_some()
+    }
+
+    /// The application has accepted the connection.
+    pub(crate) fn note_accepted(&mut self) {
+        if let Role::Server { option, octets, early: Early::Waiting(since) } = self.fast_open_role() {
+            self.extras_mut().fast_open.role = Role::Server { option, octets, early: Early::InUse(since) };
+        }
+    }
+
+    /// Whether the connection is still to be opened as far as its application is concerned: one that it uses already is not.
+    pub(super) fn is_opening(&self) -> bool {
+        let in_use = matches!(self.fast_open_role(), Role::Server { early: Early::InUse(_), .. });
+        matches!(self.state, State::SynSent | State::SynReceived) && !in_use
     }
 
     /// Whether segments with data or a FIN may leave.
@@ -181,18 +207,28 @@ impl Endpoint {
     pub(super) fn fast_open_of_syn(&self) -> (Option<FastOpen>, Bytes) {
         match (self.fast_open_role(), self.state) {
             _ if self.rec.retries > 0 => (None, 0),
-            (Role::Client { option, octets, .. }, State::SynSent) => (option, octets),
+            (Role::Client { option, octets, taken: Taken::Unknown }, State::SynSent) => (option, octets),
             (Role::Server { option, .. }, State::SynReceived) => (option, 0),
             _ => (None, 0),
         }
     }
 
+    /// The path does not take our SYN with its data: it leaves at once without.
+    pub(super) fn take_data_out_of_syn(&mut self) {
+        let Role::Client { option, octets: 1.., taken: Taken::Unknown } = self.fast_open_role() else { return };
+        if let (State::SynSent, Role::Client { octets, .. }) = (self.state, self.fast_open_role()) {
+            self.extras_mut().fast_open.role = Role::Client { option, octets, taken: Taken::NotAll };
+            self.syn_due = true;
+        }
+    }
+
     /// When the SYN or SYN-ACK left that a round trip is counted from. Data that went ahead has started the timer anew.
     pub(super) fn syn_sent_at(&self) -> Instant {
-        match self.fast_open_role() {
-            Role::Server { early: Early::Since(at), .. } => at,
-            _ => self.rec.rto_base,
-        }
+        let early = match self.fast_open_role() {
+            Role::Server { early, .. } => early.since(),
+            _ => None,
+        };
+        early.unwrap_or(self.rec.rto_base)
     }
 
     //= specs/rfc7413.md#client

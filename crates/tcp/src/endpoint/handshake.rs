@@ -328,7 +328,7 @@ impl Endpoint {
 
     /// The header fields and options of our SYN or SYN-ACK.
     pub(super) fn syn_repr(&self, now: Instant) -> TcpRepr {
-        let mss = options::own_mss(&self.cfg, self.mtu, self.tuple.local);
+        let mss = self.announced_mss();
         let mut opts = options::offer(&self.cfg, mss);
         let answering = self.state == State::SynReceived;
         let timestamps = if answering { self.neg.timestamps } else { options::wants_timestamps(&self.cfg, None) };

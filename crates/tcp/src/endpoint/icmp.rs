@@ -38,7 +38,9 @@ impl Endpoint {
         if matches!(self.state, State::TimeWait | State::Closed) {
             return Disposition::Dropped(DropReason::Closed);
         }
-        if !SeqRange::new(self.snd.una, self.snd.nxt).contains(notice.seq) {
+        // A connection ahead of its handshake counts its SYN-ACK as behind it, but it is on its way.
+        let first = if self.is_early() { self.snd.iss } else { self.snd.una };
+        if !SeqRange::new(first, self.snd.nxt).contains(notice.seq) {
             return Disposition::Dropped(DropReason::OutOfWindow);
         }
         if let IcmpKind::TooBig { mtu, packet_len } = notice.kind {
@@ -54,7 +56,7 @@ impl Endpoint {
     //= specs/rfc5927.md#errors
     //# A soft error ends nothing, but is reported to the application.
     fn on_icmp_error<O: Observer>(&mut self, cx: &mut Cx<'_, O>, error: IcmpError) {
-        let opening = matches!(self.state, State::SynSent | State::SynReceived);
+        let opening = self.is_opening();
         let fatal = match self.cfg.icmp.opening {
             OpeningErrors::Hard => error.is_hard(),
             OpeningErrors::Any => true,

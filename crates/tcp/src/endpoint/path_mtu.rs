@@ -10,14 +10,17 @@
 
 use super::mtu_search::Search;
 use super::{Endpoint, SendSide};
-use crate::config::{Discovery, MtuProbing, UnsaidMtu};
+use crate::config::{AnnouncedMss, Discovery, MtuProbing, UnsaidMtu};
 use crate::cx::Cx;
-use crate::options::TIMESTAMP_OCTETS;
+use crate::options::{self, TIMESTAMP_OCTETS};
 use base::{Bytes, Instant};
 use core::net::IpAddr;
 use recovery::Episode;
 use trace::Observer;
 use wire::Fragmentation;
+
+/// The least that is announced where less is known of the path: 256 octets of data.
+const LEAST_ANNOUNCED_V4: u16 = 296;
 
 /// What is known of a connection's path beyond its first link.
 #[derive(Clone, Debug, Default)]
@@ -77,6 +80,16 @@ impl Endpoint {
     /// What a router said last, and may be remembered for the next connection.
     pub(crate) fn learned_mtu(&self) -> Option<LearnedMtu> {
         self.extras.as_ref()?.path.learned
+    }
+
+    /// What our SYN says of the size of segments.
+    pub(super) fn announced_mss(&self) -> u16 {
+        let least = if self.tuple.local.is_ipv4() { LEAST_ANNOUNCED_V4 } else { LEAST_V6 as u16 };
+        let mtu = match self.cfg.path_mtu.announced {
+            AnnouncedMss::Interface => self.mtu,
+            AnnouncedMss::Path => self.path_mtu().max(least).min(self.mtu),
+        };
+        options::own_mss(&self.cfg, mtu, self.tuple.local)
     }
 
     /// Octets that options take of every segment.
@@ -164,6 +177,7 @@ impl Endpoint {
             search.on_narrower(mtu);
         }
         self.fit_path();
+        self.take_data_out_of_syn();
         self.cut_to_path(cx);
     }
 

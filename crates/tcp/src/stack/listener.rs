@@ -113,6 +113,9 @@ impl Stack {
         if self.slots.get(conn).is_some_and(|slot| matches!(slot.admission, Admission::Waiting(_))) {
             self.set_admission(conn.slot, Admission::Owned);
         }
+        if let Some(slot) = self.slots.get_mut(conn) {
+            slot.endpoint.note_accepted();
+        }
     }
 
     /// How many connections wait to be taken.

@@ -1,6 +1,9 @@
 //! Fast Open (RFC 7413), from both ends.
 
-use crate::config::{Config, FastOpenClient, FastOpenServer, ReceiveWindowConfig, TimestampConfig, ValidConfig};
+use crate::config::{
+    AnnouncedMss, Config, FastOpenClient, FastOpenServer, OpeningErrors, ReceiveWindowConfig, TimestampConfig,
+    ValidConfig,
+};
 use crate::cx::StackCx;
 use crate::event::CloseReason;
 use crate::stack::{FastOpenError, FastOpenKeys, StackEvent};
@@ -10,7 +13,7 @@ use base::{Duration, SeqRange};
 use core::net::SocketAddr;
 use test_case::test_case;
 use trace::Off;
-use wire::{Cookie, FastOpen, FastOpenKind, Flags, Options, Timestamps};
+use wire::{Cookie, FastOpen, FastOpenKind, Flags, IcmpKind, Options, Timestamps, Unreachable};
 
 const RTT: Duration = Duration::from_millis(100);
 const SYN_ACK: Flags = Flags::SYN;
@@ -168,6 +171,23 @@ fn a_repeated_syn_is_a_plain_one(ack: u32, again: &[(u32, u32)]) {
     assert_eq!(syn[0].options.fast_open, None);
     let sent = answer(&mut script, ack, None, MSS);
     assert_eq!(sent.iter().filter(|out| out.len > 0).map(Out::data).collect::<Vec<_>>(), again);
+}
+
+#[test_case(AnnouncedMss::Interface => 1460; "the size of the interface is announced")]
+#[test_case(AnnouncedMss::Path => 860; "that of the path is")]
+fn a_syn_that_is_too_big_for_the_path_leaves_at_once_without_its_data(announced: AnnouncedMss) -> u16 {
+    let mut cfg = client();
+    cfg.path_mtu.announced = announced;
+    let mut script = host_with_cookie(&cfg, MSS);
+    open(&mut script, &cfg, 1400);
+    script.icmp(IcmpKind::TooBig { mtu: 900, packet_len: 1440 }, 0);
+    let syn = script.sent();
+    assert_eq!((syn.len(), syn[0].flags, syn[0].seq, syn[0].len), (1, Flags::SYN, 0, 0));
+    assert_eq!(syn[0].options.fast_open, None);
+    script.pass(RTT);
+    let sent = answer(&mut script, 1, None, MSS);
+    assert_eq!(sent.iter().map(Out::data).collect::<Vec<_>>(), [(1, 860), (861, 540)]);
+    syn[0].options.mss.unwrap()
 }
 
 #[test_case(100_001)]
@@ -552,6 +572,29 @@ fn a_reset_leaves_the_data_to_the_application() {
     assert!(script.saw(ConnEvent::Closed(CloseReason::Reset)));
     assert_eq!(script.read(100), Ok(Read::Data(10)));
     assert_eq!(script.read(100), Err(ReadError::Closed(CloseReason::Reset)));
+}
+
+// One that nobody has accepted ends: packetdrill's `server_unreachable_before_accept` shows it.
+#[test_case(0 => true; "the SYN-ACK was not delivered")]
+#[test_case(700 => false; "nothing like it was sent")]
+fn an_error_of_the_network_does_not_end_what_an_application_uses(seq: u32) -> bool {
+    let mut cfg = server();
+    cfg.icmp.opening = OpeningErrors::Any;
+    let mut script = gone_ahead(cfg);
+    script.icmp(IcmpKind::Unreachable(Unreachable::Host), seq);
+    assert_eq!(script.stack.info(script.conn).expect("exists").closed, None);
+    assert_eq!(script.read(100), Ok(Read::Data(10)));
+    script.stack.soft_error(script.conn).is_some()
+}
+
+#[test]
+fn a_reset_shows_the_window_like_any_other_segment() {
+    let mut script = gone_ahead(server());
+    script.stack.abort(&mut StackCx::new(script.now, &mut Off), script.conn);
+    script.pass(Duration::ZERO);
+    let sent = script.sent();
+    assert_eq!((sent.len(), sent[0].flags, sent[0].seq, sent[0].ack), (1, Flags::RST, 1, Some(11)));
+    assert!(sent[0].window > 0);
 }
 
 #[test]
