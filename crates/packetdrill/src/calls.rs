@@ -1,10 +1,11 @@
 //! The calls that wait, put together from attempts and patience.
 
 use crate::host::Host;
+use crate::reports::Told;
 use crate::socket::{Address, Opening, Sending};
 use crate::waiting::{Patience, Plugin};
 use base::Duration;
-use libc::{MSG_DONTWAIT, POLLERR, POLLHUP, POLLNVAL, epoll_event, pollfd};
+use libc::{MSG_DONTWAIT, MSG_ERRQUEUE, POLLERR, POLLHUP, POLLNVAL, epoll_event, pollfd};
 use nix::errno::Errno;
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
@@ -63,11 +64,18 @@ impl Plugin {
         outcome.map_err(|error| if error == Errno::EAGAIN { at_once } else { error })
     }
 
+    /// What a `recvmsg` on the error queue brings.
+    pub fn receive_report(&self, fd: RawFd) -> Result<Told, Errno> {
+        self.call(|host| host.receive_report(fd))
+    }
+
     /// `read` and its kin.
     pub fn receive(&self, fd: RawFd, pieces: &mut [&mut [u8]], flags: i32) -> Result<usize, Errno> {
         let mut so_far = 0;
+        // There is no waiting for reports.
+        let dont_wait = if flags & MSG_ERRQUEUE != 0 { MSG_DONTWAIT } else { 0 };
         let result = self.call_patiently(
-            |host| host.patience_to_receive(fd, flags),
+            |host| host.patience_to_receive(fd, flags | dont_wait),
             |host| {
                 if host.pipes.contains(fd) {
                     return host.pipe_read(fd, pieces);
@@ -94,7 +102,11 @@ impl Plugin {
                 host.send(fd, pieces, flags, &mut sending)
             },
         );
-        or_so_far(result, sending.len)
+        let len = or_so_far(result, sending.len)?;
+        if len > 0 {
+            self.call(|host| host.watch_sent(fd, flags));
+        }
+        Ok(len)
     }
 
     /// As [`Self::send`], with an address: on a connection it says nothing new, and with `MSG_FASTOPEN` whom to connect to.
@@ -103,7 +115,10 @@ impl Plugin {
         if self.call(|host| host.sending_opens(fd, flags)) {
             sending.len = self.call(|host| host.open_with_data(fd, to, &pieces.concat()))?;
             match self.call_patiently(|host| host.patience_to_send(fd, flags), |host| host.connected(fd)) {
-                Err(Errno::EAGAIN) if sending.len > 0 => return Ok(sending.len),
+                Err(Errno::EAGAIN) if sending.len > 0 => {
+                    self.call(|host| host.watch_sent(fd, flags));
+                    return Ok(sending.len);
+                }
                 Err(Errno::EAGAIN) => return Err(Errno::EINPROGRESS),
                 outcome => outcome?,
             }

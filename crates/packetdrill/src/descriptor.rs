@@ -15,6 +15,8 @@ pub(crate) struct Descriptor {
     fd: RawFd,
     /// Device and inode; nothing when the machine does not tell.
     identity: Option<(u64, u64)>,
+    /// Octets that somebody has written into the file and that were looked at.
+    taken: u64,
 }
 
 impl Descriptor {
@@ -24,7 +26,22 @@ impl Descriptor {
     /// What the kernel says, `EMFILE` above all.
     pub fn open() -> Result<Self, Errno> {
         let fd = memfd_create(c"longhaul", MFdFlags::MFD_CLOEXEC)?.into_raw_fd();
-        Ok(Self { fd, identity: identity(fd) })
+        Ok(Self { fd, identity: identity(fd), taken: 0 })
+    }
+
+    /// What somebody has written to the number behind our back since the last look, as `sendfile(2)` of libc does: there is
+    /// no such call in the interface.
+    pub fn take_written(&mut self) -> Vec<u8> {
+        let path = format!("/proc/self/fd/{}", self.fd);
+        let is_ours = self.identity.is_some() && identity(self.fd) == self.identity;
+        let len = std::fs::metadata(&path).map_or(0, |file| file.len());
+        if !is_ours || len <= self.taken {
+            return Vec::new();
+        }
+        let octets = std::fs::read(&path).unwrap_or_default();
+        let new = octets.get(self.taken as usize..).unwrap_or_default().to_vec();
+        self.taken += new.len() as u64;
+        new
     }
 
     /// Its number.
@@ -51,6 +68,7 @@ fn identity(fd: RawFd) -> Option<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::Write;
 
     #[test]
     fn a_number_that_means_another_file_by_now_is_left_alone() {
@@ -63,6 +81,17 @@ mod tests {
         drop(ours);
         assert_eq!(identity(other.fd()), before);
         assert!(before.is_some());
+    }
+
+    #[test]
+    fn what_others_write_is_taken_once() {
+        let mut ours = Descriptor::open().unwrap();
+        let mut file = std::fs::OpenOptions::new().append(true).open(format!("/proc/self/fd/{}", ours.fd())).unwrap();
+        assert_eq!(ours.take_written(), b"");
+        file.write_all(b"abc").unwrap();
+        assert_eq!((ours.take_written(), ours.take_written()), (b"abc".to_vec(), vec![]));
+        file.write_all(b"d").unwrap();
+        assert_eq!(ours.take_written(), b"d");
     }
 
     #[test]

@@ -86,7 +86,8 @@ impl Watched {
                 let read = then.wakes.readable != now.wakes.readable && self.events & OF_READERS != 0;
                 let came = now.flags & !then.flags;
                 let wrote = then.wakes.writable != now.wakes.writable || came & OF_WRITERS != 0;
-                read || (wrote && self.events & OF_WRITERS != 0) || came & ALWAYS != 0
+                let told = then.wakes.told != now.wakes.told || came & ALWAYS != 0;
+                read || (wrote && self.events & OF_WRITERS != 0) || told
             }
         }
     }

@@ -8,6 +8,7 @@ use crate::epoll::Epoll;
 use crate::flags::Flags;
 use crate::netdev;
 use crate::pipe::Pipes;
+use crate::reports::{Blame, Progress};
 use crate::socket::{Socket, State};
 use crate::watch::Watch;
 use base::{Instant, Rng};
@@ -15,8 +16,8 @@ use nix::errno::Errno;
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::RawFd;
 use tcp::{
-    Budget, CloseReason, Conn, ConnEvent, DeviceCaps, IcmpError, RxFrame, Segmentation, Sent, Stack, StackConfig,
-    StackCx, StackEvent, TxChecksum, turn,
+    Budget, CloseReason, Conn, ConnEvent, DeviceCaps, IcmpError, ListenOn, RxFrame, Segmentation, Sent, Stack,
+    StackConfig, StackCx, StackEvent, TxChecksum, turn,
 };
 use wire::Unreachable;
 
@@ -44,6 +45,8 @@ pub(crate) struct Host {
     pub owners: BTreeMap<Conn, RawFd>,
     pub out: VecDeque<Emitted>,
     pub watch: Watch,
+    /// The ICMP message that has just arrived.
+    pub blame: Option<Blame>,
     /// The next port for a socket that is not particular.
     pub next_port: u16,
     begun: bool,
@@ -65,6 +68,7 @@ impl Host {
             owners: BTreeMap::new(),
             out: VecDeque::new(),
             watch: Watch::new(flags.trace.as_deref()),
+            blame: None,
             next_port: FIRST_PORT,
             begun: false,
             flags,
@@ -128,6 +132,23 @@ impl Host {
         while let Some(event) = self.stack.poll_event() {
             self.take_event(event);
         }
+        self.blame = None;
+        self.report_progress();
+    }
+
+    /// Tells sockets that want to know how far their connections have come.
+    fn report_progress(&mut self) {
+        let now = self.clock.now();
+        for socket in self.sockets.values_mut().filter(|socket| socket.reports.waits()) {
+            let conn = socket.conn();
+            let over =
+                conn.and_then(|conn| self.stack.endpoint(conn)).is_none_or(|endpoint| endpoint.closed().is_some());
+            let progress = conn
+                .filter(|_| !over)
+                .and_then(|conn| self.stack.queues(conn))
+                .map(|queues| Progress { unsent: queues.unsent.into(), unacknowledged: queues.unacknowledged.into() });
+            socket.wakes.told += socket.reports.look(progress, now) as u64;
+        }
     }
 
     fn take_event(&mut self, event: StackEvent) {
@@ -145,8 +166,20 @@ impl Host {
                         socket.wakes.writable += 1;
                     }
                     // Only a socket that asked for it (IP_RECVERR) hears of this before the connection ends.
-                    ConnEvent::Icmp(_) => {}
+                    ConnEvent::Icmp(error) => {
+                        if socket.hears_of_the_path() {
+                            socket.error = Some(errno_of(error));
+                            socket.wakes.told += 1;
+                        }
+                    }
                     ConnEvent::Closed(reason) => {
+                        if let (CloseReason::Icmp(error), Some(blame)) = (reason, self.blame)
+                            && (blame.from.is_ipv4() || socket.hears_of_the_path())
+                        {
+                            // IPv4 reports a failed attempt to connect whether or not anybody asked.
+                            socket.reports.blame(errno_of(error), blame);
+                            socket.wakes.told += 1;
+                        }
                         socket.wakes.readable += 1;
                         socket.wakes.writable += 1;
                         let fin_received = self.stack.queues(conn).is_some_and(|queues| queues.fin_received);
@@ -157,18 +190,19 @@ impl Host {
         }
     }
 
-    /// A listener has a new connection.
+    /// A listener has a new connection: one at its address goes before one at every address.
     fn on_accepted(&mut self, conn: Conn, port: u16) {
-        let listener = self.sockets.values_mut().find_map(|socket| match &mut socket.state {
-            State::Listening(listener) if listener.on.port == port => {
-                socket.wakes.readable += 1;
-                Some(listener)
-            }
-            _ => None,
-        });
-        match listener {
-            Some(listener) => listener.waiting.push_back(conn),
-            None => self.discard(conn),
+        let local = self.stack.endpoint(conn).map(|endpoint| endpoint.tuple().local);
+        let fits = |address| {
+            let on = ListenOn { port, address };
+            let listens = |socket: &Socket| matches!(&socket.state, State::Listening(listener) if listener.on == on);
+            self.sockets.iter().find(|(_, socket)| listens(socket)).map(|(fd, _)| *fd)
+        };
+        let fits = [local, None].into_iter().find_map(fits);
+        let Some(socket) = fits.and_then(|fd| self.sockets.get_mut(&fd)) else { return self.discard(conn) };
+        socket.wakes.readable += 1;
+        if let State::Listening(listener) = &mut socket.state {
+            listener.waiting.push_back(conn);
         }
     }
 

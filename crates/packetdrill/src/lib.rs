@@ -27,6 +27,7 @@ mod options;
 #[cfg(test)]
 mod parity;
 mod pipe;
+mod reports;
 mod settings;
 mod socket;
 mod sysctl;

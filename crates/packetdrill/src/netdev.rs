@@ -4,10 +4,16 @@
 //! device; its length fits the IP header's field. A segment that comes in may be larger than any link's.
 
 use crate::host::{Emitted, Host};
+use crate::reports::Blame;
+use std::net::IpAddr;
 use tcp::{ChecksumState, Payload, RxFrame, TxFrame, fill_pattern};
 
 /// Ethernet's, and packetdrill's own default.
 pub(crate) const DEFAULT_MTU: u16 = 1_500;
+
+/// The protocol numbers of ICMP (RFC 792, RFC 4443).
+const PROTOCOL_ICMP: u8 = 1;
+const PROTOCOL_ICMP6: u8 = 58;
 
 /// The device that packetdrill's init commands configure.
 const DEVICE: &str = "/sys/class/net/tun0";
@@ -36,6 +42,19 @@ pub(crate) fn packet(frame: &TxFrame<'_>) -> Vec<u8> {
     octets
 }
 
+/// What is told of an ICMP message. Whether it is a valid one is for the stack to judge.
+fn blame(octets: &[u8]) -> Option<Blame> {
+    let version = octets.first()? >> 4;
+    let at = if version == 4 { usize::from(octets[0] & 15) * 4 } else { 40 };
+    let message = (*octets.get(at)?, *octets.get(at + 1)?);
+    let from: IpAddr = match version {
+        4 if *octets.get(9)? == PROTOCOL_ICMP => octets.get(12..)?.first_chunk::<4>().copied()?.into(),
+        6 if *octets.get(6)? == PROTOCOL_ICMP6 => octets.get(8..)?.first_chunk::<16>().copied()?.into(),
+        _ => return None,
+    };
+    Some(Blame { kind: message.0, code: message.1, from })
+}
+
 impl Host {
     /// A packet arrives at the present moment. Whomever it is for is at home here: packetdrill sends no others. What is
     /// neither a TCP segment nor an ICMP message is dropped.
@@ -44,6 +63,7 @@ impl Host {
         if let Ok((ip, _)) = wire::parse(split.header, split.payload.len() as u32) {
             self.stack.add_address(ip.dst);
         }
+        self.blame = blame(octets);
         let (at, payload) = (self.now(), Payload::Bytes(split.payload));
         let checksum = ChecksumState::InHeader;
         self.drive(Some(RxFrame { at, header: split.header, payload, gso_size: None, checksum }));

@@ -234,6 +234,8 @@ impl Plugin {
     pub fn sleep_for(&self, time: Duration) {
         let mut locked = self.lock();
         locked.host.begin();
+        locked.host.send_what_others_wrote();
+        locked.host.drive(None);
         let to = locked.host.now() + time;
         drop(self.advance(locked, to));
     }
@@ -242,6 +244,7 @@ impl Plugin {
     pub fn netdev_send(&self, octets: &[u8]) {
         let mut locked = self.let_returning_pass(self.lock());
         locked.host.begin();
+        locked.host.send_what_others_wrote();
         locked.host.arrive(octets);
         drop(self.tell_sleeper(locked));
     }
@@ -251,6 +254,8 @@ impl Plugin {
     pub fn netdev_receive(&self) -> Option<(Vec<u8>, i64)> {
         let mut locked = self.lock();
         locked.host.begin();
+        locked.host.send_what_others_wrote();
+        locked.host.drive(None);
         let horizon = locked.host.now() + HORIZON;
         loop {
             if let Some(packet) = locked.host.fetch() {

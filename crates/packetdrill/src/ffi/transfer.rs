@@ -56,6 +56,15 @@ pub(super) unsafe extern "C" fn recvmsg(u: *mut c_void, fd: c_int, message: *mut
     }
     // SAFETY: the table's contract.
     let (plugin, message) = unsafe { (plugin(u), &mut *message) };
+    if flags & libc::MSG_ERRQUEUE != 0 {
+        return count(plugin.receive_report(fd).map(|told| {
+            message.msg_namelen = 0;
+            message.msg_flags = told.flags;
+            // SAFETY: the table's contract.
+            unsafe { put_control(&told.messages, message) };
+            0
+        }));
+    }
     // SAFETY: the table's contract.
     let rooms = unsafe { rooms(message.msg_iov, message.msg_iovlen) };
     let received = rooms.and_then(|mut rooms| plugin.receive(fd, &mut rooms, flags));

@@ -74,7 +74,13 @@ impl Host {
         settings.send_timeout = options.send_timeout();
         settings.receive_low = options.receive_low();
         settings.reuse_address = options.is_on(SOL_SOCKET, SO_REUSEADDR);
+        let numbers = |bits: u32| bits & libc::SOF_TIMESTAMPING_OPT_ID;
+        let numbered = numbers(options.timestamping()) > numbers(settings.options.timestamping());
         settings.options = options;
+        if numbered {
+            self.number_octets(fd)?;
+        }
+        let socket = self.socket_mut(fd)?;
         match effect {
             Effect::Kept => Ok(()),
             // What waits looks again with the settings that the turn behind this call finds.
@@ -97,6 +103,24 @@ impl Host {
                 Ok(())
             }
         }
+    }
+
+    /// Reports name octets by their number from now on: counted from what is to be acknowledged next, a SYN among it, or from
+    /// what is to be written next.
+    fn number_octets(&mut self, fd: RawFd) -> Result<(), Errno> {
+        let socket = self.socket(fd)?;
+        let Some(conn) = socket.conn() else { return Ok(()) };
+        let written = socket.reports.written();
+        let from_next = socket.settings.options.timestamping() & super::special::TIMESTAMPING_OPT_ID_TCP != 0;
+        let opening = self.stack.endpoint(conn).is_some_and(|endpoint| endpoint.state() == tcp::State::SynSent);
+        let unacknowledged = self.stack.queues(conn).map_or(0, |queues| u64::from(queues.unacknowledged));
+        let origin = match (from_next, opening) {
+            (true, _) => written,
+            (false, true) => u64::MAX,
+            (false, false) => written - unacknowledged,
+        };
+        self.socket_mut(fd)?.reports.number_from(origin);
+        Ok(())
     }
 
     /// Cookies are made with a listener's own keys, or the namespace's.

@@ -157,6 +157,11 @@ impl Options {
         self.receive_low
     }
 
+    /// `SO_TIMESTAMPING`'s bits.
+    pub fn timestamping(&self) -> u32 {
+        self.timestamping
+    }
+
     /// The number an option has: what was set, or what a new socket has. Zero for options that are no numbers.
     pub fn number(&self, level: c_int, name: c_int) -> c_int {
         let initial = || table::find(level, name).map_or(0, |row| row.initial.value(&self.sysctls));

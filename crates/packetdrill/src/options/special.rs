@@ -17,7 +17,7 @@ const USEC_PER_SEC: i64 = 1_000_000;
 const TIMESTAMPING_ALL: u32 = (1 << 19) - 1;
 const TIMESTAMPING_OPT_ID: u32 = 1 << 7;
 const TIMESTAMPING_BIND_PHC: u32 = 1 << 15;
-const TIMESTAMPING_OPT_ID_TCP: u32 = 1 << 16;
+pub(super) const TIMESTAMPING_OPT_ID_TCP: u32 = 1 << 16;
 /// The least MTU of IPv6, which `IPV6_MTU` may not undercut.
 const IPV6_MIN_MTU: c_int = 1_280;
 

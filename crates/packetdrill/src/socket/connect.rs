@@ -70,6 +70,7 @@ impl Host {
         self.owners.insert(conn, fd);
         let socket = self.socket_mut(fd)?;
         socket.error = None;
+        socket.reports.begin();
         socket.bound = Some(SocketAddr::new(ip, port));
         socket.state = State::Connecting(conn);
         Ok(conn)

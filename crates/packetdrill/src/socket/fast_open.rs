@@ -39,7 +39,9 @@ impl Host {
         };
         let conn = self.send_syn(fd, remote)?;
         let (stack, mut cx) = self.stack_and_cx();
-        stack.fast_open(&mut cx, conn, data).map_err(|_| Errno::EOPNOTSUPP)
+        let taken = stack.fast_open(&mut cx, conn, data).map_err(|_| Errno::EOPNOTSUPP)?;
+        self.socket_mut(fd)?.reports.wrote(taken);
+        Ok(taken)
     }
 
     /// Whether the namespace, at present, lets nobody send data in SYNs.

@@ -19,7 +19,9 @@ pub(crate) use readiness::PollFlags;
 pub(crate) use send::Sending;
 
 use crate::descriptor::Descriptor;
+use crate::reports::Reports;
 use crate::settings::Settings;
+use libc::{IP_RECVERR, IPV6_RECVERR, SOL_IP, SOL_IPV6};
 use nix::errno::Errno;
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -45,6 +47,8 @@ pub(crate) struct Socket {
     /// `SHUT_RD` was asked for.
     pub shut_read: bool,
     pub wakes: Wakes,
+    /// Its error queue.
+    pub reports: Reports,
 }
 
 /// How far a socket has come.
@@ -79,6 +83,8 @@ pub(crate) struct Wakes {
     pub readable: u64,
     /// Room after there was too little, a handshake completed, or the end.
     pub writable: u64,
+    /// A report on the error queue.
+    pub told: u64,
 }
 
 impl Socket {
@@ -94,6 +100,7 @@ impl Socket {
             nonblocking: false,
             shut_read: false,
             wakes: Wakes::default(),
+            reports: Reports::default(),
         }
     }
 
@@ -103,6 +110,15 @@ impl Socket {
             State::Connecting(conn) | State::Connected(conn) => Some(conn),
             State::Fresh | State::Listening(_) | State::Deferred(_) => None,
         }
+    }
+
+    /// Whether it was asked to report what the network says of the path (`IP_RECVERR`).
+    pub fn hears_of_the_path(&self) -> bool {
+        let (level, name) = match self.family {
+            Family::V4 => (SOL_IP, IP_RECVERR),
+            Family::V6 => (SOL_IPV6, IPV6_RECVERR),
+        };
+        self.settings.options.is_on(level, name)
     }
 
     /// Reports the error that waits, once.

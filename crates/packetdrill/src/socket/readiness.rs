@@ -26,7 +26,7 @@ impl Host {
             return self.epoll_readiness(fd);
         }
         let socket = self.socket(fd)?;
-        let error = if socket.error.is_some() { POLLERR } else { 0 };
+        let error = if socket.error.is_some() || !socket.reports.is_empty() { POLLERR } else { 0 };
         let conn = match &socket.state {
             State::Fresh => return Ok(WRITABLE | POLLHUP | error),
             State::Listening(listener) => return Ok(if listener.waiting.is_empty() { 0 } else { READABLE }),

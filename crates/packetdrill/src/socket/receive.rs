@@ -2,6 +2,7 @@
 
 use super::State;
 use crate::host::Host;
+use crate::reports::Told;
 use libc::{MSG_ERRQUEUE, MSG_OOB, MSG_PEEK, MSG_TRUNC, MSG_WAITALL};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
@@ -20,11 +21,11 @@ impl Host {
         flags: i32,
         so_far: &mut usize,
     ) -> Result<usize, Errno> {
-        let socket = self.socket_mut(fd)?;
         if flags & MSG_ERRQUEUE != 0 {
-            // Nothing is ever reported there.
-            return Err(Errno::EAGAIN);
+            // Without room for control messages the report is lost, as in Linux.
+            return self.receive_report(fd).map(|_| 0);
         }
+        let socket = self.socket_mut(fd)?;
         if let State::Deferred(_) = socket.state {
             return Err(Errno::EAGAIN);
         }
@@ -55,6 +56,17 @@ impl Host {
             socket.take_error()?;
         }
         Ok(*so_far)
+    }
+
+    /// The oldest report of the error queue. There is no waiting for one.
+    ///
+    /// # Errors
+    /// `EAGAIN` when there is none.
+    pub fn receive_report(&mut self, fd: RawFd) -> Result<Told, Errno> {
+        let socket = self.socket_mut(fd)?;
+        let report = socket.reports.fetch().ok_or(Errno::EAGAIN)?;
+        let (family, bits) = (socket.family, socket.settings.options.timestamping());
+        Ok(report.told(family, bits, |at| self.clock.wall_us(at)))
     }
 
     /// Moves what is readable behind what `so_far` counts; a peek begins at the front each time.

@@ -1,11 +1,14 @@
 //! `write` and its kin, as one attempt.
 
-use super::State;
+use super::{Socket, State};
 use crate::host::Host;
-use libc::{MSG_EOR, MSG_MORE, MSG_OOB};
+use libc::{MSG_EOR, MSG_MORE, MSG_OOB, MSG_ZEROCOPY, SO_ZEROCOPY, SOL_SOCKET};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
 use tcp::Boundary;
+
+/// Buffers that a packet refers to at most (`MAX_SKB_FRAGS`).
+const BUFFERS_OF_A_PACKET: usize = 17;
 
 /// How far a sending call has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,6 +29,7 @@ impl Host {
         if flags & MSG_OOB != 0 {
             return Err(Errno::EOPNOTSUPP);
         }
+        let lends = socket.settings.options.is_on(SOL_SOCKET, SO_ZEROCOPY);
         let accepted = matches!(socket.state, State::Connected(_));
         let conn = match socket.state {
             // Whoever sends there opens the connection first.
@@ -38,6 +42,10 @@ impl Host {
             // Accepted ahead of its handshake (RFC 7413), a connection is written to at once.
             Some(tcp::State::SynReceived) if accepted => {}
             Some(tcp::State::SynSent | tcp::State::SynReceived) => return Err(Errno::EAGAIN),
+            // What the network has said (IP_RECVERR) comes first.
+            Some(tcp::State::Established | tcp::State::CloseWait) if sending.len == 0 => {
+                self.socket_mut(fd)?.take_error()?;
+            }
             Some(tcp::State::Established | tcp::State::CloseWait) => {}
             // What was taken counts; the next call learns the rest.
             _ if sending.len > 0 => return Ok(sending.len),
@@ -47,17 +55,68 @@ impl Host {
         if sending.waited && !stack.poll_writable(&mut cx, conn) {
             return Err(Errno::EAGAIN);
         }
-        // One call is one write, whatever its pieces.
-        let data = pieces.concat();
-        let rest = &data[sending.len..];
-        let taken = stack.write_with(&mut cx, conn, rest, boundary(flags)).map_err(|_| Errno::EPIPE)?;
-        sending.len += taken;
-        if taken < rest.len() {
-            sending.waited = true;
-            return Err(Errno::EAGAIN);
+        let lends = flags & MSG_ZEROCOPY != 0 && lends;
+        let mut at = 0;
+        for (number, write) in writes(pieces, lends).into_iter().enumerate() {
+            let rest = &write.octets[sending.len.saturating_sub(at).min(write.octets.len())..];
+            at += write.octets.len();
+            if rest.is_empty() && number > 0 {
+                continue;
+            }
+            let boundary = if write.is_last { boundary(flags) } else { Boundary::Record };
+            let (stack, mut cx) = self.stack_and_cx();
+            let taken = stack.write_with(&mut cx, conn, rest, boundary).map_err(|_| Errno::EPIPE)?;
+            sending.len += taken;
+            self.socket_mut(fd)?.reports.wrote(taken);
+            if taken < rest.len() {
+                sending.waited = true;
+                return Err(Errno::EAGAIN);
+            }
         }
         Ok(sending.len)
     }
+
+    /// What was written to sockets' numbers and not through the interface is sent now.
+    pub fn send_what_others_wrote(&mut self) {
+        let connected = |socket: &&mut Socket| matches!(socket.state, State::Connected(_));
+        let taken = |socket: &mut Socket| (socket.descriptor.fd(), socket.descriptor.take_written());
+        let written: Vec<_> = self.sockets.values_mut().filter(connected).map(taken).collect();
+        for (fd, octets) in written.into_iter().filter(|(_, octets)| !octets.is_empty()) {
+            // Whoever wrote it has its answer already; what finds no room is lost.
+            let _ = self.send(fd, &[&octets], 0, &mut Sending::default());
+        }
+    }
+
+    /// A sending call ends, of which the connection has taken something: what is to be told of it later.
+    pub fn watch_sent(&mut self, fd: RawFd, flags: i32) {
+        let Some(socket) = self.sockets.get_mut(&fd) else { return };
+        let options = &socket.settings.options;
+        if flags & MSG_ZEROCOPY != 0 && options.is_on(SOL_SOCKET, SO_ZEROCOPY) {
+            socket.reports.lend();
+        }
+        socket.reports.stamp(options.timestamping());
+    }
+}
+
+/// A part of a call that is one write.
+struct Write {
+    octets: Vec<u8>,
+    is_last: bool,
+}
+
+/// One call is one write, whatever its pieces, unless it lends them: a packet refers to so many buffers and no more.
+fn writes(pieces: &[&[u8]], lends: bool) -> Vec<Write> {
+    let filled: Vec<&[u8]> = pieces.iter().copied().filter(|piece| !piece.is_empty()).collect();
+    let size = if lends { BUFFERS_OF_A_PACKET } else { filled.len().max(1) };
+    let mut writes: Vec<Write> =
+        filled.chunks(size).map(|pieces| Write { octets: pieces.concat(), is_last: false }).collect();
+    if writes.is_empty() {
+        writes.push(Write { octets: Vec::new(), is_last: false });
+    }
+    if let Some(last) = writes.last_mut() {
+        last.is_last = true;
+    }
+    writes
 }
 
 /// What the flags of a call say of its end. A record that is to go on ends nevertheless.

@@ -1,0 +1,336 @@
+//! A socket's error queue (`MSG_ERRQUEUE`): buffers that are the application's again (`MSG_ZEROCOPY`), moments at which octets
+//! left or were acknowledged (`SO_TIMESTAMPING`), and what the network said of an attempt to connect (`IP_RECVERR`).
+//!
+//! The connection's own counts are all this is made from: octets written, sent and acknowledged, looked at after each turn.
+//!
+//! Deviations:
+//! * Octets are copied when they are written, so each report about buffers says that they were
+//!   (`SO_EE_CODE_ZEROCOPY_COPIED`), as Linux says it on devices that cannot do without.
+//! * A report brings no copy of the packet it is about; `MSG_TRUNC` is set as if it had not fitted.
+
+use crate::options::ControlMessage;
+use crate::socket::{Family, encode};
+use base::Instant;
+use libc::{
+    IP_RECVERR, IPV6_RECVERR, MSG_ERRQUEUE, MSG_TRUNC, SO_TIMESTAMPING, SOF_TIMESTAMPING_OPT_ID,
+    SOF_TIMESTAMPING_OPT_TSONLY, SOF_TIMESTAMPING_SOFTWARE, SOF_TIMESTAMPING_TX_ACK, SOF_TIMESTAMPING_TX_SCHED,
+    SOF_TIMESTAMPING_TX_SOFTWARE, SOL_IP, SOL_IPV6, SOL_SOCKET,
+};
+use nix::errno::Errno;
+use std::collections::VecDeque;
+use std::net::{IpAddr, SocketAddr};
+
+/// `ee_origin` and `ee_code` (linux/errqueue.h).
+const ORIGIN_ICMP: u8 = 2;
+const ORIGIN_ICMP6: u8 = 3;
+const ORIGIN_TIMESTAMPING: u8 = 4;
+const ORIGIN_ZEROCOPY: u8 = 5;
+const CODE_COPIED: u8 = 1;
+/// `struct scm_timestamping`: three times, of which software gives the first.
+const TIMES_LEN: usize = 48;
+
+/// One report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Report {
+    /// The buffers of the calls from `first` to `last`, counted from zero, are the application's again.
+    Returned { first: u32, last: u32 },
+    /// Something happened to the octet called `key`.
+    Stamped { what: Moment, key: u32, at: Instant },
+    /// The network has ended an attempt to connect.
+    Blamed { errno: Errno, blame: Blame },
+}
+
+/// What can happen to an octet, with the number that `ee_info` has for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// It was handed to the device (`SCM_TSTAMP_SND`).
+    Sent = 0,
+    /// It was handed to the queue before the device (`SCM_TSTAMP_SCHED`), here at the same moment.
+    Scheduled = 1,
+    /// The peer has acknowledged it (`SCM_TSTAMP_ACK`).
+    Acknowledged = 2,
+}
+
+/// An ICMP message, as far as it is told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Blame {
+    pub kind: u8,
+    pub code: u8,
+    /// Who sent it.
+    pub from: IpAddr,
+}
+
+/// Sending calls whose buffers are in use, up to this octet of the stream.
+#[derive(Clone, Copy, Debug)]
+struct Lent {
+    end: u64,
+    number: u32,
+}
+
+/// What is still to be told of a call's last octet.
+#[derive(Clone, Debug)]
+struct Stamp {
+    /// Octets of the stream up to and including it.
+    end: u64,
+    key: u32,
+    /// In the order in which they happen.
+    moments: VecDeque<Moment>,
+}
+
+/// The queue, and what will get onto it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reports {
+    queue: VecDeque<Report>,
+    /// Octets that the connection has taken.
+    written: u64,
+    lent: VecDeque<Lent>,
+    lent_ever: u32,
+    stamps: VecDeque<Stamp>,
+    /// The octet that is called zero.
+    origin: u64,
+}
+
+/// How far a connection has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// Octets written and not yet sent, and not yet acknowledged.
+    pub unsent: u64,
+    pub unacknowledged: u64,
+}
+
+/// Control messages and flags of a `recvmsg`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Told {
+    pub messages: Vec<ControlMessage>,
+    pub flags: i32,
+}
+
+impl Reports {
+    /// Nothing to be fetched.
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// A connection begins: octets are counted anew.
+    pub fn begin(&mut self) {
+        self.release(u64::MAX);
+        self.stamps.clear();
+        (self.written, self.origin) = (0, 0);
+    }
+
+    /// The connection has taken so many octets more.
+    pub fn wrote(&mut self, len: usize) {
+        self.written += len as u64;
+    }
+
+    /// The buffer of a call that ends here is lent until its octets are acknowledged.
+    pub fn lend(&mut self) {
+        self.lent.push_back(Lent { end: self.written, number: self.lent_ever });
+        self.lent_ever = self.lent_ever.wrapping_add(1);
+    }
+
+    /// The last octet of a call that ends here is of interest to `bits` of `SO_TIMESTAMPING`.
+    pub fn stamp(&mut self, bits: u32) {
+        let all = [
+            (SOF_TIMESTAMPING_TX_SCHED, Moment::Scheduled),
+            (SOF_TIMESTAMPING_TX_SOFTWARE, Moment::Sent),
+            (SOF_TIMESTAMPING_TX_ACK, Moment::Acknowledged),
+        ];
+        let moments: VecDeque<Moment> =
+            all.into_iter().filter(|(bit, _)| bits & bit != 0).map(|(_, moment)| moment).collect();
+        if moments.is_empty() {
+            return;
+        }
+        // Numbers begin anew after 2^32 octets.
+        let number = self.written.wrapping_sub(self.origin).wrapping_sub(1) as u32;
+        let key = if bits & SOF_TIMESTAMPING_OPT_ID != 0 { number } else { 0 };
+        self.stamps.push_back(Stamp { end: self.written, key, moments });
+    }
+
+    /// Octets are numbered from the first that is not acknowledged yet, or from the next that is written. An open attempt's
+    /// SYN counts, too.
+    pub fn number_from(&mut self, origin: u64) {
+        self.origin = origin;
+    }
+
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Whether progress would be told of.
+    pub fn waits(&self) -> bool {
+        !self.lent.is_empty() || !self.stamps.is_empty()
+    }
+
+    /// The connection has come so far; nothing when it is over. How many reports follow.
+    pub fn look(&mut self, progress: Option<Progress>, at: Instant) -> usize {
+        let Some(progress) = progress else {
+            self.stamps.clear();
+            return self.release(u64::MAX);
+        };
+        let acked = self.written.saturating_sub(progress.unacknowledged);
+        let sent = self.written.saturating_sub(progress.unsent);
+        let mut told = self.release(acked);
+        let mut reports = Vec::new();
+        for stamp in &mut self.stamps {
+            while let Some(&what) = stamp.moments.front() {
+                let reached = if what == Moment::Acknowledged { acked } else { sent };
+                if reached < stamp.end {
+                    break;
+                }
+                stamp.moments.pop_front();
+                reports.push(Report::Stamped { what, key: stamp.key, at });
+            }
+        }
+        self.stamps.retain(|stamp| !stamp.moments.is_empty());
+        told += reports.len();
+        self.queue.extend(reports);
+        told
+    }
+
+    /// Buffers up to this octet are returned. Neighbours make one report.
+    fn release(&mut self, acked: u64) -> usize {
+        let mut told = 0;
+        while let Some(lent) = self.lent.pop_front_if(|lent| lent.end <= acked) {
+            told += 1;
+            match self.queue.back_mut() {
+                Some(Report::Returned { last, .. }) if last.wrapping_add(1) == lent.number => *last = lent.number,
+                _ => self.queue.push_back(Report::Returned { first: lent.number, last: lent.number }),
+            }
+        }
+        told
+    }
+
+    /// The network has ended an attempt to connect.
+    pub fn blame(&mut self, errno: Errno, blame: Blame) {
+        self.queue.push_back(Report::Blamed { errno, blame });
+    }
+
+    /// The oldest report.
+    pub fn fetch(&mut self) -> Option<Report> {
+        self.queue.pop_front()
+    }
+}
+
+impl Report {
+    /// How a `recvmsg` with `MSG_ERRQUEUE` tells it. `bits` are `SO_TIMESTAMPING`'s, `wall_us` says when a moment was,
+    /// microseconds since 1970.
+    pub fn told(&self, family: Family, bits: u32, wall_us: impl Fn(Instant) -> i64) -> Told {
+        let mut messages = Vec::new();
+        if let Self::Stamped { at, .. } = self
+            && bits & SOF_TIMESTAMPING_SOFTWARE != 0
+        {
+            messages.push(ControlMessage { level: SOL_SOCKET, kind: SO_TIMESTAMPING, data: times(wall_us(*at)) });
+        }
+        let (level, kind) = match family {
+            Family::V4 => (SOL_IP, IP_RECVERR),
+            Family::V6 => (SOL_IPV6, IPV6_RECVERR),
+        };
+        messages.push(ControlMessage { level, kind, data: self.extended_error(family) });
+        let whole = match self {
+            Self::Returned { .. } => true,
+            Self::Stamped { .. } => bits & SOF_TIMESTAMPING_OPT_TSONLY != 0,
+            Self::Blamed { .. } => false,
+        };
+        Told { messages, flags: MSG_ERRQUEUE | if whole { 0 } else { MSG_TRUNC } }
+    }
+
+    /// `struct sock_extended_err`, and who was to blame.
+    fn extended_error(&self, family: Family) -> Vec<u8> {
+        let (errno, origin, kind, code, info, data) = match *self {
+            Self::Returned { first, last } => (0, ORIGIN_ZEROCOPY, 0, CODE_COPIED, first, last),
+            Self::Stamped { what, key, .. } => (Errno::ENOMSG as i32, ORIGIN_TIMESTAMPING, 0, 0, what as u32, key),
+            Self::Blamed { errno, blame } => {
+                let origin = if blame.from.is_ipv4() { ORIGIN_ICMP } else { ORIGIN_ICMP6 };
+                (errno as i32, origin, blame.kind, blame.code, 0, 0)
+            }
+        };
+        let offender = match *self {
+            Self::Blamed { blame, .. } => encode(SocketAddr::new(blame.from, 0)),
+            _ => vec![0; encode(SocketAddr::new(family.any(), 0)).len()],
+        };
+        let mut octets = errno.to_ne_bytes().to_vec();
+        octets.extend([origin, kind, code, 0]);
+        octets.extend(info.to_ne_bytes());
+        octets.extend(data.to_ne_bytes());
+        octets.extend(offender);
+        octets
+    }
+}
+
+/// Three times of seconds and nanoseconds, the first of which is known.
+fn times(us: i64) -> Vec<u8> {
+    let mut octets =
+        [us.div_euclid(1_000_000).to_ne_bytes(), (us.rem_euclid(1_000_000) * 1_000).to_ne_bytes()].concat();
+    octets.resize(TIMES_LEN, 0);
+    octets
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: u32 = SOF_TIMESTAMPING_TX_SCHED
+        | SOF_TIMESTAMPING_TX_SOFTWARE
+        | SOF_TIMESTAMPING_TX_ACK
+        | SOF_TIMESTAMPING_OPT_ID
+        | SOF_TIMESTAMPING_SOFTWARE;
+
+    fn at(us: u64) -> Instant {
+        Instant::ZERO + base::Duration::from_micros(us)
+    }
+
+    fn progress(unsent: u64, unacknowledged: u64) -> Option<Progress> {
+        Some(Progress { unsent, unacknowledged })
+    }
+
+    #[test]
+    fn buffers_come_back_in_order_and_neighbours_in_one_report() {
+        let mut reports = Reports::default();
+        for len in [4_000, 1, 10] {
+            reports.wrote(len);
+            reports.lend();
+        }
+        assert_eq!(reports.look(progress(0, 12), at(1)), 0, "the first call's last octet is not acknowledged");
+        assert_eq!(reports.look(progress(0, 11), at(1)), 1);
+        assert_eq!(reports.look(progress(0, 10), at(2)), 1);
+        assert_eq!(reports.fetch(), Some(Report::Returned { first: 0, last: 1 }));
+        assert_eq!(reports.look(None, at(3)), 1, "nobody needs the buffers of a connection that is over");
+        assert_eq!(reports.fetch(), Some(Report::Returned { first: 2, last: 2 }));
+        assert!(reports.is_empty() && !reports.waits());
+    }
+
+    #[test]
+    fn a_calls_last_octet_has_three_moments() {
+        let mut reports = Reports::default();
+        reports.wrote(100);
+        reports.number_from(reports.written());
+        reports.wrote(1_000);
+        reports.stamp(ALL);
+        assert_eq!(reports.look(progress(1, 1_000), at(1)), 0);
+        assert_eq!(reports.look(progress(0, 1_000), at(2)), 2);
+        assert_eq!(reports.look(progress(0, 0), at(3)), 1);
+        let stamped = |what, us| Some(Report::Stamped { what, key: 999, at: at(us) });
+        assert_eq!(reports.fetch(), stamped(Moment::Scheduled, 2));
+        assert_eq!(reports.fetch(), stamped(Moment::Sent, 2));
+        assert_eq!(reports.fetch(), stamped(Moment::Acknowledged, 3));
+    }
+
+    #[test]
+    fn a_report_about_time_has_the_time_first() {
+        let report = Report::Stamped { what: Moment::Acknowledged, key: 7, at: at(0) };
+        let told = report.told(Family::V4, ALL, |_| 3_000_002);
+        assert_eq!(told.flags, MSG_ERRQUEUE | MSG_TRUNC);
+        let [time, error] = told.messages.as_slice() else { panic!("{told:?}") };
+        assert_eq!((time.level, time.kind, time.data.len()), (SOL_SOCKET, SO_TIMESTAMPING, 48));
+        assert_eq!(time.data[..16], [3_i64.to_ne_bytes(), 2_000_i64.to_ne_bytes()].concat());
+        assert_eq!((error.level, error.kind, error.data.len()), (SOL_IP, IP_RECVERR, 32));
+        let origin_and_type = [ORIGIN_TIMESTAMPING, 0, 0, 0];
+        let expected =
+            [(Errno::ENOMSG as i32).to_ne_bytes(), origin_and_type, 2_u32.to_ne_bytes(), 7_u32.to_ne_bytes()];
+        assert_eq!(error.data[..16], expected.concat());
+        let silent = report.told(Family::V6, ALL & !SOF_TIMESTAMPING_SOFTWARE | SOF_TIMESTAMPING_OPT_TSONLY, |_| 0);
+        assert_eq!((silent.flags, silent.messages.len()), (MSG_ERRQUEUE, 1));
+        assert_eq!((silent.messages[0].level, silent.messages[0].data.len()), (SOL_IPV6, 44));
+    }
+}
