@@ -192,6 +192,7 @@ fn every_field_of_the_configuration_has_been_thought_of() {
         discovery: _,
         min_v4: _,
         unsaid: _,
+        announced: _,
         raise_after: _,
         probing: _,
         base_mss: _,
