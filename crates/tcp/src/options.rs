@@ -22,6 +22,8 @@ pub(crate) struct Negotiated {
     pub rcv_shift: u8,
 }
 
+//= specs/rfc9293.md#segment-size
+//# The size that is announced is the largest packet less the fixed headers, whatever options follow.
 /// The largest segment our side can take: what the MSS option says (RFC 6691: options are not deducted).
 pub(crate) fn own_mss(cfg: &Config, mtu: u16, local: IpAddr) -> u16 {
     let headers = if local.is_ipv4() { 40 } else { 60 };
@@ -29,6 +31,8 @@ pub(crate) fn own_mss(cfg: &Config, mtu: u16, local: IpAddr) -> u16 {
     cfg.options.mss_max.map_or(mss, |limit| mss.min(limit))
 }
 
+//= specs/rfc9293.md#segment-size
+//# Without that option the peer is taken to receive 536 octets over IPv4 and 1220 over IPv6.
 /// What a peer without the MSS option can take (RFC 9293 MUST-15).
 pub(crate) fn default_mss(local: IpAddr) -> u16 {
     if local.is_ipv4() { 536 } else { 1220 }

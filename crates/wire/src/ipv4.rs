@@ -15,6 +15,8 @@ const DONT_FRAGMENT: u32 = 0x4000;
 /// The bits of the second word that make a fragment: MF and the offset.
 const FRAGMENT: u32 = 0x3fff;
 
+//= specs/rfc9293.md#network-layer
+//# Options of the IP header are passed over.
 /// Where the header of `protocol` begins.
 #[inline]
 pub(crate) fn offset_of(protocol: u8, packet: &[u8]) -> Result<usize, Malformed> {

@@ -104,6 +104,8 @@ impl Endpoint {
         self.after_ack(cx);
     }
 
+    //= specs/rfc9293.md#acceptance
+    //# The send window is updated by no older segment than the last that did.
     //= specs/rfc7323.md#window-scale
     //# In all other segments the window field is shifted, to the right when sent and to the left when received.
     /// Step 1: the send window moves only with news (RFC 9293 §3.10.7.4, fifth).

@@ -58,6 +58,8 @@ impl Endpoint {
         self.rcv.policy.pace()
     }
 
+    //= specs/rfc9293.md#closing
+    //# The application can tell a normal end from an aborted one.
     fn after_read<O: Observer>(&mut self, cx: &mut Cx<'_, O>, taken: u64) -> Result<Read, ReadError> {
         if taken > 0 {
             self.on_consumed(cx, taken);

@@ -73,6 +73,10 @@ impl Endpoint {
         transmit
     }
 
+    //= specs/rfc9293.md#acknowledgements
+    //# One ACK answers all that was taken before it leaves.
+    //= specs/rfc9293.md#segment-size
+    //# The option stands in SYNs only.
     //= specs/rfc2018.md#receiver
     //# While data waits out of order, every ACK carries SACK blocks.
     //= specs/rfc2018.md#receiver
@@ -137,6 +141,10 @@ impl Endpoint {
         Timestamps { tsval: self.ts.tsval(now), tsecr: self.ts.tsecr() }
     }
 
+    //= specs/rfc9293.md#network-layer
+    //# The time to live can be configured.
+    //= specs/rfc9293.md#network-layer
+    //# The application can choose the differentiated-services field.
     /// The IP header of everything that leaves.
     #[inline]
     fn ip_header(&self, ecn: Ecn) -> IpRepr {

@@ -291,6 +291,8 @@ impl Endpoint {
         len
     }
 
+    //= specs/rfc9293.md#sending
+    //# What an application has written leaves without waiting for more, and PSH is on its last segment.
     /// Whether a segment that ends at `end` carries PSH.
     pub(super) fn pushes(&self, end: SeqNum) -> bool {
         match (self.cfg.send.push, self.chunks_config()) {

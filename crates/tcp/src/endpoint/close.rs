@@ -85,6 +85,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9293.md#closing
+    //# When data that arrived is lost to a close, a reset says so.
     /// The application has let the connection go: what arrives from now on is read by nobody. The peer is told so with a
     /// reset instead of a FIN if something has arrived that was not read (RFC 9293 §3.6.1, RFC 2525 §2.17).
     pub(crate) fn release<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {

@@ -82,6 +82,8 @@ impl Endpoint {
         self.decide_ack(cx, len, insertion.kind, push);
     }
 
+    //= specs/rfc9293.md#acceptance
+    //# Data ahead of a gap is kept.
     /// Puts the octets that are not yet there into the buffer.
     #[inline]
     pub(super) fn store(&mut self, seg: &Segment<'_>, range: SeqRange) {
@@ -125,6 +127,10 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9293.md#acknowledgements
+    //# Every second full segment is acknowledged.
+    //= specs/rfc9293.md#acknowledgements
+    //# An acknowledgement is delayed by less than half a second.
     /// RFC 9293 §3.8.6.3 and RFC 5681 §4.2.
     #[inline]
     fn decide_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>, len: u32, kind: Arrival, push: bool) {
@@ -170,6 +176,10 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9293.md#closing
+    //# Two FINs that cross end the connection on both sides.
+    //= specs/rfc9293.md#closing
+    //# A FIN ahead of missing data waits for it.
     /// Everything up to and including the peer's FIN is here.
     fn on_fin<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.state == State::Established && self.cfg.ack.timer == AckTimer::Adaptive {

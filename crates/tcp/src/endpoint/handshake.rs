@@ -221,6 +221,10 @@ impl Endpoint {
         self.snd.max_wnd = self.snd.max_wnd.max(wnd);
     }
 
+    //= specs/rfc9293.md#resets
+    //# In SYN-SENT an acknowledgement of what was not sent is answered with a reset.
+    //= specs/rfc9293.md#opening
+    //# Two SYNs that cross make one connection.
     //= specs/rfc7413.md#client
     //# Data in the SYN-ACK is taken.
     /// SYN-SENT (RFC 9293 §3.10.7.3).
@@ -326,6 +330,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9293.md#segment-size
+    //# A maximum segment size is sent, and one that is received is respected.
     /// The header fields and options of our SYN or SYN-ACK.
     pub(super) fn syn_repr(&self, now: Instant) -> TcpRepr {
         let mss = self.announced_mss();

@@ -12,6 +12,8 @@ use trace::Observer;
 use wire::{IcmpKind, IcmpNotice, Unreachable};
 
 impl IcmpError {
+    //= specs/rfc9293.md#network-layer
+    //# A source quench is ignored.
     /// What concerns the application; the path MTU and pleas to send less do not.
     const fn of(kind: IcmpKind) -> Option<Self> {
         Some(match kind {
@@ -22,6 +24,8 @@ impl IcmpError {
         })
     }
 
+    //= specs/rfc9293.md#network-layer
+    //# Unreachable networks and hosts, times exceeded and parameter problems end no connection.
     /// RFC 1122 §4.2.3.9: what will not pass by itself.
     const fn is_hard(self) -> bool {
         matches!(self, Self::Unreachable(Unreachable::Protocol | Unreachable::Port))
@@ -51,6 +55,8 @@ impl Endpoint {
         Disposition::Accepted
     }
 
+    //= specs/rfc9293.md#network-layer
+    //# The application learns what the network reports.
     //= specs/rfc5927.md#errors
     //# A hard error ends an attempt to open a connection, and does not end a connection that is open.
     //= specs/rfc5927.md#errors

@@ -63,6 +63,10 @@ impl Endpoint {
         self.take_data(cx, seg)
     }
 
+    //= specs/rfc9293.md#acceptance
+    //# While the receive window is closed, acknowledgements, urgent pointers and resets still count.
+    //= specs/rfc9293.md#acceptance
+    //# A segment without a number in the receive window is dropped, and answered with an ACK unless it is a reset.
     //= specs/rfc2883.md#receiver
     //# A duplicate that the timestamp check refuses is reported too.
     //= specs/rfc7323.md#timestamps

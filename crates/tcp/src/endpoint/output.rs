@@ -218,6 +218,8 @@ impl Endpoint {
         self.emit_data(cx, out, outgoing)
     }
 
+    //= specs/rfc9293.md#windows
+    //# No new data leaves beyond the right edge of the peer's window.
     //= specs/rfc7323.md#window-scale
     //# No new data, other than a probe of a closed window, is sent beyond the window last received.
     /// New data, or the FIN behind it.
@@ -366,6 +368,8 @@ impl Endpoint {
         Some(self.resend(cx, out, &segment))
     }
 
+    //= specs/rfc9293.md#windows
+    //# The first probe leaves after one timeout, and the interval grows exponentially.
     /// How long the persist timer waits after this many probes.
     pub(super) fn persist_interval(&self, probes: u32) -> Duration {
         let at_once = self.chunks_config().is_none() && self.cfg.send.window_probe == WindowProbe::Octet;

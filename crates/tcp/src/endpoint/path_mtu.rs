@@ -202,6 +202,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9293.md#segment-size
+    //# A segment with its options is no larger than the peer and the path take.
     /// The segment size that the path takes, options deducted.
     pub(super) fn smss_of_path(&self) -> Bytes {
         let search = self.extras.as_ref().and_then(|extras| extras.path.search.as_ref());

@@ -58,6 +58,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9293.md#retransmission
+    //# The application can set the second threshold.
     /// `at`, or the moment the user timeout is over if that is earlier, for a silence that `began` then unless it is known
     /// to have begun earlier.
     #[inline]
@@ -71,6 +73,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9293.md#retransmission
+    //# The second threshold is at least 100 s.
     /// Retransmissions or probes after which the connection is given up.
     fn most_retries(&self) -> u32 {
         match (self.application, self.cfg.retries.orphan) {
@@ -79,6 +83,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9293.md#retransmission
+    //# There are two thresholds: from the first on the application is told, at the second the connection is closed.
     /// The retransmission timer fired once more: has it been often enough, or long enough?
     pub(super) fn gives_up_data(&mut self, now: Instant) -> bool {
         let since = self.silence_since(now, self.rec.rto_base);
@@ -102,6 +108,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9293.md#retransmission
+    //# SYNs have thresholds, too, and are not given up before three minutes.
     /// The SYN, or SYN-ACK, was not answered once more.
     pub(super) fn gives_up_opening(&mut self, now: Instant) -> bool {
         self.rec.retries += 1;
@@ -126,6 +134,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9293.md#windows
+    //# As long as probes are answered a window may stay closed for ever.
     /// The persist timer fired: another probe, or was that enough? `probes` were sent before; as long as they are answered
     /// the window may stay closed for ever (RFC 9293 MUST-37), unless the user has set a limit or is gone.
     pub(super) fn gives_up_probing(&mut self, now: Instant, probes: u32) -> bool {
@@ -153,11 +163,15 @@ impl Endpoint {
         self.finish(cx, CloseReason::TimedOut);
     }
 
+    //= specs/rfc9293.md#keep-alive
+    //# The time before the first probe can be set, and is two hours at least when it is not.
     /// How long nothing has been heard, neither data nor an acknowledgement.
     fn idle_for(&self, now: Instant) -> Duration {
         self.tally.since_data_received(now).min(self.tally.since_ack_received(now))
     }
 
+    //= specs/rfc9293.md#keep-alive
+    //# Keep-alive can be turned on and off for each connection, and is off unless asked for.
     /// Starts, moves or stops the keep-alive timer: a connection is established, or its settings have changed. What was
     /// heard before counts.
     pub(super) fn arm_keepalive<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
@@ -178,6 +192,10 @@ impl Endpoint {
         self.state.is_synchronized() && self.state != State::TimeWait && !waits
     }
 
+    //= specs/rfc9293.md#keep-alive
+    //# One probe without an answer does not end a connection.
+    //= specs/rfc9293.md#keep-alive
+    //# A probe leaves only after nothing was heard for a while, with nothing unacknowledged.
     /// Nothing may have been heard for long (RFC 9293 §3.8.4). What is unacknowledged or waits for a window has timers of its
     /// own.
     pub(super) fn on_keepalive_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {

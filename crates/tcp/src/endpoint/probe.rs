@@ -123,6 +123,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9293.md#windows
+    //# A window that the peer takes back does not harm the connection.
     /// The peer's window grew while the persist timer stood in for news of it: the timer watches over the flight again,
     /// and what a probe carried beyond a closed window is due at once, without blame. Returns whether that is so.
     pub(super) fn stop_probing_if_opened(&mut self, now: Instant, wnd_before: Bytes) -> bool {

@@ -38,6 +38,8 @@ impl Predecessor {
 }
 
 impl Endpoint {
+    //= specs/rfc9293.md#closing
+    //# Who closes first waits in TIME-WAIT for twice the maximum segment lifetime.
     pub(super) fn enter_time_wait<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         self.set_state(cx, State::TimeWait);
         self.timers.stop_all();

@@ -132,6 +132,10 @@ impl Endpoint {
         self.syn_due = true;
     }
 
+    //= specs/rfc9293.md#retransmission
+    //# Congestion control follows RFC 5681.
+    //= specs/rfc9293.md#retransmission
+    //# The timeout is that of RFC 6298, with its back-off and without samples of retransmissions.
     //= specs/rfc5682.md#basic-algorithm
     //# A timeout sends the first unacknowledged segment again, and nothing is yet known of its cause.
     //= specs/rfc8985.md#scheduling-a-probe
@@ -214,6 +218,8 @@ impl Endpoint {
         self.emit_snapshot(cx);
     }
 
+    //= specs/rfc9293.md#windows
+    //# A closed window is probed.
     /// The peer's window stayed closed (RFC 9293 §3.8.6.1): probe again, ever more slowly, for as long as it takes.
     fn on_persist_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let Probing::Waiting(probes) = self.rec.probe else {

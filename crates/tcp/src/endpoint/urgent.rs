@@ -34,6 +34,8 @@ struct Mark {
 }
 
 impl Endpoint {
+    //= specs/rfc9293.md#urgent-data
+    //# Urgent data may have any length.
     /// Like [`Self::write`]; the last octet taken is the last urgent one. Earlier urgent data that is still on its way becomes
     /// part of it.
     ///
@@ -63,6 +65,10 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9293.md#urgent-data
+    //# The pointer that is sent names the octet behind the last urgent one.
+    //= specs/rfc9293.md#urgent-data
+    //# Urgent data is supported in both directions.
     /// The urgent pointer of a segment that begins at `seq`, if it is to carry one: every segment does that begins before
     /// the end of the urgent data, whether it has data or not. What is further away than the field can say is said to be as
     /// far as it can, and more exactly by later segments.
@@ -84,6 +90,8 @@ impl Endpoint {
         }
     }
 
+    //= specs/rfc9293.md#urgent-data
+    //# The application is told when urgent data is announced.
     #[cold]
     fn on_urgent(&mut self, seg: &Segment<'_>) {
         let pointer = match self.cfg.receive.urgent_pointer {
@@ -114,6 +122,8 @@ impl Endpoint {
         self.extras.as_deref()?.urgent.mark
     }
 
+    //= specs/rfc9293.md#urgent-data
+    //# The application can learn how much urgent data remains.
     /// Octets to be read before the last urgent one; zero at the mark, none when no mark lies ahead.
     pub fn urgent_ahead(&self) -> Option<u64> {
         self.mark().map(|mark| mark.offset - self.octets_read())

@@ -63,6 +63,8 @@ impl ReceiveWindow {
         self.offered(rcv_nxt) as u16
     }
 
+    //= specs/rfc9293.md#windows
+    //# The right edge of the window that is offered does not move left.
     //= specs/rfc7323.md#window-scale
     //# In all other segments the window field is shifted, to the right when sent and to the left when received.
     /// The field of a segment that acknowledges `rcv_nxt` while `used` octets in order wait to be read. Moves the edge
@@ -79,6 +81,8 @@ impl ReceiveWindow {
         field
     }
 
+    //= specs/rfc9293.md#windows
+    //# A reader of single octets does not open the window by single octets.
     /// Whether the application's reading has opened the window so far that the peer should be told without waiting for an
     /// ACK to carry it: the window at least doubles, by two segments or half the buffer, or the peer sees too little for
     /// a full segment.

@@ -40,6 +40,12 @@ pub(crate) enum Outstanding {
 }
 
 impl SmallSegment {
+    //= specs/rfc9293.md#sending
+    //# A small part of a window is not used.
+    //= specs/rfc9293.md#sending
+    //# Small segments wait while something is unacknowledged.
+    //= specs/rfc9293.md#sending
+    //# An application may turn the Nagle algorithm off for its connection.
     /// Whether it may leave now.
     pub fn may_leave(&self, nagle: NagleConfig) -> bool {
         match self.takes_all {

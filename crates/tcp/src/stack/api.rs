@@ -28,6 +28,10 @@ impl Stack {
         self.connect_from(cx, cfg, &LocalEnd::default(), remote)
     }
 
+    //= specs/rfc9293.md#opening
+    //# One local address is chosen when the application chooses none, and every segment of the connection carries it.
+    //= specs/rfc9293.md#opening
+    //# The application may choose the local address.
     /// Like [`Self::connect`], from a local end of the application's choice (RFC 9293 MUST-43).
     ///
     /// # Errors
@@ -343,6 +347,8 @@ impl Stack {
     }
 }
 
+//= specs/rfc9293.md#opening
+//# A connection to a broadcast or multicast address is refused.
 /// Whether a segment may come from, or go to, this address (RFC 9293 MUST-46, MUST-57).
 pub(super) fn is_unicast(ip: IpAddr) -> bool {
     match ip {

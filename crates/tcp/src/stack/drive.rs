@@ -14,6 +14,8 @@ use trace::Observer;
 use wire::{Flags, IpRepr, TcpRepr, checksum};
 
 impl Stack {
+    //= specs/rfc9293.md#opening
+    //# Segments from or to broadcast and multicast addresses are dropped in silence.
     /// Takes one frame in.
     pub(crate) fn handle_frame<O: Observer>(&mut self, frame: &RxFrame<'_>, obs: &mut O) {
         self.counters.frames_received += 1;
@@ -283,6 +285,8 @@ fn ends_handshake(repr: &TcpRepr) -> bool {
 /// Frames one endpoint may send before the next one's turn.
 const BURST: usize = 64;
 
+//= specs/rfc9293.md#segments
+//# A segment with a wrong checksum is dropped in silence.
 fn checksum_holds(frame: &RxFrame<'_>) -> bool {
     match frame.payload {
         Payload::Bytes(octets) => checksum::verify(frame.header, octets),
@@ -299,6 +303,8 @@ fn checksum_state(policy: TxChecksum) -> ChecksumState {
     }
 }
 
+//= specs/rfc9293.md#segments
+//# Every segment leaves with the checksum over pseudo-header, header and payload.
 #[inline]
 fn fill_checksum(policy: TxChecksum, header: &mut [u8], payload: Payload<'_>) -> ChecksumState {
     match (policy, payload) {

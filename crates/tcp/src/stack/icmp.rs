@@ -42,6 +42,8 @@ impl PathCache {
 }
 
 impl Stack {
+    //= specs/rfc9293.md#network-layer
+    //# What ICMP reports is acted on.
     //= specs/rfc5927.md#validity
     //# An error about a segment that is not in flight is dropped and counted.
     /// Takes in a frame that is no TCP segment. Returns whether it was an ICMP message.

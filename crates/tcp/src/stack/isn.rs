@@ -22,12 +22,16 @@ impl IsnGenerator {
         SeqNum(clock.wrapping_add(self.hash(tuple) as u32))
     }
 
+    //= specs/rfc9293.md#opening
+    //# Initial sequence numbers follow a clock.
     /// What a connection counts from that opens now.
     pub fn numbering(&self, tuple: &FourTuple, now: Instant) -> Numbering {
         // The other half of the hash: timestamps tell nothing about the sequence numbers.
         Numbering { iss: self.isn(tuple, now), ts_offset: (self.hash(tuple) >> 32) as u32 }
     }
 
+    //= specs/rfc9293.md#opening
+    //# What is added to the clock cannot be computed by somebody without the key.
     /// SipHash-2-4 (Aumasson and Bernstein) over the tuple.
     fn hash(&self, tuple: &FourTuple) -> u64 {
         let mut words = [0u64; 5];
@@ -86,6 +90,9 @@ mod tests {
     use base::Duration;
     use core::net::Ipv4Addr;
 
+    //= specs/rfc9293.md#opening
+    //= type=test
+    //# What is added to the clock cannot be computed by somebody without the key.
     /// The vector of eight octets 00..07 under the key 00..0f, from the algorithm's reference test.
     #[test]
     fn matches_the_reference_vector() {
@@ -93,6 +100,9 @@ mod tests {
         assert_eq!(sip_hash(key, &[0x0706_0504_0302_0100]), 0x93f5_f579_9a93_2462);
     }
 
+    //= specs/rfc9293.md#opening
+    //= type=test
+    //# Initial sequence numbers follow a clock.
     #[test]
     fn advances_250_a_millisecond_for_one_connection_and_differs_between_connections() {
         let tuple = |port| FourTuple {

@@ -64,6 +64,8 @@ impl Listener {
 }
 
 impl Stack {
+    //= specs/rfc9293.md#opening
+    //# A passive open does not disturb connections that stand, those on its own port included.
     /// Accepts connections on a port, at one address or at all, configured by `cfg`. Of two listeners on a port, the one
     /// with an address goes first. `backlog` is how many connections may wait for [`Self::accept`], less one.
     ///
@@ -129,6 +131,8 @@ impl Stack {
         [on, ListenOn { address: None, ..on }].into_iter().find(|on| self.listeners.contains_key(on))
     }
 
+    //= specs/rfc9293.md#resets
+    //# In LISTEN an ACK is answered with a reset, and what has neither SYN nor RST is dropped.
     /// A segment without a connection: a SYN for a listener, or refused.
     #[cold]
     pub(super) fn handle_stranger<O: Observer>(
@@ -178,6 +182,8 @@ impl Stack {
         true
     }
 
+    //= specs/rfc9293.md#time-wait
+    //# A SYN may begin the next connection in TIME-WAIT, which its timestamp decides where both have timestamps.
     /// Ends a connection's TIME-WAIT for the sake of the next one, if it may.
     pub(super) fn end_time_wait<O: Observer>(
         &mut self,
@@ -193,6 +199,8 @@ impl Stack {
         Some(last)
     }
 
+    //= specs/rfc9293.md#opening
+    //# A connection remembers which side opened it: a listener forgets an attempt that is reset, and goes on.
     fn open_passively<O: Observer>(
         &mut self,
         on: ListenOn,

@@ -3,6 +3,8 @@
 use base::SeqNum;
 use wire::{Flags, IpRepr, Options, TcpRepr};
 
+//= specs/rfc9293.md#resets
+//# A segment for no connection is answered with a reset, unless it is one.
 //= specs/rfc5961.md#syns
 //# A peer that has restarted answers the challenge ACK with a reset that ends the old connection.
 /// The reset that answers `tcp`, or `None` when `tcp` is one itself.
@@ -42,6 +44,8 @@ mod tests {
     use core::net::{IpAddr, Ipv4Addr};
     use test_case::test_case;
 
+    //= specs/rfc9293.md#resets
+    //# A side that has forgotten the connection lets the other find out.
     #[test_case(Flags::SYN, None, 0 => Some((SeqNum(0), Some(SeqNum(101)))); "a syn is acknowledged")]
     #[test_case(Flags::NONE, Some(SeqNum(7)), 10 => Some((SeqNum(7), None)); "an ack gives the sequence number")]
     #[test_case(Flags::RST, None, 0 => None; "a reset is never answered")]

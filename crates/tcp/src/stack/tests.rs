@@ -122,6 +122,9 @@ fn octets(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i * 31 + i / 251) as u8).collect()
 }
 
+//= specs/rfc9293.md#opening
+//= type=test
+//# One local address is chosen when the application chooses none, and every segment of the connection carries it.
 #[test]
 fn octets_arrive_unchanged_over_both_ip_versions() {
     let (a, b) = (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2));
@@ -160,6 +163,9 @@ fn small_buffers_on_both_sides_only_slow_it_down() {
     assert_eq!(transfer(&mut pair, &data, &cfg), data);
 }
 
+//= specs/rfc9293.md#segments
+//= type=test
+//# A segment with a wrong checksum is dropped in silence.
 #[test]
 fn a_frame_with_a_flipped_bit_is_silently_dropped_and_counted() {
     let device = DeviceCaps { checksum: TxChecksum::Compute, ..plain_device() };
@@ -275,6 +281,9 @@ fn a_late_turn_serves_timers_and_frames_in_the_order_of_their_times() {
     assert_eq!(script.info().counters.timeouts, 0, "at equal times the frame goes first");
 }
 
+//= specs/rfc9293.md#opening
+//= type=test
+//# A connection to a broadcast or multicast address is refused.
 #[test]
 fn ports_are_refused_taken_and_given_back() {
     let mut stack = crate::testing::stack(plain_device());
@@ -289,6 +298,9 @@ fn ports_are_refused_taken_and_given_back() {
     assert_eq!(stack.connect(&mut cx, &valid(quick()), everybody).err(), Some(ConnectError::InvalidRemote));
 }
 
+//= specs/rfc9293.md#opening
+//= type=test
+//# Segments from or to broadcast and multicast addresses are dropped in silence.
 #[test]
 fn frames_for_others_and_noise_are_counted_and_dropped() {
     let mut script = Script::established(quick());

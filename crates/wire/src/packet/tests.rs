@@ -118,6 +118,9 @@ fn judges_the_ipv4_checksum(change: fn(&mut Vec<u8>)) -> Result<(), Malformed> {
     read(&raw).map(drop)
 }
 
+//= specs/rfc9293.md#network-layer
+//= type=test
+//# Options of the IP header are passed over.
 #[test]
 fn ipv4_options_are_skipped_and_covered_by_the_checksum() {
     let mut raw = packet(v4());

@@ -65,6 +65,14 @@ impl Options {
         Some(Self { timestamps: Some(Timestamps { tsval, tsecr }), ..Self::default() })
     }
 
+    //= specs/rfc9293.md#options
+    //# Options are understood at any alignment.
+    //= specs/rfc9293.md#options
+    //# No length of an option makes the reader fail or loop.
+    //= specs/rfc9293.md#options
+    //# An option of unknown kind is passed over by the length it states.
+    //= specs/rfc9293.md#options
+    //# The end of the list, the empty option and the maximum segment size are understood in any segment.
     /// Reads an option field of any shape.
     pub(super) fn read_any(mut rest: &[u8]) -> Result<Self, Malformed> {
         let mut options = Self::default();
@@ -108,6 +116,8 @@ impl Options {
         Ok(())
     }
 
+    //= specs/rfc9293.md#options
+    //# The header is filled up with zeros to a multiple of four octets.
     /// Writes the option field and returns its length in octets, a multiple of 4.
     #[inline]
     pub(super) fn write(&self, out: &mut [u8; MAX_OPTIONS]) -> usize {

@@ -23,6 +23,8 @@ pub(crate) fn header_len(segment: &[u8]) -> Result<usize, Malformed> {
     if len < FIXED || len > segment.len() { Err(Malformed::TcpHeaderLength) } else { Ok(len) }
 }
 
+//= specs/rfc9293.md#segments
+//# The window field is an unsigned number of 16 bits.
 /// Reads a header that fills `octets`, and hands `ip` through.
 ///
 /// Both meanings are put into their final place together: the copy that joining them later would take is a third of the

@@ -77,6 +77,9 @@ fn their_ip(ip: &IpRepr, carried: u16) -> IpHeaders {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1024))]
 
+    //= specs/rfc9293.md#segments
+    //= type=test
+    //# Every segment leaves with the checksum over pseudo-header, header and payload.
     #[test]
     fn the_oracle_reads_what_we_write(ip in ip(), tcp in known(), payload in payload()) {
         let mut header = emitted(&ip, &tcp, payload.len() as u32);
@@ -102,6 +105,18 @@ proptest! {
         prop_assert_eq!(read_tcp, their_tcp(&tcp));
     }
 
+    //= specs/rfc9293.md#options
+    //= type=test
+    //# Options are understood at any alignment.
+    //= specs/rfc9293.md#options
+    //= type=test
+    //# An option of unknown kind is passed over by the length it states.
+    //= specs/rfc9293.md#options
+    //= type=test
+    //# The end of the list, the empty option and the maximum segment size are understood in any segment.
+    //= specs/rfc9293.md#segments
+    //= type=test
+    //# The window field is an unsigned number of 16 bits.
     #[test]
     fn we_read_what_the_oracle_writes(ip in ip(), tcp in known(), payload in payload()) {
         // What fits padded fits packed.

@@ -34,6 +34,9 @@ proptest! {
         prop_assert_eq!(parse(&header, payload_len), Ok((ip, that_fits(tcp))));
     }
 
+    //= specs/rfc9293.md#options
+    //= type=test
+    //# The header is filled up with zeros to a multiple of four octets.
     #[test]
     fn the_encoding_is_canonical(ip in ip(), tcp in tcp()) {
         let once = emitted(&ip, &tcp, 0);
@@ -55,6 +58,9 @@ proptest! {
         exercise(&raw);
     }
 
+    //= specs/rfc9293.md#options
+    //= type=test
+    //# No length of an option makes the reader fail or loop.
     #[test]
     fn mutated_packets_never_panic(
         ip in ip(),

@@ -18,6 +18,9 @@ fn data(script: &mut Script, seq: u32, len: u32) {
     script.deliver(repr, len);
 }
 
+//= specs/rfc9293.md#acknowledgements
+//= type=test
+//# Every second full segment is acknowledged.
 //= specs/rfc5681.md#acknowledging
 //= type=test
 //# At least every second full-sized segment is acknowledged at once.
@@ -30,6 +33,9 @@ fn every_second_full_segment_is_acknowledged_at_once() {
     assert_eq!(script.sent()[0].ack, Some(1 + 2 * MSS));
 }
 
+//= specs/rfc9293.md#acknowledgements
+//= type=test
+//# An acknowledgement is delayed by less than half a second.
 //= specs/rfc5681.md#acknowledging
 //= type=test
 //# An ACK is delayed by less than 500 ms.
@@ -53,6 +59,9 @@ fn an_acknowledgement_rides_on_data_when_there_is_some() {
     assert!(script.sent().iter().all(|out| out.len > 0), "no second ACK");
 }
 
+//= specs/rfc9293.md#acceptance
+//= type=test
+//# Data ahead of a gap is kept.
 //= specs/rfc5681.md#acknowledging
 //= type=test
 //# An out-of-order segment is acknowledged at once.

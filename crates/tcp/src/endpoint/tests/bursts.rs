@@ -113,6 +113,9 @@ fn an_order_for_more_holds_a_small_segment_for_one_timeout() {
     assert_eq!(script.frames(), ["P. 1:41"]);
 }
 
+//= specs/rfc9293.md#sending
+//= type=test
+//# What an application has written leaves without waiting for more, and PSH is on its last segment.
 #[test]
 fn full_segments_leave_before_more_comes_and_without_push() {
     let mut script = far();

@@ -316,6 +316,9 @@ fn without_sack_permitted_no_blocks_are_sent() {
     assert_eq!((acks.len(), acks[0].ack, acks[0].options.sack), (1, Some(1), SackBlocks::NONE));
 }
 
+//= specs/rfc9293.md#segment-size
+//= type=test
+//# The option stands in SYNs only.
 //= specs/rfc2018.md#negotiation
 //= type=test
 //# The SACK-permitted option is sent in SYNs only.
@@ -334,6 +337,9 @@ fn only_syns_permit_sack_announce_a_size_or_scale() {
     }
 }
 
+//= specs/rfc9293.md#acknowledgements
+//= type=test
+//# One ACK answers all that was taken before it leaves.
 //= specs/rfc5681.md#acknowledging
 //= type=test
 //# An arriving segment causes no more than one ACK.
@@ -387,6 +393,9 @@ fn a_segment_that_lost_its_timestamps_is_dropped() {
     assert_eq!(data(&mut script, 1, 100, stamped(1000, 0))[0].ack, Some(101));
 }
 
+//= specs/rfc9293.md#acceptance
+//= type=test
+//# A segment without a number in the receive window is dropped, and answered with an ACK unless it is a reset.
 //= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
 //= type=test
 //# The timestamp is judged before the sequence number.
@@ -410,6 +419,9 @@ fn a_duplicate_that_is_too_old_is_reported() {
     assert_eq!((acks[0].ack, block.start, block.len()), (Some(101), PEER_ISS + 1, 100));
 }
 
+//= specs/rfc9293.md#windows
+//= type=test
+//# No new data leaves beyond the right edge of the peer's window.
 //= specs/rfc7323.md#window-scale
 //= type=test
 //# No new data, other than a probe of a closed window, is sent beyond the window last received.

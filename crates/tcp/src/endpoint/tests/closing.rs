@@ -15,6 +15,9 @@ fn fin(script: &mut Script, seq: u32, ack: u32) {
     script.peer_seq = seq + 1;
 }
 
+//= specs/rfc9293.md#closing
+//= type=test
+//# Who closes first waits in TIME-WAIT for twice the maximum segment lifetime.
 #[test]
 fn the_active_closer_waits_in_time_wait_and_then_forgets() {
     let mut script = Script::established(quick());
@@ -76,6 +79,9 @@ fn the_passive_closer_may_go_on_writing_and_ends_with_last_ack() {
     assert!(script.saw(ConnEvent::Closed(CloseReason::Normal)));
 }
 
+//= specs/rfc9293.md#closing
+//= type=test
+//# Two FINs that cross end the connection on both sides.
 #[test]
 fn both_sides_closing_at_once_pass_through_closing() {
     let mut script = Script::established(quick());
@@ -94,6 +100,9 @@ fn a_fin_that_acknowledges_ours_goes_straight_to_time_wait() {
     assert_eq!(script.state(), "TIME-WAIT");
 }
 
+//= specs/rfc9293.md#closing
+//= type=test
+//# A FIN ahead of missing data waits for it.
 #[test]
 fn a_fin_ahead_of_missing_data_waits_for_it() {
     let mut script = Script::established(quick());
@@ -117,6 +126,9 @@ fn a_lost_fin_is_sent_again() {
     assert!(!sent.is_empty() && sent.iter().all(|out| out.flags.contains(Flags::FIN) && out.seq == 1), "{sent:?}");
 }
 
+//= specs/rfc9293.md#closing
+//= type=test
+//# The application can tell a normal end from an aborted one.
 #[test]
 fn an_exact_reset_ends_the_connection_and_the_reader_learns_it() {
     let mut script = Script::established(quick());
@@ -160,6 +172,9 @@ fn a_half_closed_connection_in_use_stays_in_fin_wait_2() {
     assert_eq!(script.state(), "FIN-WAIT-2");
 }
 
+//= specs/rfc9293.md#closing
+//= type=test
+//# When data that arrived is lost to a close, a reset says so.
 #[test]
 fn what_was_not_read_when_the_application_lets_go_is_answered_with_a_reset_instead_of_a_fin() {
     let mut script = Script::established(quick());

@@ -198,6 +198,9 @@ fn a_peer_that_answers_each_of_our_acks_gets_few() {
     assert!((10..=20).contains(&sent), "{sent} ACKs in ten seconds");
 }
 
+//= specs/rfc9293.md#acceptance
+//= type=test
+//# While the receive window is closed, acknowledgements, urgent pointers and resets still count.
 #[test]
 fn a_reset_and_an_acknowledgement_count_while_our_window_is_closed() {
     let mut cfg = eager();

@@ -22,6 +22,12 @@ fn end(script: &Script) -> Option<CloseReason> {
     script.stack.info(script.conn).expect("exists").closed
 }
 
+//= specs/rfc9293.md#network-layer
+//= type=test
+//# A source quench is ignored.
+//= specs/rfc9293.md#network-layer
+//= type=test
+//# What ICMP reports is acted on.
 //= specs/rfc5927.md#errors
 //= type=test
 //# A hard error ends an attempt to open a connection, and does not end a connection that is open.
@@ -42,6 +48,12 @@ fn connecting_and_told(opening: OpeningErrors, kind: IcmpKind) -> Option<CloseRe
     end(&script)
 }
 
+//= specs/rfc9293.md#network-layer
+//= type=test
+//# Unreachable networks and hosts, times exceeded and parameter problems end no connection.
+//= specs/rfc9293.md#network-layer
+//= type=test
+//# The application learns what the network reports.
 //= specs/rfc5927.md#errors
 //= type=test
 //# A hard error ends an attempt to open a connection, and does not end a connection that is open.

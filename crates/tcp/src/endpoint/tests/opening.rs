@@ -8,6 +8,9 @@ use base::Duration;
 use test_case::test_case;
 use wire::{Flags, Options, Timestamps};
 
+//= specs/rfc9293.md#segment-size
+//= type=test
+//# A maximum segment size is sent, and one that is received is respected.
 #[test]
 fn a_syn_offers_what_the_configuration_says_and_nothing_else() {
     let mut cfg = Config::default();
@@ -45,6 +48,9 @@ fn a_passive_open_answers_only_what_was_offered() {
     assert!(script.sent().is_empty());
 }
 
+//= specs/rfc9293.md#segment-size
+//= type=test
+//# Without that option the peer is taken to receive 536 octets over IPv4 and 1220 over IPv6.
 #[test]
 fn a_peer_without_the_mss_option_gets_536_octets() {
     let mut script = Script::established_with(quick(), Options::default());
@@ -52,6 +58,9 @@ fn a_peer_without_the_mss_option_gets_536_octets() {
     assert_eq!(script.data()[0], (1, 536));
 }
 
+//= specs/rfc9293.md#segment-size
+//= type=test
+//# The size that is announced is the largest packet less the fixed headers, whatever options follow.
 //= specs/rfc7323.md#timestamps
 //= type=test
 //# The octets of the option are taken from the segment, not from the announced segment size.
@@ -95,6 +104,9 @@ fn a_reset_refuses_the_attempt_only_if_it_acknowledges_the_syn() {
     assert!(script.saw(ConnEvent::Closed(CloseReason::Refused)));
 }
 
+//= specs/rfc9293.md#resets
+//= type=test
+//# In SYN-SENT an acknowledgement of what was not sent is answered with a reset.
 #[test]
 fn an_acknowledgement_of_nothing_sent_is_answered_with_a_reset() {
     let mut script = Script::connecting(quick());
@@ -128,6 +140,9 @@ fn an_echo_that_is_not_of_our_syns_may_be_refused(syn_ack_echo: SynAckEcho, ms: 
     script.state()
 }
 
+//= specs/rfc9293.md#opening
+//= type=test
+//# Two SYNs that cross make one connection.
 #[test]
 fn two_syns_that_cross_make_one_connection() {
     let mut script = Script::connecting(quick());
@@ -153,6 +168,9 @@ fn a_lost_syn_ack_is_repeated_when_the_peers_syn_comes_again() {
     assert_eq!(script.state(), "ESTABLISHED");
 }
 
+//= specs/rfc9293.md#resets
+//= type=test
+//# A segment for no connection is answered with a reset, unless it is one.
 #[test]
 fn a_segment_for_a_closed_port_is_refused_and_a_reset_is_not() {
     let mut script = Script::connecting(quick());

@@ -139,6 +139,9 @@ fn a_router_is_believed(mtu: u32, min_v4: u16, unsaid: UnsaidMtu) -> (u16, bool)
     (path_mtu(&script), uncut)
 }
 
+//= specs/rfc9293.md#segment-size
+//= type=test
+//# A segment with its options is no larger than the peer and the path take.
 #[test]
 fn timestamps_are_deducted_from_what_the_path_takes() {
     let mut cfg = quick();
@@ -249,6 +252,12 @@ fn df_and_what_a_message_does(discovery: Discovery, df: bool, sent: usize) {
     assert_eq!(ids.len(), if df { 0 } else { sent }, "each has a number of its own");
 }
 
+//= specs/rfc9293.md#network-layer
+//= type=test
+//# The time to live can be configured.
+//= specs/rfc9293.md#network-layer
+//= type=test
+//# The application can choose the differentiated-services field.
 #[test]
 fn fields_of_the_ip_header_are_as_configured_and_may_change() {
     let change = |cfg: &mut Config| cfg.ip = crate::config::IpConfig { ttl: 7, dscp: 46 };

@@ -41,6 +41,9 @@ fn timed_out(script: &Script) -> bool {
     script.saw(ConnEvent::Closed(CloseReason::TimedOut))
 }
 
+//= specs/rfc9293.md#keep-alive
+//= type=test
+//# Keep-alive can be turned on and off for each connection, and is off unless asked for.
 #[test]
 fn without_keep_alive_a_connection_at_rest_is_silent_for_a_day() {
     let mut script = Script::established(quick());
@@ -59,6 +62,9 @@ fn a_connection_at_rest_is_probed_below_what_was_acknowledged_and_reset_when_nob
     assert!(timed_out(&script));
 }
 
+//= specs/rfc9293.md#keep-alive
+//= type=test
+//# One probe without an answer does not end a connection.
 #[test]
 fn an_answer_to_the_last_probe_is_enough_and_the_count_begins_anew() {
     let mut script = Script::established(keeping_alive(10, 3, 2));
@@ -80,6 +86,9 @@ fn what_is_heard_puts_the_first_probe_off_and_what_is_said_does_not() {
     assert_eq!(departures(&mut script, secs(9)).first().map(|sent| sent.0), Some(9_000));
 }
 
+//= specs/rfc9293.md#keep-alive
+//= type=test
+//# A probe leaves only after nothing was heard for a while, with nothing unacknowledged.
 #[test]
 fn what_is_unacknowledged_is_the_retransmission_timers_business() {
     let mut script = Script::established(keeping_alive(1, 1, 2));
@@ -90,6 +99,9 @@ fn what_is_unacknowledged_is_the_retransmission_timers_business() {
     assert_eq!(departures(&mut script, secs(2)).first(), Some(&(1_000, Flags::NONE, 10)));
 }
 
+//= specs/rfc9293.md#keep-alive
+//= type=test
+//# The time before the first probe can be set, and is two hours at least when it is not.
 #[test]
 fn keep_alive_that_is_switched_on_later_counts_from_what_was_heard_last() {
     let mut script = Script::established(quick());
@@ -149,6 +161,12 @@ fn the_count_of_retransmissions_limits_them() {
     assert_eq!(until_given_up(cfg), (secs(15), 3));
 }
 
+//= specs/rfc9293.md#retransmission
+//= type=test
+//# SYNs have thresholds, too, and are not given up before three minutes.
+//= specs/rfc9293.md#retransmission
+//= type=test
+//# The second threshold is at least 100 s.
 #[test]
 fn the_default_bears_a_silent_peer_for_at_least_a_hundred_seconds_and_a_syn_for_three_minutes() {
     assert!(until_given_up(quick()).0 >= secs(100));
@@ -182,6 +200,9 @@ fn a_limit_in_time_does_not_depend_on_the_round_trip(rtt_ms: u64) {
     assert!(script.now.since(start).as_millis() - first >= 102_200, "{sent:?}");
 }
 
+//= specs/rfc9293.md#retransmission
+//= type=test
+//# There are two thresholds: from the first on the application is told, at the second the connection is closed.
 #[test]
 fn the_application_is_told_once_that_the_peer_does_not_answer() {
     let mut script = Script::established(quick());
@@ -209,6 +230,9 @@ fn a_peer_that_is_given_up_is_told_so_or_not(farewell: Farewell, resets: usize) 
     assert_eq!(sent.iter().filter(|sent| sent.1.contains(Flags::RST)).count(), resets);
 }
 
+//= specs/rfc9293.md#retransmission
+//= type=test
+//# The application can set the second threshold.
 /// The data of this test times out after one second, and then after twice as long each time.
 #[test_case(CountedFrom::Transmission, 500, 500; "shorter than the first timeout")]
 #[test_case(CountedFrom::Transmission, 4_000, 4_000; "the timer is cut to it")]
@@ -312,6 +336,9 @@ fn closed_window(mut cfg: Config, probe: WindowProbe) -> Script {
     script
 }
 
+//= specs/rfc9293.md#windows
+//= type=test
+//# As long as probes are answered a window may stay closed for ever.
 #[test_matrix([WindowProbe::Octet, WindowProbe::Empty])]
 fn a_window_that_is_closed_for_an_hour_ends_nothing_as_long_as_probes_are_answered(probe: WindowProbe) {
     let mut script = closed_window(quick(), probe);
@@ -391,6 +418,9 @@ fn nobodys_data_is_sent_again_less_often() {
     assert_eq!((script.state(), script.now.since(start)), ("gone", secs(15)));
 }
 
+//= specs/rfc9293.md#windows
+//= type=test
+//# A window that the peer takes back does not harm the connection.
 #[test]
 fn a_window_taken_back_over_a_flight_turns_retransmissions_into_probes() {
     let mut cfg = quick();

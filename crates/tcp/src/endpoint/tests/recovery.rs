@@ -87,6 +87,9 @@ fn rack_recovers_a_lost_retransmission_without_a_timeout_and_dup_thresh_cannot()
     }
 }
 
+//= specs/rfc9293.md#retransmission
+//= type=test
+//# Congestion control follows RFC 5681.
 //= specs/rfc6298.md#managing-the-timer
 //= type=test
 //# When the timer expires, the earliest unacknowledged segment is sent again.
@@ -106,6 +109,9 @@ fn a_timeout_sends_the_first_segment_and_slow_starts_over_the_rest() {
     assert_eq!(script.data().len(), 2, "one acknowledged opens the window to two");
 }
 
+//= specs/rfc9293.md#retransmission
+//= type=test
+//# The timeout is that of RFC 6298, with its back-off and without samples of retransmissions.
 //= specs/rfc6298.md#managing-the-timer
 //= type=test
 //# No segment is retransmitted by the timer earlier than one RTO after it was last sent.

@@ -69,6 +69,12 @@ fn told(script: &mut Script) -> usize {
     core::mem::take(&mut script.events).iter().filter(|event| urgent(event)).count()
 }
 
+//= specs/rfc9293.md#urgent-data
+//= type=test
+//# The pointer that is sent names the octet behind the last urgent one.
+//= specs/rfc9293.md#urgent-data
+//= type=test
+//# Urgent data is supported in both directions.
 #[test_case(UrgentPointer::Following, 10)]
 #[test_case(UrgentPointer::Last, 9)]
 fn the_segment_with_urgent_data_points_to_its_end(pointer: UrgentPointer, field: u16) {
@@ -81,6 +87,9 @@ fn the_segment_with_urgent_data_points_to_its_end(pointer: UrgentPointer, field:
     assert_eq!(pointers(&script.sent()), [(11, 10, None)], "what follows it is not urgent");
 }
 
+//= specs/rfc9293.md#urgent-data
+//= type=test
+//# Urgent data may have any length.
 #[test]
 fn urgent_data_may_have_any_length_and_every_segment_before_its_end_says_where_that_is() {
     let mut script = Script::established(quick());
@@ -159,6 +168,9 @@ fn urgent_data_leaves_in_frames_of_one_segment(segmenter: SegmenterConfig) {
     assert!(sent.len() >= 4 && sent.iter().all(|out| out.len <= MSS && out.flags.contains(Flags::URG)));
 }
 
+//= specs/rfc9293.md#urgent-data
+//= type=test
+//# The application is told when urgent data is announced.
 #[test]
 fn the_application_is_told_of_a_mark_before_its_octets_have_come_and_once() {
     let mut script = Script::established(quick());
@@ -172,6 +184,9 @@ fn the_application_is_told_of_a_mark_before_its_octets_have_come_and_once() {
     assert_eq!((told(&mut script), ahead(&script)), (0, Some(49)), "marks do not go back");
 }
 
+//= specs/rfc9293.md#urgent-data
+//= type=test
+//# The application can learn how much urgent data remains.
 #[test_case(UrgentPointer::Following, 10)]
 #[test_case(UrgentPointer::Last, 9)]
 fn in_the_stream_a_read_ends_before_the_last_urgent_octet_and_the_next_begins_with_it(

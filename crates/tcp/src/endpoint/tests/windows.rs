@@ -9,6 +9,9 @@ use base::Duration;
 use test_case::test_case;
 use wire::{Flags, Options};
 
+//= specs/rfc9293.md#sending
+//= type=test
+//# Small segments wait while something is unacknowledged.
 #[test]
 fn nagle_holds_a_small_segment_until_everything_is_acknowledged() {
     let mut cfg = quick();
@@ -22,6 +25,9 @@ fn nagle_holds_a_small_segment_until_everything_is_acknowledged() {
     assert_eq!(script.data(), [(11, 20)]);
 }
 
+//= specs/rfc9293.md#sending
+//= type=test
+//# An application may turn the Nagle algorithm off for its connection.
 #[test]
 fn a_setting_changed_on_an_open_connection_takes_effect_at_once() {
     let mut cfg = quick();
@@ -46,6 +52,9 @@ fn minshall_holds_it_only_behind_another_small_one() {
     assert!(script.data().is_empty());
 }
 
+//= specs/rfc9293.md#sending
+//= type=test
+//# A small part of a window is not used.
 #[test]
 fn a_small_window_is_not_used_for_small_segments() {
     let mut script = Script::established(quick());
@@ -55,6 +64,12 @@ fn a_small_window_is_not_used_for_small_segments() {
     assert_eq!(script.data(), [(1, MSS), (1 + MSS, MSS)], "the 100 octets that are left stay unused");
 }
 
+//= specs/rfc9293.md#windows
+//= type=test
+//# The first probe leaves after one timeout, and the interval grows exponentially.
+//= specs/rfc9293.md#windows
+//= type=test
+//# A closed window is probed.
 #[test]
 fn a_closed_window_is_probed_with_one_octet_ever_more_slowly_and_for_ever() {
     let mut script = Script::established(quick());
@@ -111,6 +126,9 @@ fn an_accepted_probe_goes_on_from_the_next_octet() {
     assert_eq!(script.data(), [(2, 99)]);
 }
 
+//= specs/rfc9293.md#windows
+//= type=test
+//# A reader of single octets does not open the window by single octets.
 #[test]
 fn a_reader_that_takes_single_octets_does_not_announce_single_octets() {
     let mut cfg = quick();
@@ -154,6 +172,9 @@ fn windows_are_scaled_in_both_directions_after_the_handshake() {
     assert!(window > 65_535 && window <= 400_000, "{window}");
 }
 
+//= specs/rfc9293.md#acceptance
+//= type=test
+//# The send window is updated by no older segment than the last that did.
 #[test]
 fn old_segments_do_not_move_the_send_window() {
     let mut script = Script::established(quick());
@@ -264,6 +285,9 @@ fn edges(window: ReceiveWindowConfig, each: u32, rounds: u32) -> (Script, Vec<u3
     (script, edges)
 }
 
+//= specs/rfc9293.md#windows
+//= type=test
+//# The right edge of the window that is offered does not move left.
 #[test_case(level(WindowLevel::Disabled); "disabled")]
 #[test_case(level(WindowLevel::Normal); "normal")]
 #[test_case(level(WindowLevel::Experimental); "units of 16 KiB")]

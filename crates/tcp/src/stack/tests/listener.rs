@@ -44,6 +44,9 @@ fn a_handshake_does_not_end_while_the_accept_queue_is_full() {
     assert!(bench.accepted().is_some());
 }
 
+//= specs/rfc9293.md#opening
+//= type=test
+//# A connection remembers which side opened it: a listener forgets an attempt that is reset, and goes on.
 #[test]
 fn handshakes_under_way_fill_the_syn_queue_and_leave_it_when_they_fail() {
     let mut cfg = quick();
@@ -68,6 +71,9 @@ fn an_established_connection_that_is_reset_before_it_is_taken_is_still_reported(
     assert_eq!((bench.stack.connections(), bench.waiting()), (0, 0));
 }
 
+//= specs/rfc9293.md#opening
+//= type=test
+//# A passive open does not disturb connections that stand, those on its own port included.
 #[test]
 fn the_end_of_a_listener_resets_what_was_not_taken_and_nothing_else() {
     let mut bench = Bench::listening(4, quick());
@@ -105,6 +111,9 @@ fn a_listener_at_an_address_goes_before_one_at_every_address() {
     assert_eq!(bench.syn_ack_for(1003).and_then(|out| out.options.mss), Some(1460));
 }
 
+//= specs/rfc9293.md#resets
+//= type=test
+//# In LISTEN an ACK is answered with a reset, and what has neither SYN nor RST is dropped.
 #[test]
 fn in_listen_an_ack_is_reset_and_a_segment_without_syn_ack_or_rst_is_dropped() {
     let mut bench = Bench::listening(4, quick());
@@ -114,6 +123,9 @@ fn in_listen_an_ack_is_reset_and_a_segment_without_syn_ack_or_rst_is_dropped() {
     assert!(bench.deliver(Bench::segment(1001, Flags::RST, IRS, None), 0).is_empty());
 }
 
+//= specs/rfc9293.md#opening
+//= type=test
+//# The application may choose the local address.
 #[test]
 fn the_application_may_choose_the_local_end() {
     let mut bench = Bench::new();

@@ -99,6 +99,9 @@ fn a_restarted_client_that_connects_again_ends_the_half_open_connection_and_gets
     assert_eq!(story.state(0, again), Some(State::Established), "the next one finds the listener");
 }
 
+//= specs/rfc9293.md#resets
+//= type=test
+//# A side that has forgotten the connection lets the other find out.
 #[test]
 fn data_for_a_host_that_forgot_the_connection_is_answered_with_a_reset() {
     let mut story = Story::new();
