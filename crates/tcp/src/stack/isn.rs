@@ -15,6 +15,10 @@ impl IsnGenerator {
     pub fn new(secret: [u64; 2]) -> Self {
         Self { secret }
     }
+    //= specs/rfc6528.md#generation
+    //# The initial sequence number is a clock plus a hash of addresses, ports and a secret.
+    //= specs/rfc6528.md#generation
+    //# The clock ticks once every four microseconds.
     /// The ISN of a connection that opens now.
     pub fn isn(&self, tuple: &FourTuple, now: Instant) -> SeqNum {
         // Truncation is meant: the clock wraps every 4.77 hours (RFC 9293 §3.4.1).
@@ -30,6 +34,8 @@ impl IsnGenerator {
         Numbering { iss: self.isn(tuple, now), ts_offset: (self.hash(tuple) >> 32) as u32 }
     }
 
+    //= specs/rfc6528.md#generation
+    //# The hash cannot be computed from the outside.
     //= specs/rfc9293.md#opening
     //# What is added to the clock cannot be computed by somebody without the key.
     /// SipHash-2-4 (Aumasson and Bernstein) over the tuple.
@@ -90,6 +96,9 @@ mod tests {
     use base::Duration;
     use core::net::Ipv4Addr;
 
+    //= specs/rfc6528.md#generation
+    //= type=test
+    //# The hash cannot be computed from the outside.
     //= specs/rfc9293.md#opening
     //= type=test
     //# What is added to the clock cannot be computed by somebody without the key.
@@ -100,6 +109,12 @@ mod tests {
         assert_eq!(sip_hash(key, &[0x0706_0504_0302_0100]), 0x93f5_f579_9a93_2462);
     }
 
+    //= specs/rfc6528.md#generation
+    //= type=test
+    //# The initial sequence number is a clock plus a hash of addresses, ports and a secret.
+    //= specs/rfc6528.md#generation
+    //= type=test
+    //# The clock ticks once every four microseconds.
     //= specs/rfc9293.md#opening
     //= type=test
     //# Initial sequence numbers follow a clock.

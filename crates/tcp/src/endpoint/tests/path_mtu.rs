@@ -155,6 +155,9 @@ fn timestamps_are_deducted_from_what_the_path_takes() {
     assert_eq!(script.data(), [(1, 1148), (1149, 300)]);
 }
 
+//= specs/rfc8201.md#the-path-mtu
+//= type=test
+//# A larger path MTU is not tried within five minutes of the message that named the present one.
 //= specs/rfc1191.md#the-path-mtu
 //= type=test
 //# A path MTU is kept for ten minutes after a router named it; then a larger one is tried.
