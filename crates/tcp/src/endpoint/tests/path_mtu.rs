@@ -161,9 +161,6 @@ fn timestamps_are_deducted_from_what_the_path_takes() {
 //= specs/rfc1191.md#the-path-mtu
 //= type=test
 //# A path MTU is kept for ten minutes after a router named it; then a larger one is tried.
-//= specs/rfc8201.md#the-path-mtu
-//= type=test
-//# A larger path MTU is not tried within five minutes of the message that named the present one.
 #[test]
 fn after_ten_minutes_a_larger_size_is_tried() {
     let mut script = Script::established(quick());
