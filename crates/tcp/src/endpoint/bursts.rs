@@ -328,7 +328,9 @@ impl Endpoint {
         if let Some(used) = used.filter(|_| self.cfg.cc.idle_restart == IdleRestart::HalvePerRto) {
             self.on_unused(now, used);
         }
-        if self.write_blocked && self.chunks_config().is_some() {
+        // A write that was cut short makes no room by itself.
+        let heard = core::mem::take(&mut self.heard);
+        if heard && self.write_blocked && self.chunks_config().is_some() {
             self.make_room(now);
         }
     }

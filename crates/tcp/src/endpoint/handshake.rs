@@ -154,6 +154,7 @@ impl Endpoint {
             rst_due: false,
             bare_probe_due: false,
             write_blocked: false,
+            heard: false,
             application: Application::Reads,
             frames: Frames::Segments,
             pending: PendingEvents::default(),

@@ -26,6 +26,7 @@ impl Endpoint {
             _ => self.in_synchronized(cx, seg),
         };
         self.look_at_chunks(self.small_rule());
+        self.heard = true;
         if let Disposition::Challenge(reason) | Disposition::Dropped(reason) = disposition {
             let count = &mut self.rare_mut().dropped[reason as usize];
             *count = count.saturating_add(1);

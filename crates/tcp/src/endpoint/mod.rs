@@ -272,6 +272,8 @@ pub struct Endpoint {
     /// An empty segment that the peer must answer is due: it asks whether the peer, or its window, is still there.
     bare_probe_due: bool,
     write_blocked: bool,
+    /// A segment has arrived since nothing more could leave the last time: a writer may have room.
+    heard: bool,
     application: Application,
     frames: Frames,
     pending: PendingEvents,

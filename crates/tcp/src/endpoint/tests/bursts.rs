@@ -385,3 +385,17 @@ fn segments_of_a_burst_that_are_sent_again_together_are_pushed_where_they_end() 
     later(&mut script, 3_001);
     assert_eq!(script.frames(), [". 3001:4001", "P. 4001:5001"]);
 }
+
+#[test]
+fn a_write_that_is_cut_short_makes_no_room() {
+    let mut cfg = with_buffer(50_000);
+    cfg.send.growth = SendGrowth::WithWindow { max: 4 << 20 };
+    let mut script = near(cfg);
+    script.write(8_000);
+    assert_eq!(script.write_with(59_000, Boundary::None), 50_000);
+    let details = script.stack.details(script.conn, script.now).expect("exists");
+    assert_eq!(details.send_buffer, 50_000);
+    later(&mut script, 8_001);
+    let details = script.stack.details(script.conn, script.now).expect("exists");
+    assert_eq!(details.send_buffer, 82_944, "eighteen segments");
+}
