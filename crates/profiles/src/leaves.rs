@@ -18,12 +18,12 @@ use recovery::{
     LostRetransmission, PrrBound, PrrConfig, RackConfig, ReductionConfig, TlpConfig,
 };
 use tcp::config::{
-    AckTimer, AnnouncedMss, ChunkRefill, ChunksConfig, CorkConfig, CountedFrom, Discovery, DrsConfig, EcnNegotiation,
-    EcnResponse, EcnSynAgain, Farewell, FastOpenClient, FastOpenServer, KeepAliveConfig, MarkBeta, MissingTimestamps,
-    MtuProbing, NagleConfig, OpeningErrors, PushConfig, QuickAgain, ReceiveWindowConfig, RetryLimit, SackConfig,
-    SegmenterConfig, SendAccounting, SendGrowth, SteppedConfig, SynAckEcho, TimeWaitReset, TimeWaitReuse,
-    TimestampConfig, UnsaidMtu, UnsentAck, UrgentDelivery, UrgentPointer, WindowLevel, WindowProbe, WindowRounding,
-    WindowScaleConfig,
+    AckTimer, AnnouncedMss, ChunkRefill, ChunksConfig, CorkConfig, CountedFrom, DeferAccept, Discovery, DrsConfig,
+    EcnNegotiation, EcnResponse, EcnSynAgain, Farewell, FastOpenClient, FastOpenServer, KeepAliveConfig, MarkBeta,
+    MissingTimestamps, MtuProbing, NagleConfig, OpeningErrors, PushConfig, QuickAgain, ReceiveWindowConfig, RetryLimit,
+    SackConfig, SegmenterConfig, SendAccounting, SendGrowth, SteppedConfig, SynAckEcho, SynCookies, SynData,
+    TimeWaitReset, TimeWaitReuse, TimestampConfig, UnsaidMtu, UnsentAck, UrgentDelivery, UrgentPointer, WindowLevel,
+    WindowProbe, WindowRounding, WindowScaleConfig,
 };
 
 /// Pacing by the window, when a profile that did not pace is told to: customary margins over `cwnd / srtt`.
@@ -324,6 +324,17 @@ pub const LEAVES: &[Leaf] = &[
         MarkBeta::Own { beta } => Some(Place::Share(beta)),
         MarkBeta::AsLoss => None,
     }),
+    choice!("handshake.syn_data", |c| Some(&mut c.handshake.syn_data),
+        "queued" => SynData::Queued, "ignored" => SynData::Ignored),
+    kind!("handshake.defer_accept.kind", |c| c.handshake.defer_accept,
+        "off" => DeferAccept::Off => DeferAccept::Off,
+        "for" => DeferAccept::For(_) => DeferAccept::For(Duration::from_secs(1))),
+    quantity!("handshake.defer_accept.time", Time, |c| match &mut c.handshake.defer_accept {
+        DeferAccept::For(time) => Some(Place::Time(time)),
+        DeferAccept::Off => None,
+    }),
+    choice!("handshake.cookies", |c| Some(&mut c.handshake.cookies),
+        "off" => SynCookies::Off, "when_full" => SynCookies::WhenFull, "always" => SynCookies::Always),
     quantity!("challenge.limit", Count, U32, |c| c.challenge.limit),
     quantity!("challenge.interval", Time, Time, |c| c.challenge.interval),
     choice!("challenge.unsent_ack", |c| Some(&mut c.challenge.unsent_ack),

@@ -6,6 +6,7 @@
 mod ecn;
 mod fastopen;
 mod guard;
+mod handshake;
 mod lifetime;
 mod path;
 mod send;
@@ -15,6 +16,7 @@ pub use crate::recv::{AckConfig, AckTimer, DrsConfig, QuickAgain, ReceiveWindowC
 pub use ecn::{EcnConfig, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta};
 pub use fastopen::{FastOpenClient, FastOpenConfig, FastOpenServer};
 pub use guard::{ChallengeConfig, MissingTimestamps, TimeWaitReset, TimeWaitReuse, UnsentAck};
+pub use handshake::{DeferAccept, HandshakeConfig, SynCookies, SynData};
 pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLimit};
 pub use path::{AnnouncedMss, Discovery, IcmpConfig, IpConfig, MtuProbing, OpeningErrors, PathMtuConfig, UnsaidMtu};
 pub use send::{
@@ -56,6 +58,8 @@ pub struct Config {
     pub options: OptionsConfig,
     /// Explicit congestion notification.
     pub ecn: EcnConfig,
+    /// Handshakes of connections that the peer opens.
+    pub handshake: HandshakeConfig,
     /// ACKs that answer what was not processed.
     pub challenge: ChallengeConfig,
     /// Data in SYNs.

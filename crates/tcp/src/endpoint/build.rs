@@ -147,7 +147,7 @@ impl Endpoint {
     //# The application can choose the differentiated-services field.
     /// The IP header of everything that leaves.
     #[inline]
-    fn ip_header(&self, ecn: Ecn) -> IpRepr {
+    pub(super) fn ip_header(&self, ecn: Ecn) -> IpRepr {
         IpRepr {
             src: self.tuple.local,
             dst: self.tuple.remote,

@@ -55,7 +55,7 @@ impl Endpoint {
     }
 
     /// The sequence numbers `taken` have arrived, `len` octets among them, which are in the buffer.
-    fn take<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, taken: SeqRange, len: u32) {
+    pub(super) fn take<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, taken: SeqRange, len: u32) {
         let insertion = self.rcv.assembler.insert(taken);
         if insertion.kind == Arrival::OutOfOrder {
             self.rare_mut().out_of_order_segments += 1;

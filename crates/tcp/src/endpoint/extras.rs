@@ -4,6 +4,7 @@
 
 use super::Endpoint;
 use super::challenge::Allowance;
+use super::deferred::Deferred;
 use super::ecn::Marks;
 use super::fastopen::FastOpenState;
 use super::path_mtu::PathMtu;
@@ -27,6 +28,10 @@ pub(super) struct Extras {
     pub urgent: Urgent,
     /// `challenge.rs`: ACKs that may still answer what was not processed.
     pub answers: Option<Allowance>,
+    /// `deferred.rs`: what waits for the end of the handshake.
+    pub deferred: Deferred,
+    /// `rebuild.rs`: it was made from the acknowledgement of a SYN cookie.
+    pub rebuilt: bool,
     /// `icmp`: what the network reported last, until something is acknowledged.
     pub soft_error: Option<IcmpError>,
     /// `icmp`: the same, until the application has been told.

@@ -11,7 +11,7 @@
 //!
 //! Deviations:
 //! * A FIN in the peer's SYN is not taken; the peer sends it again.
-//! * A connection that was opened from both sides at once takes no data from the peer's SYN.
+//! * A connection that was opened from both sides at once takes data from the peer's SYN only as one without Fast Open does.
 
 use super::{Endpoint, Segment, State};
 use crate::cx::Cx;

@@ -253,6 +253,7 @@ impl Endpoint {
             self.set_state(cx, State::SynReceived);
             self.syn_due = true;
             self.timers.stop(TimerKind::Retransmit);
+            self.queue_syn_data(seg);
             return Disposition::Accepted;
         };
         self.establish(cx, repr, ack);
@@ -281,7 +282,9 @@ impl Endpoint {
         self.snd.nxt = self.snd.nxt.max(self.snd.una);
         self.timers.stop(TimerKind::Retransmit);
         self.tally.on_established(cx.now);
-        if self.rec.retries == 0 {
+        if self.is_rebuilt() {
+            // Nobody knows how often the SYN-ACK left, nor when.
+        } else if self.rec.retries == 0 {
             // Karn: only a SYN that was sent once gives a sample.
             let rtt = cx.now.since(self.syn_sent_at());
             let flight = SeqRange::new(self.snd.una, self.snd.nxt);
@@ -315,6 +318,7 @@ impl Endpoint {
         if self.snd.side != SendSide::Open {
             self.set_state(cx, State::FinWait1);
         }
+        self.take_syn_data_queued(cx, repr);
         self.arm_keepalive(cx);
     }
 

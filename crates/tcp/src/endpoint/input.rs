@@ -46,6 +46,9 @@ impl Endpoint {
         let Some(ack) = repr.ack else {
             return Disposition::Dropped(DropReason::NoAck);
         };
+        if self.state == State::SynReceived && self.is_deferred(cx.now, seg) {
+            return Disposition::Accepted;
+        }
         if self.state == State::SynReceived && !self.in_syn_received(cx, repr) {
             return Disposition::Dropped(DropReason::BadAck);
         }

@@ -15,6 +15,7 @@ mod bursts;
 mod challenge;
 mod close;
 mod data;
+mod deferred;
 mod ecn;
 mod episode;
 mod extras;
@@ -28,6 +29,7 @@ mod path_mtu;
 mod patience;
 mod probe;
 mod queues;
+mod rebuild;
 mod state;
 mod tally;
 #[cfg(test)]

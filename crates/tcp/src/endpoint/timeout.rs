@@ -120,6 +120,9 @@ impl Endpoint {
     //# Nothing but the SYN-ACK is sent again before the handshake is over.
     /// A SYN or SYN-ACK was not answered (RFC 6298 §5, RFC 9293 MUST-23).
     fn on_syn_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if self.waits_for_data(cx) {
+            return;
+        }
         if self.gives_up_opening(cx.now) {
             return self.give_up(cx);
         }

@@ -311,7 +311,7 @@ impl Stack {
     /// Whether a turn would find something to transmit.
     #[inline]
     pub fn has_ready(&self) -> bool {
-        !self.ready.is_empty() || !self.resets.is_empty() || self.held.is_some()
+        !self.ready.is_empty() || !self.replies.is_empty() || self.held.is_some()
     }
 
     /// When the next timer is due. May be early, never late.

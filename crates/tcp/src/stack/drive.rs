@@ -46,7 +46,7 @@ impl Stack {
     }
 
     #[inline]
-    fn handle_segment<O: Observer>(
+    pub(super) fn handle_segment<O: Observer>(
         &mut self,
         index: u32,
         at: Instant,
@@ -86,7 +86,7 @@ impl Stack {
     }
 
     pub(super) fn refuse(&mut self, ip: &IpRepr, repr: &TcpRepr, payload_len: u32) {
-        self.resets.extend(reset::answer(ip, repr, payload_len));
+        self.replies.extend(reset::answer(ip, repr, payload_len));
     }
 
     /// Serves timers that are due strictly before `at`, each at its own instant.
@@ -130,7 +130,7 @@ impl Stack {
         if !self.transmit_held(tx) {
             return true;
         }
-        while let Some((ip, repr)) = self.resets.pop_front() {
+        while let Some((ip, repr)) = self.replies.pop_front() {
             let header_len = wire::emit(&ip, &repr, 0, &mut self.tx.header);
             if !self.hand_over(header_len, Payload::Bytes(&[]), None, tx) {
                 return true;
@@ -271,7 +271,7 @@ impl Stack {
         }
     }
 
-    fn drop_slot(&mut self, index: u32) {
+    pub(super) fn drop_slot(&mut self, index: u32) {
         self.set_admission(index, Admission::Owned);
         self.slots.remove(index);
     }

@@ -40,19 +40,19 @@ impl IsnGenerator {
     //# What is added to the clock cannot be computed by somebody without the key.
     /// SipHash-2-4 (Aumasson and Bernstein) over the tuple.
     fn hash(&self, tuple: &FourTuple) -> u64 {
-        let mut words = [0u64; 5];
-        let address = |ip: IpAddr| match ip {
-            IpAddr::V4(v4) => u128::from(v4.to_bits()),
-            IpAddr::V6(v6) => v6.to_bits(),
-        };
-        let (local, remote) = (address(tuple.local), address(tuple.remote));
-        words[0] = local as u64;
-        words[1] = (local >> 64) as u64;
-        words[2] = remote as u64;
-        words[3] = (remote >> 64) as u64;
-        words[4] = u64::from(tuple.local_port) << 16 | u64::from(tuple.remote_port);
-        sip_hash(self.secret, &words)
+        sip_hash(self.secret, &words(tuple))
     }
+}
+
+/// Addresses and ports as a hash takes them.
+pub(super) fn words(tuple: &FourTuple) -> [u64; 5] {
+    let address = |ip: IpAddr| match ip {
+        IpAddr::V4(v4) => u128::from(v4.to_bits()),
+        IpAddr::V6(v6) => v6.to_bits(),
+    };
+    let (local, remote) = (address(tuple.local), address(tuple.remote));
+    let ports = u64::from(tuple.local_port) << 16 | u64::from(tuple.remote_port);
+    [local as u64, (local >> 64) as u64, remote as u64, (remote >> 64) as u64, ports]
 }
 
 fn sip_round(v: &mut [u64; 4]) {

@@ -8,7 +8,7 @@
 use super::fastopen::FastOpenListener;
 use super::slots::Admission;
 use super::{Conn, ListenError, Stack};
-use crate::config::ValidConfig;
+use crate::config::{SynCookies, ValidConfig};
 use crate::cx::{Cx, StackCx};
 use crate::endpoint::{Endpoint, FastOpenAnswer, FourTuple, Predecessor, Segment, SynInfo};
 use crate::options;
@@ -48,15 +48,32 @@ pub(super) struct Listener {
     embryonic: u32,
     /// Established connections that the application has not taken.
     waiting: u32,
+    /// When a SYN was last answered with a cookie.
+    pub cookie_at: Option<Instant>,
     pub fast_open: FastOpenListener,
 }
 
+/// What a SYN is answered with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AnswerToSyn {
+    /// A connection, which sends its SYN-ACK.
+    Connection,
+    /// A SYN-ACK that is all there is.
+    Cookie,
+    /// Nothing: the peer tries again.
+    Nothing,
+}
+
 impl Listener {
+    fn answer_to_syn(&self) -> AnswerToSyn {
+        match (self.accept_queue_full(), self.syn_queue_full(), self.cfg.handshake.cookies) {
+            (true, _, _) | (_, true, SynCookies::Off) => AnswerToSyn::Nothing,
+            (_, _, SynCookies::Always) | (_, true, SynCookies::WhenFull) => AnswerToSyn::Cookie,
+            (_, false, _) => AnswerToSyn::Connection,
+        }
+    }
     fn syn_queue_full(&self) -> bool {
         self.embryonic > self.backlog
-    }
-    fn has_room(&self) -> bool {
-        !self.syn_queue_full() && !self.accept_queue_full()
     }
     pub fn accept_queue_full(&self) -> bool {
         self.waiting > self.backlog
@@ -79,10 +96,9 @@ impl Stack {
         if self.listeners.contains_key(&on) {
             return Err(ListenError::InUse);
         }
-        self.listeners.insert(
-            on,
-            Listener { cfg: cfg.clone(), backlog, embryonic: 0, waiting: 0, fast_open: FastOpenListener::default() },
-        );
+        let fast_open = FastOpenListener::default();
+        let listener = Listener { cfg: cfg.clone(), backlog, embryonic: 0, waiting: 0, cookie_at: None, fast_open };
+        self.listeners.insert(on, listener);
         Ok(())
     }
 
@@ -150,15 +166,20 @@ impl Stack {
             return self.refuse(ip, repr, segment.payload.len());
         };
         if !is_syn(repr) {
+            if self.take_cookie(on, tuple, at, ip, segment, obs) {
+                return;
+            }
             // RFC 9293 §3.10.7.2: in LISTEN an ACK is answered with a reset, whatever else has no SYN is dropped.
             self.counters.no_connection += 1;
             if repr.ack.is_some() {
                 self.refuse(ip, repr, segment.payload.len());
             }
-        } else if listener.has_room() {
-            self.open_passively(on, tuple, at, segment, None, obs);
-        } else {
-            self.counters.backlog_full += 1;
+            return;
+        }
+        match listener.answer_to_syn() {
+            AnswerToSyn::Connection => self.open_passively(on, tuple, at, segment, None, obs),
+            AnswerToSyn::Cookie => self.answer_with_cookie(on, tuple, at, segment, obs),
+            AnswerToSyn::Nothing => self.counters.backlog_full += 1,
         }
     }
 
@@ -173,7 +194,10 @@ impl Stack {
     ) -> bool {
         let Some(tuple) = self.slots.at(index).map(|slot| slot.endpoint.tuple()) else { return false };
         let Some(on) = self.listener_for(&tuple) else { return false };
-        let Some(listener) = self.listeners.get(&on).filter(|listener| listener.has_room()) else { return false };
+        let Some(listener) = self.listeners.get(&on).filter(|own| own.answer_to_syn() == AnswerToSyn::Connection)
+        else {
+            return false;
+        };
         let timestamps = options::wants_timestamps(&listener.cfg, Some(true));
         let Some(last) = self.end_time_wait(index, at, obs, |old| old.yields_to(&segment.repr, timestamps)) else {
             return false;
@@ -222,8 +246,11 @@ impl Stack {
         let mut endpoint = self.equipped(Endpoint::accept(&cfg, &syn, &mut cx), at);
         self.start_on_known_path(&mut endpoint, at);
         endpoint.answer_fast(&mut cx, segment, answer);
-        let conn = self.slots.insert(endpoint, rng, id);
         let goes_ahead = matches!(answer, FastOpenAnswer::Believe(_));
+        if !goes_ahead {
+            endpoint.queue_syn_data(segment);
+        }
+        let conn = self.slots.insert(endpoint, rng, id);
         self.set_admission(conn.slot, if goes_ahead { Admission::Waiting(on) } else { Admission::Embryonic(on) });
         self.mark_ready(conn.slot);
     }

@@ -3,6 +3,7 @@
 //! A stack is owned by one driver and shares nothing. Several run side by side, flows spread by hash of their addresses.
 
 mod api;
+mod cookies;
 mod drive;
 mod fastopen;
 mod icmp;
@@ -22,6 +23,7 @@ pub use slots::Conn;
 use crate::endpoint::TxBuf;
 use crate::event::ConnEvent;
 use base::Rng;
+use cookies::CookieJar;
 use core::fmt;
 use core::net::IpAddr;
 use core::ops::RangeInclusive;
@@ -159,6 +161,10 @@ pub struct StackCounters {
     pub no_connection: u64,
     /// SYNs, and ACKs that would have ended a handshake, ignored because a listener's queue was full.
     pub backlog_full: u64,
+    /// SYNs that were answered with a cookie.
+    pub cookies_sent: u64,
+    /// Cookies that came back and became connections.
+    pub cookies_taken: u64,
     /// ICMP errors about segments of ours that were taken.
     pub icmp: u64,
     /// ICMP errors about segments that were not in flight (RFC 5927 §4).
@@ -190,6 +196,7 @@ pub struct Stack {
     addresses: Vec<IpAddr>,
     device: DeviceCaps,
     isn: IsnGenerator,
+    cookies: CookieJar,
     rng: Rng,
     slots: Slots,
     listeners: Listeners,
@@ -198,8 +205,8 @@ pub struct Stack {
     ready: VecDeque<u32>,
     /// Endpoints with events, in order of arrival.
     eventful: VecDeque<u32>,
-    /// Resets for segments without a connection.
-    resets: VecDeque<(IpRepr, TcpRepr)>,
+    /// Resets and SYN-ACKs for segments without a connection.
+    replies: VecDeque<(IpRepr, TcpRepr)>,
     held: Option<Held>,
     tx: TxBuf,
     scratch: Vec<u8>,
@@ -221,6 +228,7 @@ impl Stack {
         Self {
             addresses: cfg.addresses,
             device: cfg.device,
+            cookies: CookieJar::new(cfg.isn_secret),
             isn: IsnGenerator::new(cfg.isn_secret),
             fast_open: FastOpenStack::new(cfg.isn_secret),
             next_port: port_rng.below(1 << 14) as u32,
@@ -230,7 +238,7 @@ impl Stack {
             deadlines: DeadlineHeap::default(),
             ready: VecDeque::new(),
             eventful: VecDeque::new(),
-            resets: VecDeque::new(),
+            replies: VecDeque::new(),
             held: None,
             tx: TxBuf::new(tso_max_bytes),
             scratch: Vec::new(),

@@ -1,6 +1,8 @@
 //! Stacks through `turn`: two of them joined by a wire, devices with and without offload, full devices, order of time.
 
 mod bench;
+mod cookies;
+mod handshake;
 mod listener;
 mod restart;
 mod time_wait;

@@ -183,3 +183,97 @@ fn a_segment_for_a_closed_port_is_refused_and_a_reset_is_not() {
     script.deliver(stray, 0);
     assert!(script.sent().is_empty());
 }
+
+/// An active open whose SYN has crossed the peer's.
+fn crossed(cfg: Config, syn_data: u32) -> Script {
+    let mut script = Script::connecting(cfg);
+    script.out.clear();
+    let mut syn = script.segment(Flags::SYN, 0, None);
+    syn.options = peer_options();
+    script.deliver(syn, syn_data);
+    let sent = script.sent();
+    assert_eq!(sent.iter().map(|out| (out.flags, out.seq, out.ack)).collect::<Vec<_>>(), [(Flags::SYN, 0, Some(1))]);
+    script
+}
+
+//= specs/rfc9293.md#handshake
+//= type=test
+//# Two SYNs that cross make one connection.
+#[test_case(Flags::SYN, 0; "the peer's SYN-ACK")]
+#[test_case(Flags::NONE, 1; "its ACK, as its SYN-ACK was lost")]
+#[test_case(Flags::NONE, 101; "later data with an ACK")]
+fn a_simultaneous_open_ends_with(flags: Flags, seq: u32) {
+    let mut script = crossed(quick(), 0);
+    let last = script.segment(flags, seq, Some(1));
+    script.deliver(last, if seq > 1 { 50 } else { 0 });
+    assert_eq!((script.state(), script.saw(ConnEvent::Connected)), ("ESTABLISHED", true));
+    script.write(10);
+    assert_eq!(script.data(), [(1, 10)]);
+}
+
+#[test]
+fn a_simultaneous_open_survives_the_loss_of_either_syn_ack() {
+    let mut script = crossed(quick(), 0);
+    let mut syn = script.segment(Flags::SYN, 0, None);
+    syn.options = peer_options();
+    script.deliver(syn, 0);
+    assert_eq!(script.sent().len(), 1, "the peer's SYN again: ours was lost");
+    script.pass(Duration::from_secs(4));
+    let again = script.sent();
+    assert!(!again.is_empty() && again.iter().all(|out| out.flags == Flags::SYN && out.ack == Some(1)), "{again:?}");
+    let syn_ack = script.segment(Flags::SYN, 0, Some(1));
+    script.deliver(syn_ack, 0);
+    assert_eq!(script.state(), "ESTABLISHED");
+    script.out.clear();
+    script.deliver(syn_ack, 0);
+    assert_eq!(script.sent().len(), 1, "a SYN-ACK that comes again is only challenged");
+    assert_eq!(script.state(), "ESTABLISHED");
+}
+
+#[test]
+fn data_in_crossing_syns_waits_for_the_end_of_the_handshake() {
+    let mut script = crossed(quick(), 100);
+    assert_eq!(script.info().readable, 0);
+    let syn_ack = script.segment(Flags::SYN, 0, Some(1));
+    script.deliver(syn_ack, 0);
+    assert_eq!((script.state(), script.info().readable), ("ESTABLISHED", 100));
+    assert_eq!(script.sent().last().and_then(|out| out.ack), Some(101));
+    let mut script = crossed(quick(), 0);
+    let syn_ack = script.segment(Flags::SYN, 0, Some(1));
+    script.deliver(syn_ack, 100);
+    assert_eq!(script.info().readable, 100, "data in the SYN-ACK");
+}
+
+//= specs/rfc9293.md#handshake
+//= type=test
+//# SYN-RECEIVED remembers whether the open was active or passive.
+//= specs/rfc9293.md#handshake
+//= type=test
+//# A reset in SYN-RECEIVED returns a passive open to LISTEN, and refuses an active one.
+#[test]
+fn a_reset_refuses_a_simultaneous_open() {
+    let mut script = crossed(quick(), 0);
+    let reset = script.segment(Flags::RST, 1, None);
+    script.deliver(reset, 0);
+    assert!(script.saw(ConnEvent::Closed(CloseReason::Refused)));
+}
+
+#[test]
+fn another_syn_does_not_end_a_simultaneous_open() {
+    let mut script = crossed(quick(), 0);
+    let anew = script.segment(Flags::SYN, 1000, None);
+    script.deliver(anew, 0);
+    assert_eq!(script.state(), "SYN-RECEIVED");
+    assert_eq!(script.sent().iter().map(|out| (out.flags, out.ack)).collect::<Vec<_>>(), [(Flags::NONE, Some(1))]);
+}
+
+#[test]
+fn a_syn_ack_with_data_and_fin_is_a_whole_stream() {
+    let mut script = Script::connecting(quick());
+    let syn_ack = script.segment(Flags::SYN.with(Flags::FIN), 0, Some(1));
+    script.deliver(syn_ack, 100);
+    assert_eq!(script.state(), "CLOSE-WAIT");
+    assert_eq!(script.sent().last().and_then(|out| out.ack), Some(102));
+    assert_eq!(script.read(1000), Ok(crate::Read::Data(100)));
+    assert_eq!(script.read(1000), Ok(crate::Read::Fin));
+}

@@ -54,7 +54,8 @@ impl Bench {
 
     /// Delivers a segment with `len` octets; what left because of it.
     pub fn deliver(&mut self, repr: TcpRepr, len: u32) -> Vec<TcpRepr> {
-        let offset = u64::from(repr.seq.distance_from(IRS + 1));
+        let first = if repr.flags.contains(Flags::SYN) { repr.seq + 1 } else { repr.seq };
+        let offset = u64::from(first.distance_from(IRS + 1));
         self.run(Some((repr, Payload::Pattern { offset, len })));
         core::mem::take(&mut self.sent)
     }

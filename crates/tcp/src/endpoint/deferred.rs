@@ -1,0 +1,89 @@
+//! What waits for the end of the handshake: data that came with the peer's SYN (RFC 9293 §3.10.7.2 and §3.10.7.3), and an
+//! application that wants to be told only once there is data.
+//!
+//! Data in a SYN stands in the receive buffer, but is neither acknowledged nor given out before the connection is established: a
+//! SYN may be an old duplicate or a forgery. Fast Open, where it applies, goes ahead instead.
+//!
+//! A listener may let connections wait for data: the ACK that ends the handshake is ignored until data comes with it, or the
+//! time is over. The SYN-ACK is not sent again meanwhile, as it has arrived; when the time is over it is, and the peer's
+//! answer counts.
+
+use super::{Endpoint, Origin, Segment, State};
+use crate::config::{DeferAccept, SynData};
+use crate::cx::Cx;
+use crate::pattern::Payload;
+use crate::timers::TimerKind;
+use base::{Instant, SeqRange};
+use trace::Observer;
+use wire::{Flags, TcpRepr};
+
+/// What waits for the end of the handshake.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Deferred {
+    /// Octets of the peer's SYN that are in the buffer, its FIN included.
+    syn_data: Option<SeqRange>,
+    /// An ACK has arrived and was ignored, because it had no data.
+    acked: bool,
+}
+
+impl Endpoint {
+    //= specs/rfc9293.md#handshake
+    //# Data in a SYN waits until the connection is established.
+    /// Keeps what a SYN carries beside itself.
+    pub(crate) fn queue_syn_data(&mut self, syn: &Segment<'_>) {
+        let fin = syn.repr.flags.contains(Flags::FIN);
+        if self.cfg.handshake.syn_data == SynData::Ignored || (syn.payload.is_empty() && !fin) {
+            return;
+        }
+        let start = syn.repr.seq + 1;
+        let end = start + syn.payload.len();
+        let range = SeqRange::new(start, end.min(self.rcv.window.right_edge()));
+        let fin = fin && range.end == end;
+        self.store(syn, range);
+        if fin {
+            self.rcv.fin = Some(end);
+        }
+        let taken = SeqRange::new(start, range.end + u32::from(fin));
+        self.extras_mut().deferred.syn_data = Some(taken).filter(|taken| !taken.is_empty());
+    }
+
+    /// The connection is established by `repr`: what waited has arrived now.
+    pub(super) fn take_syn_data_queued<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr) {
+        let Some(taken) = self.extras.as_mut().and_then(|extras| extras.deferred.syn_data.take()) else { return };
+        let len = taken.len() - u32::from(self.rcv.fin.is_some());
+        // The octets are in the buffer; only their number is asked for.
+        let payload = Payload::Pattern { offset: 0, len };
+        let segment = Segment { repr: *repr, payload, ecn: wire::Ecn::NotEct };
+        self.take(cx, &segment, taken, len);
+    }
+
+    /// Whether a segment that ends the handshake is ignored, because the application waits for data.
+    pub(super) fn is_deferred(&mut self, now: Instant, seg: &Segment<'_>) -> bool {
+        let bare = seg.payload.is_empty() && !seg.repr.flags.contains(Flags::FIN);
+        let ends_handshake = seg.repr.ack == Some(self.snd.iss + 1);
+        if !bare || !ends_handshake || !self.may_defer(now) {
+            return false;
+        }
+        self.extras_mut().deferred.acked = true;
+        true
+    }
+
+    fn may_defer(&self, now: Instant) -> bool {
+        let DeferAccept::For(wait) = self.cfg.handshake.defer_accept else { return false };
+        let passive = self.state == State::SynReceived && self.origin == Origin::Passive && !self.is_early();
+        let data = self.extras.as_ref().is_some_and(|extras| extras.deferred.syn_data.is_some());
+        // The timer was started by the first SYN-ACK.
+        passive && !data && now < self.rec.rto_base + wait
+    }
+
+    /// The SYN-ACK's timer fired: whether it has arrived, so that only data is waited for.
+    pub(super) fn waits_for_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> bool {
+        let acked = self.extras.as_ref().is_some_and(|extras| extras.deferred.acked);
+        if !acked || !self.may_defer(cx.now) {
+            return false;
+        }
+        self.rec.rto.back_off(&self.cfg.rto);
+        self.arm(cx, TimerKind::Retransmit, cx.now + self.rec.rto.current().duration());
+        true
+    }
+}
