@@ -7,7 +7,7 @@ use crate::cx::Cx;
 use crate::event::{Disposition, DropReason};
 use crate::recv::{AckDecision, Arrival, Arriving, Lent};
 use crate::timers::TimerKind;
-use base::{Bytes, Instant, SeqRange};
+use base::{Bytes, Instant, SeqNum, SeqRange};
 use trace::{Event, Observer};
 use wire::Flags;
 
@@ -32,8 +32,9 @@ impl Endpoint {
         }
         // Octets beyond what was ever promised are cut off; they come again when there is room.
         let edge = self.rcv.window.right_edge();
-        let range = SeqRange::new(start, data_end.min(edge));
-        let fin = has_fin && data_end.at_or_before(edge);
+        let end = self.rcv.fin.map_or(edge, |fin| edge.min(fin));
+        let range = SeqRange::new(start, data_end.min(end));
+        let fin = has_fin && data_end.at_or_before(edge) && self.may_end_at(data_end);
         let taken = SeqRange::new(start, range.end + u32::from(fin));
         if taken.is_empty() {
             // The window is closed, so these octets, a probe perhaps, come again; the header has counted.
@@ -45,13 +46,23 @@ impl Endpoint {
             self.rcv.ack_due = true;
             return Disposition::Dropped(DropReason::ReassemblyLimit);
         }
-        if fin && self.rcv.fin.is_none() {
+        if fin {
             self.rcv.fin = Some(data_end);
         }
         self.store(seg, range);
         self.take_mark(seg);
         self.take(cx, seg, taken, range.len());
         Disposition::Accepted
+    }
+
+    /// Whether a FIN at this place goes together with what has arrived. Streams have one end, and nothing behind it; a FIN
+    /// that says otherwise is forged, or its sender confused, and only the segment's octets count.
+    fn may_end_at(&self, data_end: SeqNum) -> bool {
+        let assembler = &self.rcv.assembler;
+        match self.rcv.fin {
+            Some(known) => known == data_end,
+            None => data_end.at_or_after(assembler.rcv_nxt()) && !assembler.holds_behind(data_end),
+        }
     }
 
     /// The sequence numbers `taken` have arrived, `len` octets among them, which are in the buffer.

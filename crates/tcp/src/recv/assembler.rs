@@ -106,6 +106,12 @@ impl Assembler {
         blocks.get(at).map(|block| block.range).filter(|block| block.covers(range))
     }
 
+    /// Whether something waits behind `seq`.
+    pub fn holds_behind(&self, seq: SeqNum) -> bool {
+        let last = self.beyond.as_ref().and_then(|beyond| beyond.blocks.back());
+        last.is_some_and(|block| block.range.end.after(seq))
+    }
+
     //= specs/rfc2018.md#receiver
     //# No block reports data that the receiver has thrown away, other than the newest segment.
     /// Whether `range` can be kept while there may be no more than `limit` blocks: unless it would be one more, it can. What

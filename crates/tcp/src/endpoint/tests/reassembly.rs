@@ -5,6 +5,7 @@ use crate::config::{Config, ReceiveWindowConfig, WindowScaleConfig};
 use crate::event::DropReason;
 use crate::testing::{MSS, Out, PEER_ISS, Script, peer_options, quick};
 use base::Duration;
+use test_case::test_case;
 use wire::{Flags, Options};
 
 const SEGMENTS: u32 = 2_000;
@@ -158,4 +159,33 @@ fn without_a_limit_all_of_them_are_held() {
     }
     script.pass(Duration::from_millis(500));
     assert_eq!(acknowledged(&mut script), SEGMENTS);
+}
+
+/// A FIN that contradicts what has arrived: behind data that waits, where another FIN said the end is, or in the past.
+#[test_case(&[(2, Flags::NONE), (1, Flags::FIN)], 3; "before data that waits")]
+#[test_case(&[(2, Flags::FIN), (1, Flags::FIN)], 3; "before a FIN that waits")]
+#[test_case(&[(1, Flags::FIN), (2, Flags::NONE)], 2; "data behind a FIN that waits")]
+#[test_case(&[(1, Flags::FIN), (2, Flags::FIN)], 2; "two ends out of order")]
+fn a_stream_has_one_end_and_loses_no_octet_to_a_second_one(arrivals: &[(u32, Flags)], segments: u32) {
+    let mut script = limited(None);
+    for (nth, flags) in arrivals {
+        segment(&mut script, *nth, *flags);
+    }
+    // The gap before them closes last.
+    let repr = script.segment(Flags::NONE, 1 + MSS - 7, Some(1));
+    script.deliver(repr, 7);
+    let read = |script: &mut Script| script.read(u64::from(10 * MSS));
+    assert_eq!(read(&mut script), Ok(Read::Data(u64::from((segments - 1) * MSS + MSS))));
+    assert_eq!(script.info().mismatches, 0);
+}
+
+#[test]
+fn a_fin_in_the_past_takes_no_octet_away() {
+    let mut script = limited(None);
+    segment(&mut script, 1, Flags::NONE);
+    let repr = script.segment(Flags::FIN, 1, Some(1));
+    script.deliver(repr, MSS / 2);
+    assert_eq!(script.state(), "ESTABLISHED");
+    segment(&mut script, 2, Flags::NONE);
+    assert_eq!(script.read(u64::from(10 * MSS)), Ok(Read::Data(u64::from(3 * MSS))));
 }
