@@ -5,11 +5,16 @@
 //! kept input through its target; an input that once failed is kept under a name that says why.
 #![forbid(unsafe_code)]
 
+pub mod adversary;
 mod conversation;
+mod input;
+pub mod packetdrill_calls;
 mod toml_files;
 mod wire_parse;
 
+pub use adversary::adversary;
 pub use conversation::conversation;
+pub use packetdrill_calls::packetdrill_calls;
 pub use toml_files::toml_files;
 pub use wire_parse::wire_parse;
 
@@ -17,5 +22,19 @@ pub use wire_parse::wire_parse;
 pub type Target = fn(&[u8]);
 
 /// Every target, under the name of its corpus and its program.
-pub const TARGETS: &[(&str, Target)] =
-    &[("conversation", conversation), ("toml_files", toml_files), ("wire_parse", wire_parse)];
+pub const TARGETS: &[(&str, Target)] = &[
+    ("adversary", adversary),
+    ("conversation", conversation),
+    ("packetdrill_calls", packetdrill_calls),
+    ("toml_files", toml_files),
+    ("wire_parse", wire_parse),
+];
+
+/// What has happened in a run of a target that plays a game.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Tally {
+    /// Steps of the game.
+    pub steps: u64,
+    /// Packets that were delivered to a stack, and packets that left one.
+    pub packets: u64,
+}

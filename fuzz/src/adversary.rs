@@ -1,0 +1,406 @@
+//! Two endpoints, and an adversary between them who drops, doubles, delays, cuts and marks packets, and in half of the games
+//! also changes headers and forges segments and ICMP messages.
+//!
+//! Afterwards nobody interferes. Whatever was done before: the books balance at every step, what is read is a prefix of what
+//! was written, nobody waits without a timer for something that is not acknowledged, and everything ends when both
+//! applications have let go. Where nothing was forged, every octet arrives and both sides close normally.
+
+use crate::Tally;
+use crate::input::Input;
+use base::{Duration, Instant, Rng, SeqNum, SeqRange};
+use core::net::{IpAddr, SocketAddr};
+use std::collections::BTreeMap;
+use tcp::config::{Discovery, EcnNegotiation, FastOpenClient, FastOpenServer, KeepAliveConfig, NagleConfig};
+use tcp::config::{ReceiveWindowConfig, TimestampConfig, WindowScaleConfig};
+use tcp::{
+    Budget, ChecksumState, CloseReason, Conn, ConnEvent, DeviceCaps, FinProgress, Payload, RxFrame, Segmentation,
+};
+use tcp::{Sent, Stack, StackConfig, StackCx, StackEvent, State, TxChecksum, ValidConfig, turn};
+use trace::Off;
+use wire::{Ecn, Flags, IcmpKind, IpRepr, MAX_HEADER, TcpRepr, Unreachable, icmp};
+
+const PORT: u16 = 80;
+const DELAY: Duration = Duration::from_millis(10);
+/// The adversary goes when the input ends, or after this time: before the peers would give up.
+const PRESENCE: Duration = Duration::from_secs(20);
+/// Most moments of a game at which something happens.
+const MOMENTS: u32 = 50_000;
+
+/// A packet on its way: its header (or all of an ICMP message), and which octets of the stream it carries.
+#[derive(Clone, Debug)]
+struct Parcel {
+    to: usize,
+    header: Vec<u8>,
+    offset: u64,
+    len: u32,
+}
+
+/// One end and its application.
+struct Side {
+    stack: Stack,
+    conn: Option<Conn>,
+    to_write: u64,
+    written: u64,
+    read: u64,
+    /// First numbers of connections: forged SYNs make more than one.
+    isses: Vec<SeqNum>,
+    /// The SYN was to carry data, which are octets: so is the rest.
+    writes_octets: bool,
+    fin_read: bool,
+    shut: bool,
+    closed: Option<CloseReason>,
+}
+
+/// Plays the input.
+pub fn adversary(bytes: &[u8]) {
+    play(bytes);
+}
+
+/// As [`adversary`], and tells how much happened.
+pub fn play(bytes: &[u8]) -> Tally {
+    let mut game = Game::new(Input::new(bytes));
+    while game.tally.steps < u64::from(MOMENTS) && game.moment() {
+        game.tally.steps += 1;
+    }
+    game.judge();
+    game.let_go();
+    game.tally
+}
+
+struct Game<'a> {
+    input: Input<'a>,
+    sides: [Side; 2],
+    on_the_way: BTreeMap<(Instant, u64), Parcel>,
+    sent: u64,
+    now: Instant,
+    begin: Instant,
+    forges: bool,
+    path_mtu: u32,
+    tally: Tally,
+}
+
+fn config(input: &mut Input<'_>, narrow: bool) -> ValidConfig {
+    let profile = if input.chance(128) { "linux" } else { "rfc" };
+    let mut cfg = profiles::get(profile).expect("it is built in").draft(&[]).expect("as it is");
+    let choice = input.short();
+    let set = |bit: u32| choice >> bit & 1 == 1;
+    cfg.options.timestamps = if set(0) { TimestampConfig::Offer } else { cfg.options.timestamps };
+    cfg.options.window_scale = if set(1) { WindowScaleConfig::FromBuffer } else { cfg.options.window_scale };
+    cfg.ecn.negotiation = [EcnNegotiation::Off, EcnNegotiation::Answer, EcnNegotiation::Offer][usize::from(choice % 3)];
+    cfg.send.nagle = if set(2) { NagleConfig::Off } else { cfg.send.nagle };
+    if set(3) {
+        cfg.receive.window = ReceiveWindowConfig::Fixed { bytes: 3_000 };
+    }
+    cfg.send.buffer = if set(4) { 4_000 } else { cfg.send.buffer };
+    if set(5) {
+        cfg.fastopen.client = FastOpenClient::WithoutCookie;
+        cfg.fastopen.pending_max = 4;
+        cfg.fastopen.server = FastOpenServer::WithoutCookie;
+    }
+    if set(6) {
+        let [idle, interval] = [7_200, 75].map(Duration::from_secs);
+        cfg.keepalive = KeepAliveConfig::On { idle, interval, count: 9 };
+    }
+    cfg.path_mtu.discovery = if set(7) && !narrow { Discovery::Off } else { Discovery::On };
+    cfg.validate().expect("within bounds")
+}
+
+fn pattern(offset: u64, len: u64) -> Vec<u8> {
+    let mut octets = vec![0; len as usize];
+    tcp::fill_pattern(offset, &mut octets);
+    octets
+}
+
+impl Side {
+    fn new(ip: IpAddr, seed: u8, to_write: u64) -> Self {
+        let device = DeviceCaps { mtu: 1_500, checksum: TxChecksum::Unneeded, segmentation: Segmentation::Off };
+        let cfg = StackConfig { addresses: vec![ip], device, isn_secret: [u64::from(seed), 7] };
+        let stack = Stack::new(cfg, Rng::new(u64::from(seed)));
+        let (conn, isses, closed) = (None, Vec::new(), None);
+        Self {
+            stack,
+            conn,
+            to_write,
+            written: 0,
+            read: 0,
+            isses,
+            writes_octets: false,
+            fin_read: false,
+            shut: false,
+            closed,
+        }
+    }
+
+    fn over(&self) -> bool {
+        self.closed.is_some() || self.conn.is_some_and(|conn| self.stack.endpoint(conn).is_none())
+    }
+
+    /// The application: writes and reads what it can.
+    fn act(&mut self, now: Instant, reads: bool) {
+        let Some(conn) = self.conn else { return };
+        let mut off = Off;
+        let mut cx = StackCx::new(now, &mut off);
+        // Who shuts a connection that is not open yet gives it up.
+        if matches!(self.stack.endpoint(conn).map(tcp::Endpoint::state), Some(State::SynSent | State::SynReceived)) {
+            return;
+        }
+        let left = self.to_write - self.written;
+        if left > 0 {
+            self.written += if self.writes_octets {
+                let octets = pattern(self.written, left);
+                self.stack.write(&mut cx, conn, &octets).unwrap_or(0) as u64
+            } else {
+                self.stack.write_pattern(&mut cx, conn, left).unwrap_or(0)
+            };
+        }
+        if self.written == self.to_write && !self.shut {
+            self.shut = true;
+            self.stack.shutdown(&mut cx, conn);
+        }
+        while reads {
+            match self.stack.read_pattern(&mut cx, conn, 5_000) {
+                Ok(tcp::Read::Data(len)) if len > 0 => self.read += len,
+                Ok(tcp::Read::Fin) => {
+                    self.fin_read = true;
+                    break;
+                }
+                _ => break,
+            }
+        }
+    }
+
+    fn take_events(&mut self, now: Instant) {
+        while let Some(event) = self.stack.poll_event() {
+            match event {
+                StackEvent::Accepted { conn, .. } => {
+                    self.stack.accept(conn);
+                    // A SYN that came twice makes two of one: the application serves the first.
+                    if *self.conn.get_or_insert(conn) != conn {
+                        self.stack.release(&mut StackCx::new(now, &mut Off), conn);
+                    }
+                }
+                StackEvent::Conn { conn, event: ConnEvent::Closed(reason) } if self.conn == Some(conn) => {
+                    self.closed = Some(reason);
+                }
+                StackEvent::Conn { .. } => {}
+            }
+        }
+        if let Some(endpoint) = self.conn.and_then(|conn| self.stack.endpoint(conn)) {
+            endpoint.audit().unwrap_or_else(|problem| panic!("{problem}"));
+            assert_eq!(endpoint.info().mismatches, 0, "an octet at the wrong place");
+        }
+    }
+}
+
+impl<'a> Game<'a> {
+    fn new(mut input: Input<'a>) -> Self {
+        let choice = input.octet();
+        let v6 = choice & 1 == 1;
+        let ips = if v6 { ["fd00::1", "fd00::2"] } else { ["10.0.0.1", "10.0.0.2"] };
+        let ips: [IpAddr; 2] = ips.map(|ip| ip.parse().expect("an address"));
+        let narrow = choice & 2 != 0;
+        let configs = [config(&mut input, narrow), config(&mut input, narrow)];
+        let amounts = [input.short(), input.short()].map(u64::from);
+        let mut sides = [Side::new(ips[0], choice, amounts[0]), Side::new(ips[1], !choice, amounts[1])];
+        let now = Instant::from_nanos(1_000_000_000_000);
+        let mut off = Off;
+        sides[1].stack.listen(PORT, 8, &configs[1]).expect("a free port");
+        let (mut cx, remote) = (StackCx::new(now, &mut off), SocketAddr::new(ips[1], PORT));
+        let conn = sides[0].stack.connect(&mut cx, &configs[0], remote).expect("a free port");
+        let octets = pattern(0, amounts[0].min(700));
+        let early = sides[0].stack.fast_open(&mut cx, conn, &octets);
+        sides[0].writes_octets = early.is_ok();
+        sides[0].written = early.unwrap_or(0) as u64;
+        sides[0].conn = Some(conn);
+        let path_mtu = if narrow { 1_280 } else { 1_500 };
+        let (on_the_way, tally) = (BTreeMap::new(), Tally::default());
+        let forges = choice & 4 != 0;
+        let mut game = Self { input, sides, on_the_way, sent: 0, now, begin: now, forges, path_mtu, tally };
+        for side in 0..2 {
+            game.turn(side, None);
+        }
+        game
+    }
+
+    fn is_present(&self) -> bool {
+        !self.input.is_empty() && self.now < self.begin + PRESENCE
+    }
+
+    fn next(&self) -> Option<Instant> {
+        let arrival = self.on_the_way.first_key_value().map(|(key, _)| key.0);
+        self.sides.iter().filter_map(|side| side.stack.next_deadline()).chain(arrival).min()
+    }
+
+    /// Goes on to where something happens next; whether there is such a moment.
+    fn moment(&mut self) -> bool {
+        let Some(at) = self.next() else { return false };
+        self.now = self.now.max(at);
+        let first = self.on_the_way.first_entry().filter(|entry| entry.key().0 <= self.now);
+        match first.map(|entry| entry.remove()) {
+            Some(parcel) => self.turn(parcel.to, Some(&parcel)),
+            None => (0..2).for_each(|side| self.turn(side, None)),
+        }
+        true
+    }
+
+    fn turn(&mut self, at: usize, parcel: Option<&Parcel>) {
+        let (now, mut left) = (self.now, Vec::new());
+        let reads = !self.is_present() || self.input.chance(200);
+        let side = &mut self.sides[at];
+        let frame = parcel.map(|parcel| {
+            let payload = Payload::Pattern { offset: parcel.offset, len: parcel.len };
+            RxFrame { at: now, header: &parcel.header, payload, gso_size: None, checksum: ChecksumState::Unneeded }
+        });
+        self.tally.packets += u64::from(frame.is_some());
+        let mut off = Off;
+        let mut tx = |frame: tcp::TxFrame<'_>| {
+            left.push((frame.header.to_vec(), frame.payload.len()));
+            Sent::Accepted
+        };
+        turn(&mut side.stack, &mut StackCx::new(now, &mut off), frame, &mut tx, Budget::UNLIMITED);
+        side.take_events(now);
+        side.act(now, reads);
+        turn(&mut side.stack, &mut StackCx::new(now, &mut off), None, &mut tx, Budget::UNLIMITED);
+        side.take_events(now);
+        assert!(left.len() < 10_000, "answers without end");
+        for (header, len) in left {
+            self.tally.packets += 1;
+            self.carry(at, &header, len);
+        }
+    }
+
+    /// A packet leaves `from`; the path and the adversary have it.
+    fn carry(&mut self, from: usize, header: &[u8], len: u32) {
+        let (ip, tcp) = wire::parse(header, len).expect("what leaves is well-formed");
+        if tcp.flags.contains(Flags::SYN) {
+            self.sides[from].isses.push(tcp.seq);
+        }
+        let too_big = header.len() as u32 + len > self.path_mtu;
+        if too_big && ip.fragmentation == wire::Fragmentation::Forbidden {
+            let packet_len = if ip.src.is_ipv4() { (header.len() as u32 + len) as u16 } else { 0 };
+            self.report(from, ip.dst, IcmpKind::TooBig { mtu: self.path_mtu, packet_len }, header);
+            return;
+        }
+        if !self.is_present() {
+            return self.post(from, ip, &tcp, len, DELAY);
+        }
+        let later = DELAY + Duration::from_micros(u64::from(self.input.octet()) * 2_000);
+        match self.input.octet() {
+            0..=139 => self.post(from, ip, &tcp, len, DELAY),
+            140..=169 => {}
+            170..=189 => {
+                self.post(from, ip, &tcp, len, DELAY);
+                self.post(from, ip, &tcp, len, later);
+            }
+            190..=214 => self.post(from, ip, &tcp, len, later),
+            215..=222 if ip.ecn != Ecn::NotEct => self.post(from, IpRepr { ecn: Ecn::Ce, ..ip }, &tcp, len, DELAY),
+            223..=228 if !tcp.flags.contains(Flags::FIN) => self.post(from, ip, &tcp, len / 2, DELAY),
+            229.. if self.forges => {
+                self.forge(from, ip, &tcp, len, header);
+                self.post(from, ip, &tcp, len, later);
+            }
+            _ => self.post(from, ip, &tcp, len, DELAY),
+        }
+    }
+
+    /// Something that `from` never sent, or that the network never said.
+    fn forge(&mut self, from: usize, ip: IpRepr, tcp: &TcpRepr, len: u32, header: &[u8]) {
+        let (what, near) = (self.input.octet(), u32::from(self.input.short()));
+        let mut forged = *tcp;
+        let shift = |seq: SeqNum| if what & 64 == 0 { seq + near % 3_000 } else { seq - near % 3_000 };
+        match what & 15 {
+            0 => (forged.flags, forged.ack) = (Flags::RST, None),
+            1 => (forged.flags, forged.seq) = (Flags::RST, shift(tcp.seq)),
+            2 => (forged.flags, forged.seq) = (Flags::SYN, shift(tcp.seq)),
+            3 => forged.flags = Flags::from_bits(near as u8),
+            4 | 5 => forged.ack = tcp.ack.map(shift),
+            6 | 7 => forged.seq = shift(tcp.seq),
+            8 => forged.window = near as u16,
+            9 => forged.flags = tcp.flags.with(Flags::FIN),
+            10 => forged.options.timestamps = None,
+            11 => drop(forged.options.sack.push(SeqRange::new(shift(tcp.seq), shift(tcp.seq) + near))),
+            12 => return self.report(from, ip.dst, IcmpKind::TooBig { mtu: near & 0x7ff, packet_len: 1_500 }, header),
+            13 => return self.report(from, ip.dst, IcmpKind::Unreachable(Unreachable::Port), header),
+            14 => return self.report(from, ip.dst, IcmpKind::TimeExceeded, header),
+            _ => (forged.urgent, forged.flags) = (near as u16, tcp.flags.with(Flags::URG)),
+        }
+        self.post(from, ip, &forged, if what & 128 == 0 { 0 } else { len }, DELAY);
+    }
+
+    fn report(&mut self, to: usize, reporter: IpAddr, kind: IcmpKind, about: &[u8]) {
+        let kind = match kind {
+            IcmpKind::TooBig { mtu, .. } if reporter.is_ipv6() => IcmpKind::TooBig { mtu, packet_len: 0 },
+            kind => kind,
+        };
+        let mut header = Vec::new();
+        icmp::emit(kind, reporter, about, &mut header);
+        self.enqueue(Parcel { to, header, offset: 0, len: 0 }, DELAY);
+    }
+
+    /// A segment goes to the other side. Its octets are those that stand there in the sender's stream, as far as there are.
+    fn post(&mut self, from: usize, ip: IpRepr, tcp: &TcpRepr, len: u32, delay: Duration) {
+        let side = &self.sides[from];
+        // Whoever opens a connection in another's name, with data to be believed at once, has a stream of its own.
+        let stranger = tcp.flags.contains(Flags::SYN) && !side.isses.contains(&tcp.seq);
+        if stranger && self.sides[1 - from].conn.is_none() {
+            return;
+        }
+        let first = tcp.seq + u32::from(tcp.flags.contains(Flags::SYN));
+        let offsets = side.isses.iter().rev().map(|iss| u64::from(first.distance_from(*iss + 1)));
+        let offset = offsets.min().unwrap_or(0);
+        let len = u64::from(len).min(side.to_write.saturating_sub(offset)) as u32;
+        let mut header = [0; MAX_HEADER];
+        let header_len = wire::emit(&ip, tcp, len, &mut header);
+        self.enqueue(Parcel { to: 1 - from, header: header[..header_len].to_vec(), offset, len }, delay);
+    }
+
+    fn enqueue(&mut self, parcel: Parcel, delay: Duration) {
+        self.sent += 1;
+        self.on_the_way.insert((self.now + delay, self.sent), parcel);
+    }
+
+    /// Nothing happens any more, or it takes too long.
+    fn judge(&self) {
+        assert!(self.next().is_none(), "no end: {:?}", self.states());
+        for (side, other) in [(0, 1), (1, 0)].map(|(side, other)| (&self.sides[side], &self.sides[other])) {
+            assert!(side.read <= other.to_write, "{} octets read of {}", side.read, other.to_write);
+            let conn = side.conn.filter(|_| !side.over());
+            if let Some(queues) = conn.and_then(|conn| side.stack.queues(conn)) {
+                let waits = queues.unacknowledged > 0 || matches!(queues.fin, FinProgress::Queued | FinProgress::Sent);
+                assert!(!waits, "waits without a timer: {:?}", self.states());
+            }
+            if !self.forges {
+                assert!(side.over() && side.closed.is_none_or(|why| why == CloseReason::Normal), "{:?}", self.states());
+                assert!(side.fin_read && side.read == other.to_write, "{} of {}", side.read, other.to_write);
+            }
+        }
+    }
+
+    fn states(&self) -> [(Option<State>, Option<CloseReason>, u64, u64); 2] {
+        [0, 1].map(|at| {
+            let side = &self.sides[at];
+            let state = side.conn.and_then(|conn| side.stack.endpoint(conn)).map(tcp::Endpoint::state);
+            (state, side.closed, side.written, side.read)
+        })
+    }
+
+    /// Both applications are gone: so is everything they left, after some time.
+    fn let_go(&mut self) {
+        for side in &mut self.sides {
+            let mut off = Off;
+            let mut cx = StackCx::new(self.now, &mut off);
+            if let Some(conn) = side.conn.take() {
+                side.stack.release(&mut cx, conn);
+            }
+        }
+        (0..2).for_each(|side| self.turn(side, None));
+        for _ in 0..MOMENTS {
+            if !self.moment() {
+                break;
+            }
+        }
+        assert!(self.next().is_none(), "no end after the applications");
+        let left = [0, 1].map(|at| self.sides[at].stack.connections());
+        assert_eq!(left, [0, 0], "connections are left behind");
+    }
+}
