@@ -5,17 +5,17 @@
 //! was written, nobody waits without a timer for something that is not acknowledged, and everything ends when both
 //! applications have let go. Where nothing was forged, every octet arrives and both sides close normally.
 
+mod settings;
+
 use crate::Tally;
 use crate::input::Input;
 use base::{Duration, Instant, Rng, SeqNum, SeqRange};
 use core::net::{IpAddr, SocketAddr};
 use std::collections::BTreeMap;
-use tcp::config::{Discovery, EcnNegotiation, FastOpenClient, FastOpenServer, KeepAliveConfig, NagleConfig};
-use tcp::config::{ReceiveWindowConfig, TimestampConfig, WindowScaleConfig};
 use tcp::{
     Budget, ChecksumState, CloseReason, Conn, ConnEvent, DeviceCaps, FinProgress, Payload, RxFrame, Segmentation,
 };
-use tcp::{Sent, Stack, StackConfig, StackCx, StackEvent, State, TxChecksum, ValidConfig, turn};
+use tcp::{Sent, Stack, StackConfig, StackCx, StackEvent, State, TxChecksum, turn};
 use trace::Off;
 use wire::{Ecn, Flags, IcmpKind, IpRepr, MAX_HEADER, TcpRepr, Unreachable, icmp};
 
@@ -79,32 +79,6 @@ struct Game<'a> {
     tally: Tally,
 }
 
-fn config(input: &mut Input<'_>, narrow: bool) -> ValidConfig {
-    let profile = if input.chance(128) { "linux" } else { "rfc" };
-    let mut cfg = profiles::get(profile).expect("it is built in").draft(&[]).expect("as it is");
-    let choice = input.short();
-    let set = |bit: u32| choice >> bit & 1 == 1;
-    cfg.options.timestamps = if set(0) { TimestampConfig::Offer } else { cfg.options.timestamps };
-    cfg.options.window_scale = if set(1) { WindowScaleConfig::FromBuffer } else { cfg.options.window_scale };
-    cfg.ecn.negotiation = [EcnNegotiation::Off, EcnNegotiation::Answer, EcnNegotiation::Offer][usize::from(choice % 3)];
-    cfg.send.nagle = if set(2) { NagleConfig::Off } else { cfg.send.nagle };
-    if set(3) {
-        cfg.receive.window = ReceiveWindowConfig::Fixed { bytes: 3_000 };
-    }
-    cfg.send.buffer = if set(4) { 4_000 } else { cfg.send.buffer };
-    if set(5) {
-        cfg.fastopen.client = FastOpenClient::WithoutCookie;
-        cfg.fastopen.pending_max = 4;
-        cfg.fastopen.server = FastOpenServer::WithoutCookie;
-    }
-    if set(6) {
-        let [idle, interval] = [7_200, 75].map(Duration::from_secs);
-        cfg.keepalive = KeepAliveConfig::On { idle, interval, count: 9 };
-    }
-    cfg.path_mtu.discovery = if set(7) && !narrow { Discovery::Off } else { Discovery::On };
-    cfg.validate().expect("within bounds")
-}
-
 fn pattern(offset: u64, len: u64) -> Vec<u8> {
     let mut octets = vec![0; len as usize];
     tcp::fill_pattern(offset, &mut octets);
@@ -157,7 +131,10 @@ impl Side {
             self.shut = true;
             self.stack.shutdown(&mut cx, conn);
         }
-        while reads {
+        if !reads {
+            return;
+        }
+        loop {
             match self.stack.read_pattern(&mut cx, conn, 5_000) {
                 Ok(tcp::Read::Data(len)) if len > 0 => self.read += len,
                 Ok(tcp::Read::Fin) => {
@@ -199,7 +176,7 @@ impl<'a> Game<'a> {
         let ips = if v6 { ["fd00::1", "fd00::2"] } else { ["10.0.0.1", "10.0.0.2"] };
         let ips: [IpAddr; 2] = ips.map(|ip| ip.parse().expect("an address"));
         let narrow = choice & 2 != 0;
-        let configs = [config(&mut input, narrow), config(&mut input, narrow)];
+        let configs = [settings::draw(&mut input, narrow), settings::draw(&mut input, narrow)];
         let amounts = [input.short(), input.short()].map(u64::from);
         let mut sides = [Side::new(ips[0], choice, amounts[0]), Side::new(ips[1], !choice, amounts[1])];
         let now = Instant::from_nanos(1_000_000_000_000);
