@@ -164,7 +164,7 @@ fn congestion(image: &mut Image, d: &Details, side: &SocketSide) {
     image.u32(68, d.info.srtt.map_or(0, micros));
     image.u32(72, micros(d.info.rttvar.unwrap_or(d.info.rto / 4)));
     image.u32(76, if unknown { NO_THRESHOLD } else { d.info.ssthresh / smss });
-    image.u32(80, d.info.cwnd / smss);
+    image.u32(80, d.window / smss);
     image.u32(84, u32::from(d.advertised_mss).saturating_sub(overhead(d)));
     image.u32(88, side.reordering.max(d.reordering_extent.div_ceil(smss)));
 }

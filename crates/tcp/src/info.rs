@@ -110,6 +110,9 @@ pub struct Details {
     pub origin: Origin,
     /// What the sender makes of the path.
     pub congestion: CongestionState,
+    /// Octets that may be in flight at present: while a reduction is under way, those that are and what may leave
+    /// (RFC 9937 §6.2); otherwise the congestion window.
+    pub window: Bytes,
     /// Timeouts of the same data, or SYN, since progress was made.
     pub consecutive_timeouts: u32,
     /// Probes of a closed window sent since it closed.

@@ -50,12 +50,16 @@ impl Endpoint {
     pub fn details(&self, now: Instant) -> Details {
         let none = RareTally::default();
         let rare = self.extras.as_deref().map_or(&none, |extras| &extras.rare);
-        let TimeAccounts { busy, window, buffer } = self.time_accounts(now);
+        let TimeAccounts { busy, window: window_limited, buffer } = self.time_accounts(now);
         let (rate_bytes, rate_time) = self.tally.rate();
         Details {
             info: self.info(),
             origin: self.origin,
             congestion: self.congestion_state(),
+            window: match &self.rec.reduction {
+                Some(reduction) => self.rec.board.pipe() + reduction.quota(),
+                None => self.cc.window().cwnd(),
+            },
             consecutive_timeouts: self.rec.retries,
             window_probes: match self.rec.probe {
                 Probing::Idle => 0,
@@ -90,7 +94,7 @@ impl Endpoint {
                 RateOf::Application => RateLimit::Application,
             },
             busy,
-            window_limited: window,
+            window_limited,
             buffer_limited: buffer,
             all_timeouts: rare.all_timeouts,
             timeout_recoveries: rare.timeout_recoveries,

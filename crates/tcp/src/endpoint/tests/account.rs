@@ -113,6 +113,20 @@ fn a_segment_that_comes_late_is_reordering_and_one_sent_again_is_not() {
 }
 
 #[test]
+fn within_an_episode_the_window_is_what_is_in_flight_and_what_may_leave() {
+    let mut script = five_in_flight();
+    assert_eq!(details(&script).window, details(&script).info.cwnd);
+    script.pass(ms(100));
+    script.sack(1, &[(at(2), at(5))]);
+    let told = details(&script);
+    assert_eq!(told.congestion, CongestionState::Recovery);
+    assert!(told.window >= told.info.pipe && told.window < 10 * MSS, "{told:?}");
+    script.pass(ms(100));
+    script.ack(at(5));
+    assert_eq!(details(&script).window, details(&script).info.cwnd);
+}
+
+#[test]
 fn a_timeout_is_counted_with_the_time_until_its_recovery_ends() {
     let mut script = five_in_flight();
     while details(&script).all_timeouts < 2 {
