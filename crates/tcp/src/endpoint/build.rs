@@ -169,7 +169,7 @@ impl Endpoint {
     ) -> Transmit {
         let ip = self.ip_header(ecn);
         transmit.header_len = wire::emit(&ip, repr, transmit.len, &mut out.header);
-        self.tally.segments_sent += 1;
+        self.tally.segments_sent += u64::from(self.segments_of(transmit.len));
         cx.emit(|| Event::SegmentSent {
             seq: repr.seq,
             len: transmit.len + u32::from(repr.flags.contains(Flags::FIN)),

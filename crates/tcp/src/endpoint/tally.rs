@@ -4,7 +4,7 @@
 //! What can be computed from what others keep is not counted here: octets acknowledged are the send buffer's, octets sent
 //! follow from sequence numbers.
 
-use super::{Endpoint, Segment};
+use super::{Endpoint, Segment, SendSide};
 use crate::event::DropReason;
 use base::{Bytes, Duration, Instant, RateSample, SeqNum};
 use recovery::{Delivered, Episode};
@@ -179,12 +179,18 @@ impl Endpoint {
         }
     }
 
+    /// How many segments make a frame with so many octets of payload.
+    #[inline]
+    pub(super) fn segments_of(&self, payload: Bytes) -> u32 {
+        if payload > self.snd.smss { payload.div_ceil(self.segment_size()) } else { 1 }
+    }
+
     /// A data segment, or a FIN without data, is about to leave. `payload` octets may make several segments.
     #[inline]
     pub(super) fn note_departure(&mut self, now: Instant, payload: Bytes, retransmits: u8) {
-        let segments = if payload > self.snd.smss { payload.div_ceil(self.segment_size()) } else { 1 };
-        self.tally.data_sent_ms = ms(now);
+        let segments = self.segments_of(payload);
         if payload > 0 {
+            self.tally.data_sent_ms = ms(now);
             self.tally.data_segments_sent = self.tally.data_segments_sent.wrapping_add(segments);
         }
         if retransmits > 0 {
@@ -231,7 +237,12 @@ impl Endpoint {
     #[inline]
     fn held(&self) -> Held {
         let unsent = self.data_end().distance_from(self.snd.nxt);
-        if self.snd_buf.len() == 0 || !self.may_send() {
+        let fin_waits = match self.snd.side {
+            SendSide::Open => false,
+            SendSide::FinQueued => true,
+            SendSide::FinSent => self.snd.una != self.snd.nxt,
+        };
+        if (self.snd_buf.len() == 0 && !fin_waits) || !self.may_send() {
             return Held::Nothing;
         }
         let size = self.segment_size();

@@ -1,6 +1,6 @@
 //! What an endpoint tells about itself: each number against a story in which it is known.
 
-use crate::testing::{MSS, Script, peer_options, quick};
+use crate::testing::{MSS, Script, peer_options, quick, tso_device};
 use crate::{CongestionState, Details, FlightSegments, Origin, RateLimit};
 use base::Duration;
 
@@ -61,6 +61,31 @@ fn times_are_counted_from_the_end_of_the_handshake() {
     script.pass(ms(7));
     let told = details(&script);
     assert_eq!((told.since_data_sent, told.since_data_received, told.since_ack_received), (ms(7), ms(7), ms(7)));
+}
+
+#[test]
+fn a_fin_is_something_to_send_but_no_data() {
+    let mut script = Script::connecting(quick());
+    script.finish_handshake(peer_options());
+    script.pass(ms(30));
+    script.shutdown();
+    script.pass(ms(20));
+    let told = details(&script);
+    assert_eq!((told.busy, told.since_data_sent, told.info.counters.data_segments_sent), (ms(20), ms(50), 0));
+    script.ack(2);
+    script.pass(ms(20));
+    assert_eq!(details(&script).busy, ms(20));
+}
+
+#[test]
+fn a_burst_is_as_many_segments_as_the_device_makes_of_it() {
+    let mut script = Script::connecting_on(quick(), tso_device());
+    script.finish_handshake(peer_options());
+    let before = details(&script).info.counters;
+    script.write(u64::from(4 * MSS));
+    let (frames, counters) = (script.data().len(), details(&script).info.counters);
+    assert!(frames < 4, "{frames} frames");
+    assert_eq!((counters.segments_sent - before.segments_sent, counters.data_segments_sent), (4, 4));
 }
 
 #[test]
