@@ -6,6 +6,7 @@ use crate::event::ConnEvent;
 use crate::testing::{Script, tso_device};
 use base::Duration;
 use cc::{ClassicConfig, CwndValidation, IdleRestart, InitialWindow, SlowStartConfig};
+use proptest::prelude::*;
 use test_case::test_case;
 use wire::Options;
 
@@ -398,4 +399,95 @@ fn a_write_that_is_cut_short_makes_no_room() {
     later(&mut script, 8_001);
     let details = script.stack.details(script.conn, script.now).expect("exists");
     assert_eq!(details.send_buffer, 82_944, "eighteen segments");
+}
+
+/// What may happen to a sender.
+#[derive(Clone, Debug)]
+enum Step {
+    Write(u64, Boundary),
+    /// Everything up to a part of what was sent is acknowledged, in 64ths.
+    Ack(u32),
+    /// Only the last segment arrived.
+    Sack,
+    Window(u16),
+    Cork(CorkConfig),
+    Nagle(NagleConfig),
+    Pass(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let boundary = prop_oneof![Just(Boundary::None), Just(Boundary::More), Just(Boundary::Record)];
+    prop_oneof![
+        4 => (1..40_000_u64, boundary).prop_map(|(len, boundary)| Step::Write(len, boundary)),
+        4 => (0..=64_u32).prop_map(Step::Ack),
+        1 => Just(Step::Sack),
+        1 => (0..300_u16).prop_map(Step::Window),
+        1 => prop_oneof![Just(CorkConfig::Off), Just(CorkConfig::On)].prop_map(Step::Cork),
+        1 => prop_oneof![Just(NagleConfig::Off), Just(NagleConfig::Minshall), Just(NagleConfig::Rfc896)]
+            .prop_map(Step::Nagle),
+        2 => (0..2_000_u64).prop_map(Step::Pass),
+    ]
+}
+
+/// The peer's view of what was sent: nothing is skipped, and where it ends.
+struct Peer {
+    acked: u32,
+    sent: u32,
+}
+
+impl Peer {
+    fn look(&mut self, script: &mut Script) {
+        for out in script.sent().into_iter().filter(|out| out.len > 0) {
+            assert!(out.seq <= self.sent, "{} to {} was skipped", self.sent, out.seq);
+            self.sent = self.sent.max(out.seq + out.len);
+        }
+    }
+}
+
+proptest! {
+    /// Whatever is written, acknowledged, held back and switched: nothing is skipped, the books balance after each step, and
+    /// in the end everything leaves.
+    #[test]
+    fn everything_written_leaves_in_order(steps in proptest::collection::vec(step(), 1..60), refill in any::<bool>()) {
+        let mut cfg = with_buffer(60_000);
+        cfg.send.growth = SendGrowth::WithWindow { max: 1 << 20 };
+        cfg.cc.idle_restart = IdleRestart::HalvePerRto;
+        chunks_of(&mut cfg).refill = if refill { ChunkRefill::FromNext } else { ChunkRefill::Never };
+        let mut script = established(cfg.clone(), 257, ms(20));
+        let (mut peer, mut written) = (Peer { acked: 1, sent: 1 }, 0);
+        for step in steps {
+            match step {
+                Step::Write(len, boundary) => written += script.write_with(len, boundary),
+                Step::Ack(part) => {
+                    peer.acked += (peer.sent - peer.acked) / 64 * part;
+                    script.ack(peer.acked);
+                }
+                Step::Sack if peer.sent > peer.acked + 1 => script.sack(peer.acked, &[(peer.sent - 1, peer.sent)]),
+                Step::Sack => {}
+                Step::Window(units) => script.peer_window = units,
+                Step::Cork(cork) => {
+                    cfg.send.cork = cork;
+                    script.reconfigure(cfg.clone());
+                }
+                Step::Nagle(nagle) => {
+                    cfg.send.nagle = nagle;
+                    script.reconfigure(cfg.clone());
+                }
+                Step::Pass(span) => script.pass(ms(span)),
+            }
+            peer.look(&mut script);
+        }
+        (cfg.send.cork, script.peer_window) = (CorkConfig::Off, 257);
+        script.reconfigure(cfg);
+        for _ in 0..400 {
+            peer.look(&mut script);
+            peer.acked = peer.sent;
+            script.ack(peer.acked);
+            script.pass(ms(200));
+        }
+        peer.look(&mut script);
+        prop_assert_eq!(u64::from(peer.sent), 1 + written);
+        let details = script.stack.details(script.conn, script.now).expect("exists");
+        prop_assert_eq!((details.send_memory, details.unsent), (0, 0));
+    }
 }
