@@ -2,7 +2,7 @@
 
 use crate::host::Host;
 use crate::reports::Told;
-use crate::socket::{Address, Opening, Sending};
+use crate::socket::{Address, Opening, Receiving, Sending};
 use crate::waiting::{Patience, Plugin};
 use base::Duration;
 use libc::{MSG_DONTWAIT, MSG_ERRQUEUE, POLLERR, POLLHUP, POLLNVAL, epoll_event, pollfd};
@@ -71,7 +71,7 @@ impl Plugin {
 
     /// `read` and its kin.
     pub fn receive(&self, fd: RawFd, pieces: &mut [&mut [u8]], flags: i32) -> Result<usize, Errno> {
-        let mut so_far = 0;
+        let mut receiving = Receiving::default();
         // There is no waiting for reports.
         let dont_wait = if flags & MSG_ERRQUEUE != 0 { MSG_DONTWAIT } else { 0 };
         let result = self.call_patiently(
@@ -80,10 +80,10 @@ impl Plugin {
                 if host.pipes.contains(fd) {
                     return host.pipe_read(fd, pieces);
                 }
-                host.receive(fd, pieces, flags, &mut so_far)
+                host.receive(fd, pieces, flags, &mut receiving)
             },
         );
-        or_so_far(result, so_far)
+        or_so_far(result, receiving.len)
     }
 
     /// `write` and its kin.

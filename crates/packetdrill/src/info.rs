@@ -52,8 +52,8 @@ pub(crate) const fn state_number(state: State) -> u8 {
         State::SynReceived => 3,
         State::FinWait1 => 4,
         State::FinWait2 => 5,
-        State::TimeWait => 6,
-        State::Closed => CLOSED,
+        // The socket of a connection in TIME-WAIT is closed as far as Linux is concerned.
+        State::TimeWait | State::Closed => CLOSED,
         State::CloseWait => 8,
         State::LastAck => 9,
         State::Closing => 11,
@@ -146,7 +146,8 @@ fn head(image: &mut Image, d: &Details) {
 fn times_and_sizes(image: &mut Image, d: &Details) {
     image.u32(16, d.info.smss);
     image.u32(20, d.rmss.max(DEFAULT_MSS));
-    image.u32(24, d.flight.outstanding);
+    // A SYN under way counts.
+    image.u32(24, d.flight.outstanding + u32::from(d.info.state == State::SynSent));
     image.u32(28, d.flight.sacked);
     image.u32(32, d.flight.lost);
     image.u32(36, d.flight.retransmitted);

@@ -2,7 +2,7 @@
 
 use crate::descriptor::Descriptor;
 use crate::host::Host;
-use crate::socket::{PollFlags, Sending, Wakes};
+use crate::socket::{PollFlags, Receiving, Sending, Wakes};
 use libc::{
     F_GETFD, F_GETFL, F_GETPIPE_SZ, F_SETFD, F_SETFL, F_SETPIPE_SZ, MSG_DONTWAIT, MSG_MORE, O_NONBLOCK, O_RDONLY,
 };
@@ -247,13 +247,13 @@ impl Host {
             return if len == 0 { Ok(0) } else { Err(Errno::EAGAIN) };
         }
         let mut octets = vec![0; most];
-        let mut taken = 0;
-        let result = self.receive(from, &mut [&mut octets], MSG_DONTWAIT, &mut taken);
-        if taken == 0 {
+        let mut receiving = Receiving::default();
+        let result = self.receive(from, &mut [&mut octets], MSG_DONTWAIT, &mut receiving);
+        if receiving.len == 0 {
             return result;
         }
-        self.pipes.pipe_mut(to, Side::Writing)?.put(&octets[..taken]);
-        Ok(taken)
+        self.pipes.pipe_mut(to, Side::Writing)?.put(&octets[..receiving.len]);
+        Ok(receiving.len)
     }
 
     fn splice_to_socket(&mut self, from: RawFd, to: RawFd, len: usize, flags: u32) -> Result<usize, Errno> {

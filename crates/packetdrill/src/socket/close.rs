@@ -22,7 +22,10 @@ impl Host {
         };
         let socket = self.socket_mut(fd)?;
         let conn = match socket.state {
-            State::Fresh => return Err(Errno::ENOTCONN),
+            State::Fresh => {
+                socket.shut_read |= read;
+                return Err(Errno::ENOTCONN);
+            }
             State::Listening(_) if !read => return Ok(()),
             State::Listening(_) => return self.disconnect(fd),
             State::Deferred(_) => return self.disconnect(fd),

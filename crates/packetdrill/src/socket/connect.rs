@@ -88,7 +88,7 @@ impl Host {
             tcp::State::Closed => {
                 self.discard(conn);
                 let socket = self.socket_mut(fd)?;
-                socket.state = State::Fresh;
+                socket.unconnect();
                 Err(socket.error.take().unwrap_or(Errno::ECONNABORTED))
             }
             _ => {
@@ -103,7 +103,7 @@ impl Host {
     pub(super) fn disconnect(&mut self, fd: RawFd) -> Result<(), Errno> {
         let socket = self.socket_mut(fd)?;
         let conn = socket.conn();
-        let was = std::mem::replace(&mut socket.state, State::Fresh);
+        let was = socket.unconnect();
         socket.error = None;
         socket.shut_read = false;
         if let Some(conn) = conn {

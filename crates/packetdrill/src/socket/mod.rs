@@ -16,6 +16,7 @@ mod send;
 pub(crate) use address::{Address, Family, encode};
 pub(crate) use connect::Opening;
 pub(crate) use readiness::PollFlags;
+pub(crate) use receive::Receiving;
 pub(crate) use send::Sending;
 
 use crate::descriptor::Descriptor;
@@ -40,6 +41,8 @@ pub(crate) struct Socket {
     pub settings: Settings,
     /// What `bind` chose, or a call that needed a port; the address may be the one that means every address.
     pub bound: Option<SocketAddr>,
+    /// Whose choice the port is.
+    pub port_of: PortOf,
     /// An error that no call has reported yet.
     pub error: Option<Errno>,
     /// `O_NONBLOCK`.
@@ -49,6 +52,15 @@ pub(crate) struct Socket {
     pub wakes: Wakes,
     /// Its error queue.
     pub reports: Reports,
+}
+
+/// Whose choice a socket's port is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PortOf {
+    /// The application's: it stays when a connection ends.
+    Application,
+    /// Nobody's in particular.
+    Nobody,
 }
 
 /// How far a socket has come.
@@ -96,12 +108,21 @@ impl Socket {
             config,
             settings: Settings::default(),
             bound: None,
+            port_of: PortOf::Nobody,
             error: None,
             nonblocking: false,
             shut_read: false,
             wakes: Wakes::default(),
             reports: Reports::default(),
         }
+    }
+
+    /// It has no connection any more: a port that nobody asked for is free again.
+    pub fn unconnect(&mut self) -> State {
+        if self.port_of == PortOf::Nobody {
+            self.bound = None;
+        }
+        std::mem::replace(&mut self.state, State::Fresh)
     }
 
     /// Its connection, opened or being opened.

@@ -1,6 +1,6 @@
 //! `socket`, `bind`, `listen`, `accept`.
 
-use super::{Address, Family, Listener, Socket, State};
+use super::{Address, Family, Listener, PortOf, Socket, State};
 use crate::descriptor::Descriptor;
 use crate::host::{Host, error_of};
 use crate::sysctl;
@@ -64,15 +64,18 @@ impl Host {
         if socket.bound.is_some() || !matches!(socket.state, State::Fresh) {
             return Err(Errno::EINVAL);
         }
+        let mut port_of = PortOf::Application;
         if address.port() == 0 {
             address.set_port(self.free_port());
+            port_of = PortOf::Nobody;
         } else if self.port_is_taken(fd, address) {
             return Err(Errno::EADDRINUSE);
         }
         if !address.ip().is_unspecified() {
             self.stack.add_address(address.ip());
         }
-        self.socket_mut(fd)?.bound = Some(address);
+        let socket = self.socket_mut(fd)?;
+        (socket.bound, socket.port_of) = (Some(address), port_of);
         Ok(())
     }
 

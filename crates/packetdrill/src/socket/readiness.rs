@@ -28,6 +28,7 @@ impl Host {
         let socket = self.socket(fd)?;
         let error = if socket.error.is_some() || !socket.reports.is_empty() { POLLERR } else { 0 };
         let conn = match &socket.state {
+            State::Fresh if socket.shut_read => return Ok(WRITABLE | READABLE | POLLRDHUP | POLLHUP | error),
             State::Fresh => return Ok(WRITABLE | POLLHUP | error),
             State::Listening(listener) => return Ok(if listener.waiting.is_empty() { 0 } else { READABLE }),
             State::Deferred(_) => return Ok(WRITABLE | error),

@@ -8,9 +8,18 @@ use nix::errno::Errno;
 use std::os::fd::RawFd;
 use tcp::Conn;
 
+/// How far a receiving call has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Receiving {
+    /// Octets that it has brought.
+    pub len: usize,
+    /// An attempt has found too little. A reader that waits is woken when there is as much as `SO_RCVLOWAT` says, even if
+    /// its own buffer is smaller.
+    waited: bool,
+}
+
 impl Host {
-    /// One attempt to receive into `pieces`. `so_far` counts what earlier attempts of the same call have brought, and this
-    /// one.
+    /// One attempt to receive into `pieces`, behind what earlier attempts of the same call have brought.
     ///
     /// # Errors
     /// `EAGAIN` while there is less than the caller waits for; `ENOTCONN`, `EINVAL`, and the connection's error, once.
@@ -19,7 +28,7 @@ impl Host {
         fd: RawFd,
         pieces: &mut [&mut [u8]],
         flags: i32,
-        so_far: &mut usize,
+        receiving: &mut Receiving,
     ) -> Result<usize, Errno> {
         if flags & MSG_ERRQUEUE != 0 {
             // Without room for control messages the report is lost, as in Linux.
@@ -31,31 +40,39 @@ impl Host {
         }
         let Some(conn) = socket.conn() else {
             let listens = matches!(socket.state, State::Listening(_));
-            return if listens { Err(Errno::ENOTCONN) } else { socket.take_error().and(Err(Errno::ENOTCONN)) };
+            return match (listens, socket.shut_read) {
+                (true, _) => Err(Errno::ENOTCONN),
+                (false, true) => socket.take_error().map(|()| 0),
+                (false, false) => socket.take_error().and(Err(Errno::ENOTCONN)),
+            };
         };
         if flags & MSG_OOB != 0 {
             // No octet is urgent.
             return Err(Errno::EINVAL);
         }
-        let wanted: usize = pieces.iter().map(|piece| piece.len()).sum();
-        let low = socket.settings.receive_low as usize;
-        let enough = if flags & MSG_WAITALL != 0 { wanted } else { wanted.min(low) };
-        self.take_octets(conn, pieces, flags, so_far);
-        if *so_far >= enough {
-            return Ok(*so_far);
+        let (low, shut_read, failed) = (socket.settings.receive_low, socket.shut_read, socket.error.is_some());
+        let queues = self.stack.queues(conn);
+        let fin_received = queues.is_some_and(|queues| queues.fin_received);
+        let ends = fin_received || self.is_over(conn) || shut_read || failed;
+        let slumbers = receiving.waited && queues.is_some_and(|queues| queues.readable < u64::from(low));
+        if !slumbers || ends {
+            self.take_octets(conn, pieces, flags, &mut receiving.len);
         }
-        let fin_received = self.stack.queues(conn).is_some_and(|queues| queues.fin_received);
-        let over = self.is_over(conn);
-        let socket = self.socket_mut(fd)?;
-        if !(fin_received || over || socket.shut_read || socket.error.is_some()) {
+        let wanted: usize = pieces.iter().map(|piece| piece.len()).sum();
+        let enough = if flags & MSG_WAITALL != 0 { wanted } else { wanted.min(low as usize) };
+        if receiving.len >= enough {
+            return Ok(receiving.len);
+        }
+        if !ends {
+            receiving.waited = true;
             return Err(Errno::EAGAIN);
         }
         // What the reader meets when nothing is left: the peer's FIN before an error, an error before our own end. Whoever
         // has octets in hand learns it with the next call.
-        if *so_far == 0 && !fin_received {
-            socket.take_error()?;
+        if receiving.len == 0 && !fin_received {
+            self.socket_mut(fd)?.take_error()?;
         }
-        Ok(*so_far)
+        Ok(receiving.len)
     }
 
     /// The oldest report of the error queue. There is no waiting for one.
