@@ -15,8 +15,10 @@ pub(crate) const DEFAULT_MTU: u16 = 1_500;
 const PROTOCOL_ICMP: u8 = 1;
 const PROTOCOL_ICMP6: u8 = 58;
 
-/// The device that packetdrill's init commands configure.
-const DEVICE: &str = "/sys/class/net/tun0";
+/// The device that packetdrill's init commands configure: its settings, and its MTU as version 6 of IP sees it. Both stand
+/// below `/proc/sys`, which shows the namespace one is in; `/sys` shows the one in which it was mounted.
+const DEVICE: &str = "/proc/sys/net/ipv4/conf/tun0";
+const DEVICE_MTU: [&str; 2] = ["/proc/sys/net/ipv6/conf/tun0/mtu", "/sys/class/net/tun0/mtu"];
 
 /// Whether the network namespace has the device that scripts configure.
 pub(crate) fn has_device() -> bool {
@@ -25,7 +27,8 @@ pub(crate) fn has_device() -> bool {
 
 /// The MTU of the device, if there is one.
 pub(crate) fn device_mtu() -> Option<u16> {
-    std::fs::read_to_string(format!("{DEVICE}/mtu")).ok()?.trim().parse().ok()
+    let read = |path| std::fs::read_to_string(path).ok()?.trim().parse().ok();
+    DEVICE_MTU.into_iter().find_map(read).filter(|_| has_device())
 }
 
 /// The octets of a frame.
