@@ -27,7 +27,7 @@ pub(super) struct Deferred {
 }
 
 impl Endpoint {
-    //= specs/rfc9293.md#handshake
+    //= specs/rfc9293.md#opening
     //# Data in a SYN waits until the connection is established.
     /// Keeps what a SYN carries beside itself.
     pub(crate) fn queue_syn_data(&mut self, syn: &Segment<'_>) {

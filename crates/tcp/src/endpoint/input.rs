@@ -173,6 +173,8 @@ impl Endpoint {
         Some(refused(DropReason::BadAck))
     }
 
+    //= specs/rfc9293.md#opening
+    //# A reset in SYN-RECEIVED returns a passive open to LISTEN, and refuses an active one.
     //= specs/rfc5961.md#resets
     //# A reset outside the receive window is dropped without an answer.
     //= specs/rfc5961.md#resets

@@ -273,6 +273,7 @@ impl Endpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::endpoint::Numbering;
     use test_case::test_case;
 
     #[test_case(1500, 1492)]
@@ -283,5 +284,23 @@ mod tests {
     #[test_case(0, 68)]
     fn the_next_smaller_common_size(len: u16, expected: u16) {
         assert_eq!(plateau_below(len), expected);
+    }
+
+    //= specs/rfc8201.md#the-path-mtu
+    //= type=test
+    //# A message that names less than 1280 octets, or more than the present path MTU, changes nothing.
+    #[test_case(1279, None; "less than any path of this version takes")]
+    #[test_case(1280, Some(1280))]
+    #[test_case(1499, Some(1499))]
+    #[test_case(1501, None; "more than what is sent")]
+    fn over_ipv6_a_router_is_believed(said: u32, expected: Option<u16>) {
+        let home = core::net::IpAddr::V6(core::net::Ipv6Addr::LOCALHOST);
+        let tuple = crate::FourTuple { remote_port: 7, local_port: 8, remote: home, local: home };
+        let numbering = Numbering { iss: base::SeqNum(1), ts_offset: 0 };
+        let (mut rng, mut off) = (base::Rng::new(1), trace::Off);
+        let mut cx = Cx::new(Instant::ZERO, &mut rng, trace::ConnId(1), &mut off);
+        let cfg = crate::testing::valid(crate::testing::quick());
+        let endpoint = Endpoint::connect(&cfg, tuple, numbering, 1500, &mut cx);
+        assert_eq!(endpoint.believed(said, 0).map(|(mtu, _)| mtu), expected);
     }
 }

@@ -72,6 +72,8 @@ impl Listener {
             (_, false, _) => AnswerToSyn::Connection,
         }
     }
+    //= specs/rfc4987.md#queue
+    //# The number of handshakes under way is bounded for each listener.
     fn syn_queue_full(&self) -> bool {
         self.embryonic > self.backlog
     }

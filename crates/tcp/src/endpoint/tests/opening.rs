@@ -196,7 +196,7 @@ fn crossed(cfg: Config, syn_data: u32) -> Script {
     script
 }
 
-//= specs/rfc9293.md#handshake
+//= specs/rfc9293.md#opening
 //= type=test
 //# Two SYNs that cross make one connection.
 #[test_case(Flags::SYN, 0; "the peer's SYN-ACK")]
@@ -244,10 +244,10 @@ fn data_in_crossing_syns_waits_for_the_end_of_the_handshake() {
     assert_eq!(script.info().readable, 100, "data in the SYN-ACK");
 }
 
-//= specs/rfc9293.md#handshake
+//= specs/rfc9293.md#opening
 //= type=test
-//# SYN-RECEIVED remembers whether the open was active or passive.
-//= specs/rfc9293.md#handshake
+//# A connection remembers which side opened it: a listener forgets an attempt that is reset, and goes on.
+//= specs/rfc9293.md#opening
 //= type=test
 //# A reset in SYN-RECEIVED returns a passive open to LISTEN, and refuses an active one.
 #[test]

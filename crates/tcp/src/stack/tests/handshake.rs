@@ -19,7 +19,7 @@ fn syn_acks(sent: &[TcpRepr]) -> usize {
     sent.iter().filter(|out| out.flags.contains(Flags::SYN)).count()
 }
 
-//= specs/rfc9293.md#handshake
+//= specs/rfc9293.md#opening
 //= type=test
 //# Data in a SYN waits until the connection is established.
 #[test]
@@ -74,7 +74,7 @@ fn data_in_a_syn_is_left_to_the_peer_where_the_configuration_says_so() {
     assert_eq!((readable(&bench, conn), bench.state(conn)), (0, "ESTABLISHED"));
 }
 
-//= specs/rfc9293.md#handshake
+//= specs/rfc9293.md#opening
 //= type=test
 //# A reset in SYN-RECEIVED returns a passive open to LISTEN, and refuses an active one.
 #[test]
