@@ -2,7 +2,7 @@
 //! left behind, and no octet lost, added or changed in either direction.
 //!
 //! The calls go through the C interface as packetdrill's go. What the application reads must go on where it last ended in
-//! the peer's stream ([`peer::octet_at`]), and what a segment carries must be what was written ([`books`]).
+//! the peer's stream (`peer::octet_at`), and what a segment carries must be what was written (`books`).
 
 mod books;
 mod peer;
