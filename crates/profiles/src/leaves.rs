@@ -284,7 +284,7 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("send.segmenter.min_segments", Count, |c| chunks(c).map(|chunks| Place::U32(&mut chunks.min_segments))),
     quantity!("send.segmenter.rtt_halving", Time, |c| chunks(c).map(|chunks| Place::Time(&mut chunks.rtt_halving))),
     choice!("send.segmenter.refill", |c| chunks(c).map(|chunks| &mut chunks.refill),
-        "never" => ChunkRefill::Never, "from_next" => ChunkRefill::FromNext),
+        "never" => ChunkRefill::Never, "to_segment" => ChunkRefill::ToSegment, "to_burst" => ChunkRefill::ToBurst),
     choice!("send.push", |c| Some(&mut c.send.push),
         "last_queued" => PushConfig::LastQueued, "writes" => PushConfig::Writes),
     choice!("send.nagle", |c| Some(&mut c.send.nagle),

@@ -90,8 +90,10 @@ pub struct ChunksConfig {
 pub enum ChunkRefill {
     /// It leaves as it is.
     Never,
-    /// It takes octets from the next one, unless a record ends between them.
-    FromNext,
+    /// It takes what its last segment lacks from the next one, unless a record ends between them.
+    ToSegment,
+    /// It takes what its burst lacks from the next one, unless a record ends between them.
+    ToBurst,
 }
 
 /// Which segments carry PSH (RFC 9293 §3.9.1.2).

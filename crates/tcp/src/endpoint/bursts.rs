@@ -1,5 +1,5 @@
 //! Bursts of a segmenter that keeps chunks: when the unsent chunks are looked at, and what the connection knows then
-//! ([`crate::send::burst`] decides); also how far the congestion window was used when nothing more can leave.
+//! ([`crate::send::burst`] decides).
 //!
 //! Chunks are looked at when something happened that may let them go: a write, a segment from the peer, a change of settings,
 //! the pacer. What is let go is a burst, and leaves as soon as its turn comes; the numbers here count it as sent.
@@ -7,15 +7,13 @@
 use super::mtu_search::ProbeNow;
 use super::output::TxBuf;
 use super::{Endpoint, Frames, SendSide};
-use crate::config::{ChunkRefill, ChunksConfig, CorkConfig, NagleConfig, PushConfig, SendAccounting, SendGrowth};
+use crate::config::{ChunkRefill, ChunksConfig, CorkConfig, NagleConfig, PushConfig};
 use crate::cx::Cx;
 use crate::send::CwndUsage;
 use crate::send::burst::{By, Hold, Place, Scope, SmallRule, Verdict, View, Wait, max_segments};
 use crate::send::chunks::{Chunk, Push};
 use crate::send::nagle::Outstanding;
-use crate::send::window::Standing;
 use base::{Bytes, Duration, Instant, SeqNum};
-use cc::IdleRestart;
 use recovery::Episode;
 use trace::Observer;
 
@@ -179,9 +177,14 @@ impl Endpoint {
     fn view(&mut self, cfg: &ChunksConfig, now: Instant, rule: SmallRule, scope: Scope) -> Option<View> {
         let head = self.snd_buf.chunks()?.head()?;
         let mut view = self.view_of(cfg, head, now, rule, scope);
-        let fits = view.quota().saturating_mul(view.size);
-        if cfg.refill == ChunkRefill::FromNext && fits > head.len {
-            self.snd_buf.chunks_mut().grow_head(fits - head.len);
+        let burst = view.quota().saturating_mul(view.size);
+        let wanted = match cfg.refill {
+            ChunkRefill::Never => 0,
+            ChunkRefill::ToSegment => head.len.next_multiple_of(view.size).min(burst),
+            ChunkRefill::ToBurst => burst,
+        };
+        if wanted > head.len {
+            self.snd_buf.chunks_mut().grow_head(wanted - head.len);
             view.head = self.snd_buf.chunks()?.head()?;
             view.place = self.place_of_head();
         }
@@ -221,7 +224,7 @@ impl Endpoint {
     }
 
     /// Segments in flight, with those that were let go.
-    fn segments_in_flight(&self) -> u32 {
+    pub(super) fn segments_in_flight(&self) -> u32 {
         let (board, smss) = (&self.rec.board, self.snd.smss);
         let planned = self.snd_buf.chunks().map_or(0, |chunks| chunks.segments_behind(self.sent_offset(), smss));
         (board.outstanding_segments() + planned).saturating_sub(board.departed_bytes() / smss)
@@ -309,91 +312,5 @@ impl Endpoint {
         if self.write_blocked {
             self.make_room(now);
         }
-    }
-
-    /// Nothing more can leave for now: was the window used, and has a writer room again?
-    #[inline]
-    pub(super) fn after_run(&mut self, now: Instant) {
-        let (window, smss) = (self.cc.window(), self.snd.smss);
-        let used = self.usage.on_held(|| Standing {
-            now,
-            una: self.snd.una,
-            nxt: self.snd.nxt,
-            outstanding: self.rec.board.len() as u32,
-            in_flight: self.rec.board.outstanding_segments(),
-            cwnd: window.cwnd() / smss,
-            in_slow_start: window.in_slow_start(),
-            rto: self.rec.rto.current().duration(),
-        });
-        if let Some(used) = used.filter(|_| self.cfg.cc.idle_restart == IdleRestart::HalvePerRto) {
-            self.on_unused(now, used);
-        }
-        // A write that was cut short makes no room by itself.
-        let heard = core::mem::take(&mut self.heard);
-        if heard && self.write_blocked && self.chunks_config().is_some() {
-            self.make_room(now);
-        }
-    }
-
-    /// The window was not filled for an RTO, and `used` segments of it were at most.
-    fn on_unused(&mut self, now: Instant, used: u32) {
-        let used = used.saturating_mul(self.snd.smss).max(self.cfg.cc.initial_window.octets(self.snd.smss));
-        let cwnd = self.cc.window().cwnd();
-        if self.rec.episode == Episode::Open && !self.write_blocked && used < cwnd {
-            self.cc.on_unused(cwnd / 2 + used / 2);
-        }
-        self.usage.restart(now);
-    }
-
-    /// RFC 2861 §3.2: after a pause the window is halved for each RTO of it, but not below the initial one.
-    pub(super) fn restart_if_idle(&mut self, now: Instant) {
-        if self.cfg.cc.idle_restart == IdleRestart::Off {
-            return;
-        }
-        let (mut idle, rto) = (self.tally.since_data_sent(now), self.rec.rto.current().duration());
-        if idle <= rto {
-            return;
-        }
-        let mut cwnd = self.cc.window().cwnd();
-        let floor = self.cfg.cc.initial_window.octets(self.snd.smss).min(cwnd);
-        while idle > rto && cwnd > floor {
-            idle = idle.saturating_sub(rto);
-            cwnd /= 2;
-        }
-        self.cc.on_unused(cwnd.max(floor));
-        self.usage.restart(now);
-    }
-
-    /// The memory of what is buffered, as it counts against the buffer.
-    pub(super) fn queued_memory(&self) -> Bytes {
-        let cost = match self.cfg.send.accounting {
-            SendAccounting::Octets => 0,
-            SendAccounting::Chunks { head, record } => head + record,
-        };
-        let chunks = self.snd_buf.chunks().map_or(0, |chunks| chunks.count());
-        self.snd_buf.len().saturating_add(chunks.saturating_mul(cost))
-    }
-
-    /// The send buffer grows to twice the memory that the segments of a congestion window take, if it may.
-    pub(super) fn grow_send_buffer(&mut self) {
-        let SendGrowth::WithWindow { max } = self.cfg.send.growth else { return };
-        let (head, record) = match self.cfg.send.accounting {
-            SendAccounting::Octets => (0, 0),
-            SendAccounting::Chunks { head, record } => (head, record),
-        };
-        let smss = self.snd.smss;
-        let window = self.cc.window().cwnd().max(self.cfg.cc.initial_window.octets(smss));
-        let segment = (smss + head).next_power_of_two() + record;
-        let grown = (window / smss).saturating_mul(2 * segment).min(max);
-        self.snd_buf.set_capacity(self.snd_buf.capacity().max(grown));
-    }
-
-    /// A writer waits: the buffer grows, unless the congestion window is full, and the writer is woken if there is room.
-    fn make_room(&mut self, now: Instant) {
-        if self.segments_in_flight() < self.cc.window().cwnd() / self.snd.smss {
-            self.grow_send_buffer();
-            self.usage.restart(now);
-        }
-        self.wake_writer();
     }
 }

@@ -38,6 +38,7 @@ mod time_wait;
 mod timeout;
 mod undo;
 mod urgent;
+mod usage;
 mod write;
 
 pub(crate) use fastopen::{Answers, FastOpenAnswer, FastOpenNews};

@@ -1,7 +1,7 @@
 //! Writing (RFC 9293 §3.9.1.2): octets or the position-coded pattern, how much is taken, and when a writer is woken.
 
 use super::{Endpoint, SendSide};
-use crate::config::{CorkConfig, NagleConfig, PushConfig, SendAccounting, SendConfig};
+use crate::config::{CorkConfig, NagleConfig, PushConfig, SendAccounting, SendConfig, SendGrowth};
 use crate::cx::Cx;
 use crate::event::WriteError;
 use crate::send::SendBuffer;
@@ -259,5 +259,38 @@ impl Endpoint {
         if self.write_blocked {
             self.wake_writer();
         }
+    }
+
+    /// The memory of what is buffered, as it counts against the buffer.
+    pub(super) fn queued_memory(&self) -> Bytes {
+        let cost = match self.cfg.send.accounting {
+            SendAccounting::Octets => 0,
+            SendAccounting::Chunks { head, record } => head + record,
+        };
+        let chunks = self.snd_buf.chunks().map_or(0, |chunks| chunks.count());
+        self.snd_buf.len().saturating_add(chunks.saturating_mul(cost))
+    }
+
+    /// The send buffer grows to twice the memory that the segments of a congestion window take, if it may.
+    pub(super) fn grow_send_buffer(&mut self) {
+        let SendGrowth::WithWindow { max } = self.cfg.send.growth else { return };
+        let (head, record) = match self.cfg.send.accounting {
+            SendAccounting::Octets => (0, 0),
+            SendAccounting::Chunks { head, record } => (head, record),
+        };
+        let smss = self.snd.smss;
+        let window = self.cc.window().cwnd().max(self.cfg.cc.initial_window.octets(smss));
+        let segment = (smss + head).next_power_of_two() + record;
+        let grown = (window / smss).saturating_mul(2 * segment).min(max);
+        self.snd_buf.set_capacity(self.snd_buf.capacity().max(grown));
+    }
+
+    /// A writer waits: the buffer grows, unless the congestion window is full, and the writer is woken if there is room.
+    pub(super) fn make_room(&mut self, now: Instant) {
+        if self.segments_in_flight() < self.cc.window().cwnd() / self.snd.smss {
+            self.grow_send_buffer();
+            self.usage.restart(now);
+        }
+        self.wake_writer();
     }
 }

@@ -82,7 +82,7 @@ fn a_buffer_takes_whole_chunks_and_each_half_of_a_window_leaves_in_bursts_of_its
 #[test]
 fn a_refilled_chunk_leaves_in_bursts_of_full_size() {
     let mut cfg = with_buffer(50_000);
-    chunks_of(&mut cfg).refill = ChunkRefill::FromNext;
+    chunks_of(&mut cfg).refill = ChunkRefill::ToBurst;
     let mut script = near(cfg);
     script.write_with(59_000, Boundary::None);
     script.sent();
@@ -90,6 +90,24 @@ fn a_refilled_chunk_leaves_in_bursts_of_full_size() {
     assert_eq!(script.frames(), ["P. 10001:20001", "P. 20001:30001"]);
     later(&mut script, 26_001);
     assert_eq!(script.frames(), ["P. 30001:48001"], "half of 36 segments");
+}
+
+#[test_case(ChunkRefill::Never, &[". 1001:1501"]; "the second small one waits for the first")]
+#[test_case(ChunkRefill::ToSegment, &["P. 1001:2001"]; "they are one")]
+#[test_case(ChunkRefill::ToBurst, &["P. 1001:2001"]; "so they are")]
+fn chunks_of_half_a_small_window_become_a_segment_when_it_opens(refill: ChunkRefill, expected: &[&str]) {
+    let mut cfg = chunked();
+    chunks_of(&mut cfg).refill = refill;
+    let mut script = Script::connecting_on(cfg, tso_device());
+    script.peer_window = 1_000;
+    script.finish_handshake(Options { mss: Some(1_000), sack_permitted: true, ..Options::default() });
+    script.write(2_000);
+    assert_eq!(script.frames(), [". 1:501", "P. 501:1001"]);
+    script.peer_window = 0;
+    later(&mut script, 1_001);
+    script.peer_window = 5_000;
+    later(&mut script, 1_001);
+    assert_eq!(script.frames(), expected);
 }
 
 #[test]
@@ -280,7 +298,7 @@ fn a_peer_with_a_small_window_gets_segments_of_half_of_it() {
 fn no_more_is_taken_while_too_much_waits_to_be_sent() {
     let mut cfg = with_buffer(50_000);
     cfg.send.notsent_lowat = Some(32_000);
-    chunks_of(&mut cfg).refill = ChunkRefill::FromNext;
+    chunks_of(&mut cfg).refill = ChunkRefill::ToBurst;
     cfg.send.growth = SendGrowth::WithWindow { max: 4 << 20 };
     let mut script = near(cfg);
     assert_eq!(script.write_with(59_000, Boundary::None), 42_000);
@@ -296,7 +314,7 @@ fn no_more_is_taken_while_too_much_waits_to_be_sent() {
 #[test]
 fn a_writer_is_woken_when_a_third_of_the_buffer_is_free() {
     let mut cfg = with_buffer(42_000);
-    chunks_of(&mut cfg).refill = ChunkRefill::FromNext;
+    chunks_of(&mut cfg).refill = ChunkRefill::ToBurst;
     chunks_of(&mut cfg).min_segments = 10;
     let mut script = Script::connecting_on(cfg, tso_device());
     script.pass(ms(100));
@@ -317,7 +335,7 @@ fn a_writer_is_woken_when_a_third_of_the_buffer_is_free() {
 fn a_buffer_that_held_the_writer_back_grows_with_the_congestion_window() {
     let mut cfg = with_buffer(50_000);
     cfg.send.growth = SendGrowth::WithWindow { max: 4 << 20 };
-    chunks_of(&mut cfg).refill = ChunkRefill::FromNext;
+    chunks_of(&mut cfg).refill = ChunkRefill::ToBurst;
     let mut script = near(cfg);
     let buffer = |script: &Script| script.stack.details(script.conn, script.now).expect("exists").send_buffer;
     script.write_with(59_000, Boundary::None);
@@ -344,7 +362,7 @@ fn idle_restart() -> Config {
     let mut cfg = chunked();
     cfg.cc.idle_restart = IdleRestart::HalvePerRto;
     chunks_of(&mut cfg).min_segments = 10;
-    chunks_of(&mut cfg).refill = ChunkRefill::FromNext;
+    chunks_of(&mut cfg).refill = ChunkRefill::ToBurst;
     cfg
 }
 
@@ -448,11 +466,14 @@ proptest! {
     /// Whatever is written, acknowledged, held back and switched: nothing is skipped, the books balance after each step, and
     /// in the end everything leaves.
     #[test]
-    fn everything_written_leaves_in_order(steps in proptest::collection::vec(step(), 1..60), refill in any::<bool>()) {
+    fn everything_written_leaves_in_order(
+        steps in proptest::collection::vec(step(), 1..60),
+        refill in prop_oneof![Just(ChunkRefill::Never), Just(ChunkRefill::ToSegment), Just(ChunkRefill::ToBurst)],
+    ) {
         let mut cfg = with_buffer(60_000);
         cfg.send.growth = SendGrowth::WithWindow { max: 1 << 20 };
         cfg.cc.idle_restart = IdleRestart::HalvePerRto;
-        chunks_of(&mut cfg).refill = if refill { ChunkRefill::FromNext } else { ChunkRefill::Never };
+        chunks_of(&mut cfg).refill = refill;
         let mut script = established(cfg.clone(), 257, ms(20));
         let (mut peer, mut written) = (Peer { acked: 1, sent: 1 }, 0);
         for step in steps {
