@@ -14,7 +14,7 @@ use std::path::Path;
 use tcp::FastOpenKeys;
 use tcp::config::{
     Config, Discovery, EcnNegotiation, EcnSynAgain, FastOpenClient, FastOpenServer, MtuProbing, SackConfig,
-    SegmenterConfig, TimeWaitReset, TimeWaitReuse, TimestampConfig,
+    SegmenterConfig, SynCookies, TimeWaitReset, TimeWaitReuse, TimestampConfig,
 };
 
 /// Where the namespace shows them.
@@ -67,6 +67,7 @@ const NAMES: &[&str] = &[
     "ipv4/tcp_syn_linear_timeouts",
     "ipv4/tcp_syn_retries",
     "ipv4/tcp_synack_retries",
+    "ipv4/tcp_syncookies",
     "ipv4/tcp_timestamps",
     "ipv4/tcp_tso_rtt_log",
     "ipv4/tcp_tso_win_divisor",
@@ -310,6 +311,12 @@ impl Sysctls {
         }
         self.edit_retries(config);
         self.edit_time_wait(config);
+        match self.number("ipv4/tcp_syncookies") {
+            Some(0) => config.handshake.cookies = SynCookies::Off,
+            Some(1) => config.handshake.cookies = SynCookies::WhenFull,
+            Some(_) => config.handshake.cookies = SynCookies::Always,
+            None => {}
+        }
     }
 
     /// What may end TIME-WAIT early. Reuse for loopback alone is none: there is none here.

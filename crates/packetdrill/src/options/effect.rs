@@ -6,7 +6,9 @@ use crate::sysctl::{Sysctls, notsent_lowat, set_rto_max, set_rto_min};
 use base::Duration;
 use libc::*;
 use std::sync::Arc;
-use tcp::config::{Config, CorkConfig, Discovery, FastOpenClient, FastOpenServer, KeepAliveConfig, NagleConfig};
+use tcp::config::{
+    Config, CorkConfig, DeferAccept, Discovery, FastOpenClient, FastOpenServer, KeepAliveConfig, NagleConfig,
+};
 use tcp::{AckPace, FastOpenKeys};
 
 /// What setting an option to this number asks for.
@@ -126,6 +128,10 @@ impl Options {
         if let Some(seconds) = self.set_number(SOL_TCP, TCP_LINGER2) {
             // Below zero there is no waiting.
             config.timers.fin_wait_2 = seconds_of(seconds);
+        }
+        if let Some(seconds) = self.set_number(SOL_TCP, TCP_DEFER_ACCEPT) {
+            let wait = (seconds > 0).then(|| DeferAccept::For(seconds_of(seconds)));
+            config.handshake.defer_accept = wait.unwrap_or(DeferAccept::Off);
         }
         if let Some(ms) = self.set_number(SOL_TCP, TCP_USER_TIMEOUT) {
             config.retries.user_timeout = (ms > 0).then(|| Duration::from_millis(ms.unsigned_abs().into()));

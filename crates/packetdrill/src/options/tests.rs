@@ -3,7 +3,7 @@
 use super::names::*;
 use super::*;
 use libc::*;
-use tcp::config::{Discovery, FastOpenServer, KeepAliveConfig, NagleConfig};
+use tcp::config::{DeferAccept, Discovery, FastOpenServer, KeepAliveConfig, NagleConfig};
 use test_case::test_case;
 
 /// What the kernel's namespace said while it was asked.
@@ -389,6 +389,9 @@ fn a_silent_peer_is_borne_with_as_options_say() {
     let (idle, interval) = (Duration::from_secs(10), Duration::from_secs(2));
     assert_eq!(set(SOL_SOCKET, SO_KEEPALIVE, 1).keepalive, KeepAliveConfig::On { idle, interval, count: 3 });
     assert_eq!(set(SOL_SOCKET, SO_KEEPALIVE, 0).keepalive, KeepAliveConfig::Off);
+    let defer = DeferAccept::For(Duration::from_secs(7));
+    assert_eq!(set(SOL_TCP, TCP_DEFER_ACCEPT, 4).handshake.defer_accept, defer, "three timeouts");
+    assert_eq!(set(SOL_TCP, TCP_DEFER_ACCEPT, 0).handshake.defer_accept, DeferAccept::Off);
     assert_eq!(set(SOL_TCP, TCP_USER_TIMEOUT, 1_500).retries.user_timeout, Some(Duration::from_millis(1_500)));
     assert_eq!(set(SOL_TCP, TCP_USER_TIMEOUT, 0).retries.user_timeout, None);
     assert_eq!(set(SOL_TCP, TCP_LINGER2, -1).timers.fin_wait_2, Duration::ZERO);

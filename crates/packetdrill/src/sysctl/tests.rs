@@ -2,7 +2,7 @@
 
 use super::*;
 use recovery::rtt::RttVariation;
-use tcp::config::{ReceiveWindowConfig, WindowScaleConfig};
+use tcp::config::{ReceiveWindowConfig, SynCookies, WindowScaleConfig};
 use test_case::test_case;
 
 /// What is read from a directory in which these files stand.
@@ -151,6 +151,12 @@ fn time_wait_follows() {
     let reuse = |mode: &str| with("ipv4/tcp_tw_reuse", mode).timers.time_wait_reuse;
     assert_eq!(reuse("1"), TimeWaitReuse::After(Duration::from_secs(1)));
     assert_eq!((reuse("0"), reuse("2")), (TimeWaitReuse::Never, TimeWaitReuse::Never));
+}
+
+#[test]
+fn syn_cookies_follow() {
+    let cookies = |mode: &str| with("ipv4/tcp_syncookies", mode).handshake.cookies;
+    assert_eq!(["0", "1", "2"].map(cookies), [SynCookies::Off, SynCookies::WhenFull, SynCookies::Always]);
 }
 
 #[test]
