@@ -1,6 +1,6 @@
 //! The application's side of a stack.
 
-use super::{Conn, ConnectError, LocalEnd, Stack, StackCounters};
+use super::{Conn, ConnectError, LocalEnd, PORT_STEPS_MAX, Stack, StackCounters};
 use super::{Segmentation, StackEvent, slots::Admission, slots::Slot};
 use crate::config::ValidConfig;
 use crate::cx::{Cx, StackCx};
@@ -83,6 +83,14 @@ impl Stack {
         (id, self.rng.fork(&format!("connection/{}", id.0)))
     }
 
+    //= specs/rfc6056.md#selection
+    //# From one connection to the next the port moves on by a random number of steps.
+    //= specs/rfc6056.md#selection
+    //# How far it moves can be bounded, so that a port does not come back soon.
+    //= specs/rfc6056.md#selection
+    //# A port that is in use towards the same destination is passed over.
+    /// RFC 6056 §3.3.5: who sees one of our ports has to guess the next among many, and yet a port comes back only after many
+    /// connections, when what the last one left on the way is gone.
     fn free_tuple(
         &mut self,
         now: Instant,
@@ -93,11 +101,11 @@ impl Stack {
     ) -> Result<FourTuple, ConnectError> {
         let (first, count) = (*ports.start(), ports.len() as u32);
         let mut tuple = FourTuple { remote_port: remote.port(), local_port: 0, remote: remote.ip(), local };
-        for _ in 0..count {
-            let step = self.next_port % count;
-            self.next_port = self.next_port.wrapping_add(1);
+        let begin = self.next_port;
+        self.next_port = begin.wrapping_add(1 + self.rng.below(PORT_STEPS_MAX) as u32);
+        for tried in 0..count {
             // Below the range's length, which fits.
-            tuple.local_port = first + step as u16;
+            tuple.local_port = first + (begin.wrapping_add(tried) % count) as u16;
             // A port that the application named is its own affair; others keep off those of listeners.
             let listened = count > 1 && self.listeners.keys().any(|on| on.port == tuple.local_port);
             if tuple.local_port != 0 && !listened && self.is_free(&tuple, cfg, now) {

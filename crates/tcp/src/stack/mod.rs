@@ -211,7 +211,7 @@ pub struct Stack {
     tx: TxBuf,
     scratch: Vec<u8>,
     paths: PathCache,
-    /// Counts the ports that were tried.
+    /// Where the search for a local port begins, from the front of the range.
     next_port: u32,
     fast_open: FastOpenStack,
     counters: StackCounters,
@@ -248,6 +248,9 @@ impl Stack {
     }
 }
 
+/// Steps that the local port moves on at most from one connection to the next: RFC 6056 §3.3.5 proposes this number.
+const PORT_STEPS_MAX: u64 = 500;
+
 /// Which of its addresses and ports a stack opens a connection from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalEnd {
@@ -257,6 +260,8 @@ pub struct LocalEnd {
     pub ports: RangeInclusive<u16>,
 }
 
+//= specs/rfc6056.md#selection
+//# Ports are chosen from the whole dynamic range.
 impl Default for LocalEnd {
     /// Any address, and the dynamic ports (RFC 6335 §6).
     fn default() -> Self {

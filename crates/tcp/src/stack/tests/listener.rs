@@ -144,3 +144,51 @@ fn the_application_may_choose_the_local_end() {
     let strange = bench.cx(|stack, cx| stack.connect_from(cx, &cfg, &from, remote));
     assert_eq!(strange.err(), Some(ConnectError::NoLocalAddress));
 }
+
+//= specs/rfc6056.md#selection
+//= type=test
+//# Ports are chosen from the whole dynamic range.
+//= specs/rfc6056.md#selection
+//= type=test
+//# From one connection to the next the port moves on by a random number of steps.
+//= specs/rfc6056.md#selection
+//= type=test
+//# How far it moves can be bounded, so that a port does not come back soon.
+#[test]
+fn successive_ports_are_a_random_number_of_steps_apart() {
+    let mut bench = Bench::new();
+    let cfg = valid(quick());
+    let ports: Vec<i32> = (0..2000)
+        .map(|_| {
+            let conn = bench.cx(|stack, cx| stack.connect(cx, &cfg, SocketAddr::new(PEER, 7))).expect("connects");
+            let port = bench.stack.endpoint(conn).expect("exists").tuple().local_port;
+            bench.cx(|stack, cx| stack.abort(cx, conn));
+            bench.cx(|stack, cx| stack.release(cx, conn));
+            i32::from(port)
+        })
+        .collect();
+    assert!(ports.iter().all(|port| *port >= 49_152));
+    let steps: Vec<i32> = ports.windows(2).map(|pair| (pair[1] - pair[0]).rem_euclid(16_384)).collect();
+    assert!(steps.iter().all(|step| (1..=500).contains(step)));
+    let mut fifths = [0; 5];
+    steps.iter().for_each(|step| fifths[(step - 1) as usize / 100] += 1);
+    assert!(fifths.iter().all(|count| (330..=470).contains(count)), "{fifths:?} of 2000 steps");
+    for window in ports.windows(30) {
+        let distinct: BTreeSet<i32> = window.iter().copied().collect();
+        assert_eq!(distinct.len(), 30, "none comes back within thirty connections");
+    }
+}
+
+//= specs/rfc6056.md#selection
+//= type=test
+//# A port that is in use towards the same destination is passed over.
+#[test]
+fn every_port_of_a_range_is_found_before_it_is_exhausted() {
+    let mut bench = Bench::new();
+    let cfg = valid(quick());
+    let from = LocalEnd { address: None, ports: 5000..=5019 };
+    let mut connect = |port| bench.cx(|stack, cx| stack.connect_from(cx, &cfg, &from, SocketAddr::new(PEER, port)));
+    assert!((0..20).all(|_| connect(7).is_ok()));
+    assert_eq!(connect(7).err(), Some(ConnectError::PortsExhausted));
+    assert!(connect(8).is_ok(), "another destination has all of them");
+}
