@@ -4,6 +4,7 @@
 //! place that runs a turn; [`crate::waiting`] moves the clock and lets blocked calls look again.
 
 use crate::clock::Clock;
+use crate::cut::{Cut, device_cut, packets};
 use crate::epoll::Epoll;
 use crate::flags::Flags;
 use crate::netdev;
@@ -16,14 +17,10 @@ use nix::errno::Errno;
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::RawFd;
 use tcp::{
-    Budget, CloseReason, Conn, ConnEvent, DeviceCaps, IcmpError, ListenOn, RxFrame, Segmentation, Sent, Stack,
-    StackConfig, StackCx, StackEvent, TxChecksum, turn,
+    Budget, CloseReason, Conn, ConnEvent, DeviceCaps, IcmpError, ListenOn, RxFrame, Sent, Stack, StackConfig, StackCx,
+    StackEvent, TxChecksum, turn,
 };
 use wire::Unreachable;
-
-/// Payload of the largest frame: as much as an IP packet's length field covers beside headers, and as hosts with segmentation
-/// offload send.
-const TSO_MAX_BYTES: u32 = 65_215;
 
 /// A packet of the stack's, with the moment it was sent.
 #[derive(Clone, Debug)]
@@ -44,6 +41,8 @@ pub(crate) struct Host {
     /// Whose descriptor a connection belongs to; none has one that waits to be accepted.
     pub owners: BTreeMap<Conn, RawFd>,
     pub out: VecDeque<Emitted>,
+    /// What the device does with bursts.
+    cut: Cut,
     pub watch: Watch,
     /// The ICMP message that has just arrived.
     pub blame: Option<Blame>,
@@ -61,12 +60,13 @@ impl Host {
     pub fn new(flags: Flags) -> Self {
         Self {
             clock: Clock::new(),
-            stack: stack(&flags, netdev::DEFAULT_MTU),
+            stack: stack(&flags, netdev::DEFAULT_MTU, Cut::Never),
             sockets: BTreeMap::new(),
             epolls: BTreeMap::new(),
             pipes: Pipes::default(),
             owners: BTreeMap::new(),
             out: VecDeque::new(),
+            cut: Cut::Never,
             watch: Watch::new(flags.trace.as_deref()),
             blame: None,
             next_port: FIRST_PORT,
@@ -89,7 +89,8 @@ impl Host {
         self.begun = true;
         self.clock.begin();
         let mtu = self.flags.mtu.or_else(netdev::device_mtu).unwrap_or(netdev::DEFAULT_MTU);
-        self.stack = stack(&self.flags, mtu);
+        self.cut = device_cut();
+        self.stack = stack(&self.flags, mtu, self.cut);
     }
 
     pub fn now(&self) -> Instant {
@@ -122,9 +123,9 @@ impl Host {
     /// One turn at the present moment: what arrived, timers that are due, what is ready to leave; then the events.
     pub fn drive(&mut self, rx: Option<RxFrame<'_>>) {
         let now = self.clock.now();
-        let out = &mut self.out;
+        let (out, cut) = (&mut self.out, self.cut);
         let mut tx = |frame: tcp::TxFrame<'_>| {
-            out.push_back(Emitted { at: now, octets: netdev::packet(&frame) });
+            out.extend(packets(&frame, cut).into_iter().map(|octets| Emitted { at: now, octets }));
             Sent::Accepted
         };
         let mut cx = StackCx::new(now, &mut self.watch);
@@ -281,11 +282,10 @@ fn errno_of(error: IcmpError) -> Errno {
 }
 
 /// A stack without connections. Its secrets are fixed: the same script gives the same packets.
-fn stack(flags: &Flags, mtu: u16) -> Stack {
+fn stack(flags: &Flags, mtu: u16, cut: Cut) -> Stack {
     let rng = Rng::new(0).fork("packetdrill");
     let mut secret = rng.fork("isn");
-    let device =
-        DeviceCaps { mtu, checksum: TxChecksum::Compute, segmentation: Segmentation::Tso { max_bytes: TSO_MAX_BYTES } };
+    let device = DeviceCaps { mtu, checksum: TxChecksum::Compute, segmentation: cut.segmentation() };
     let isn_secret = [secret.next_u64(), secret.next_u64()];
     Stack::new(StackConfig { addresses: flags.local.clone(), device, isn_secret }, rng.fork("stack"))
 }

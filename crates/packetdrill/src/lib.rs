@@ -15,6 +15,7 @@
 pub mod abi;
 mod calls;
 mod clock;
+mod cut;
 mod descriptor;
 mod epoll;
 #[allow(unsafe_code, reason = "the C interface: pointers come in, slices go on")]

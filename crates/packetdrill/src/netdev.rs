@@ -1,7 +1,7 @@
 //! The device: complete IP packets in, complete IP packets out.
 //!
 //! A frame of many segments goes out as one packet, as a host with segmentation offload shows it to whoever looks above the
-//! device; its length fits the IP header's field. A segment that comes in may be larger than any link's.
+//! device; its length fits the IP header's field (`cut` says when not). A segment that comes in may be larger than any link's.
 
 use crate::host::{Emitted, Host};
 use crate::reports::Blame;
@@ -15,14 +15,16 @@ pub(crate) const DEFAULT_MTU: u16 = 1_500;
 const PROTOCOL_ICMP: u8 = 1;
 const PROTOCOL_ICMP6: u8 = 58;
 
-/// The device that packetdrill's init commands configure: its settings, and its MTU as version 6 of IP sees it. Both stand
-/// below `/proc/sys`, which shows the namespace one is in; `/sys` shows the one in which it was mounted.
-const DEVICE: &str = "/proc/sys/net/ipv4/conf/tun0";
+/// The device that packetdrill's init commands configure.
+pub(crate) const DEVICE: &str = "tun0";
+/// Its settings, and its MTU as version 6 of IP sees it. Both stand below `/proc/sys`, which shows the namespace one is in;
+/// `/sys` shows the one in which it was mounted.
+const SETTINGS: &str = "/proc/sys/net/ipv4/conf/tun0";
 const DEVICE_MTU: [&str; 2] = ["/proc/sys/net/ipv6/conf/tun0/mtu", "/sys/class/net/tun0/mtu"];
 
 /// Whether the network namespace has the device that scripts configure.
 pub(crate) fn has_device() -> bool {
-    std::path::Path::new(DEVICE).exists()
+    std::path::Path::new(SETTINGS).exists()
 }
 
 /// The MTU of the device, if there is one.

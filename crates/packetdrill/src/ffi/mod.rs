@@ -10,6 +10,7 @@
 //! threads; what they share is behind a lock.
 
 mod device;
+pub(crate) mod ethtool;
 mod memory;
 mod ready;
 mod sockets;

@@ -62,8 +62,8 @@ pub enum UnsaidMtu {
 pub enum AnnouncedMss {
     /// What the interface takes, however narrow the path is (RFC 1191 §6.2, RFC 9293 §3.7.1).
     Interface,
-    /// What the path takes as far as it is known, so that the peer need not find out; 256 octets at least, and over IPv6 what
-    /// every link takes.
+    /// What a router says that the path takes, once it has answered a SYN of this connection, so that the peer need not find
+    /// out; 256 octets at least, and over IPv6 what every link takes. What earlier connections heard is not passed on.
     Path,
 }
 

@@ -46,7 +46,7 @@ pub(crate) use handshake::SynInfo;
 pub use output::{Transmit, TxBuf};
 pub(crate) use path_mtu::LearnedMtu;
 #[cfg(test)]
-pub(crate) use path_mtu::MayCut;
+pub(crate) use path_mtu::{About, MayCut};
 pub use queues::{FinProgress, Queues};
 pub use state::State;
 pub(crate) use time_wait::Predecessor;

@@ -42,6 +42,17 @@ pub(crate) struct LearnedMtu {
     pub cut: MayCut,
     /// A larger size is tried from then on.
     pub until: Instant,
+    /// About whose segment.
+    pub about: About,
+}
+
+/// Whose segment a router could not forward.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum About {
+    /// One of this connection.
+    This,
+    /// One of an earlier connection to the same host.
+    Earlier,
 }
 
 /// Whether routers may cut what leaves.
@@ -85,9 +96,10 @@ impl Endpoint {
     /// What our SYN says of the size of segments.
     pub(super) fn announced_mss(&self) -> u16 {
         let least = if self.tuple.local.is_ipv4() { LEAST_ANNOUNCED_V4 } else { LEAST_V6 as u16 };
-        let mtu = match self.cfg.path_mtu.announced {
-            AnnouncedMss::Interface => self.mtu,
-            AnnouncedMss::Path => self.path_mtu().max(least).min(self.mtu),
+        let heard = self.learned_mtu().filter(|learned| learned.about == About::This);
+        let mtu = match (self.cfg.path_mtu.announced, heard) {
+            (AnnouncedMss::Path, Some(learned)) => learned.mtu.max(least).min(self.mtu),
+            _ => self.mtu,
         };
         options::own_mss(&self.cfg, mtu, self.tuple.local)
     }
@@ -116,7 +128,7 @@ impl Endpoint {
     /// The stack knows the path from an earlier connection to the same host.
     pub(crate) fn know_path(&mut self, learned: LearnedMtu) {
         if self.cfg.path_mtu.discovery == Discovery::On {
-            self.path_mut().learned = Some(learned);
+            self.path_mut().learned = Some(LearnedMtu { about: About::Earlier, ..learned });
             self.fit_path();
         }
     }
@@ -172,7 +184,7 @@ impl Endpoint {
         let Some((mtu, cut)) = self.believed(said, packet_len) else { return };
         let until = cx.now + self.cfg.path_mtu.raise_after;
         let path = self.path_mut();
-        path.learned = Some(LearnedMtu { mtu, cut, until });
+        path.learned = Some(LearnedMtu { mtu, cut, until, about: About::This });
         if let Some(search) = &mut path.search {
             search.on_narrower(mtu);
         }

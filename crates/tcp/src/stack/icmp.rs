@@ -105,14 +105,14 @@ impl Stack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::endpoint::MayCut;
+    use crate::endpoint::{About, MayCut};
     use base::Duration;
 
     #[test]
     fn a_path_is_remembered_until_its_time_and_the_oldest_makes_room() {
         let at = |secs| Instant::ZERO + Duration::from_secs(secs);
         let host = |n: u32| IpAddr::V4(n.into());
-        let learned = |until| LearnedMtu { mtu: 1400, cut: MayCut::No, until: at(until) };
+        let learned = |until| LearnedMtu { mtu: 1400, cut: MayCut::No, until: at(until), about: About::This };
         let mut cache = PathCache::default();
         for n in 0..REMEMBERED as u32 {
             cache.insert(host(n), learned(600 + u64::from(n)));

@@ -1,0 +1,121 @@
+//! Bursts of segments: packets as a host with segmentation offload shows them, or cut, where a script has switched that off
+//! (`ethtool -K tun0 tso off`).
+
+use crate::ffi::ethtool::{Feature, feature};
+use crate::netdev::{DEVICE, packet};
+use tcp::{Segmentation, TxFrame};
+use wire::{Flags, TcpRepr};
+
+/// Payload of the largest frame: as much as an IP packet's length field covers beside headers, and as hosts with segmentation
+/// offload send.
+const TSO_MAX_BYTES: u32 = 65_215;
+
+/// Who cuts a burst of segments into packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// Nobody whom a script could see: it goes out as one packet.
+    Never,
+    /// The host, at the device's door.
+    AtTheDevice,
+    /// The TCP: it makes no bursts.
+    ByTheStack,
+}
+
+/// As `ethtool -K tun0` has set it.
+pub(crate) fn device_cut() -> Cut {
+    let off = |asked| feature(DEVICE, asked) == Some(false);
+    match (off(Feature::TcpSegmentation), off(Feature::SoftwareSegmentation)) {
+        (false, _) => Cut::Never,
+        (true, false) => Cut::AtTheDevice,
+        (true, true) => Cut::ByTheStack,
+    }
+}
+
+impl Cut {
+    /// What a stack is told of its device.
+    pub fn segmentation(self) -> Segmentation {
+        match self {
+            Self::Never | Self::AtTheDevice => Segmentation::Tso { max_bytes: TSO_MAX_BYTES },
+            Self::ByTheStack => Segmentation::Off,
+        }
+    }
+}
+
+/// The packets that a frame becomes.
+pub(crate) fn packets(frame: &TxFrame<'_>, cut: Cut) -> Vec<Vec<u8>> {
+    match (cut, frame.gso_size) {
+        (Cut::AtTheDevice, Some(size)) => cut_up(frame, usize::from(size)),
+        _ => vec![packet(frame)],
+    }
+}
+
+/// One packet for each segment: PSH and FIN are the last one's, CWR the first one's (RFC 3168 §6.1.2).
+fn cut_up(frame: &TxFrame<'_>, size: usize) -> Vec<Vec<u8>> {
+    let whole = packet(frame);
+    let payload = &whole[frame.header.len()..];
+    let (ip, tcp) = wire::parse(frame.header, payload.len() as u32).expect("what the stack sends is well-formed");
+    let mut header = [0; wire::MAX_HEADER];
+    let parts = payload.chunks(size).enumerate().map(|(index, part)| {
+        let mut repr = TcpRepr { seq: tcp.seq + (index * size) as u32, ..tcp };
+        if index > 0 {
+            repr.flags = repr.flags.without(Flags::CWR);
+        }
+        if (index + 1) * size < payload.len() {
+            repr.flags = repr.flags.without(Flags::PSH).without(Flags::FIN);
+        }
+        let len = wire::emit(&ip, &repr, part.len() as u32, &mut header);
+        wire::checksum::fill(&mut header[..len], part);
+        [&header[..len], part].concat()
+    });
+    parts.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tcp::{ChecksumState, Payload};
+    use wire::{Ecn, Fragmentation, IpRepr, Options};
+
+    fn frame(header: &[u8]) -> TxFrame<'_> {
+        let payload = Payload::Pattern { offset: 0, len: 2_500 };
+        TxFrame { header, payload, gso_size: Some(1_000), checksum: ChecksumState::InHeader, not_before: None }
+    }
+
+    #[test]
+    fn a_burst_is_cut_into_segments_that_are_whole_by_themselves() {
+        let ip = IpRepr {
+            src: [192, 168, 0, 1].into(),
+            dst: [192, 0, 2, 1].into(),
+            ttl: 64,
+            dscp: 0,
+            ecn: Ecn::Ect0,
+            fragmentation: Fragmentation::Forbidden,
+        };
+        let tcp = TcpRepr {
+            src_port: 8_080,
+            dst_port: 40_000,
+            seq: base::SeqNum(u32::MAX - 500),
+            ack: Some(base::SeqNum(7)),
+            flags: Flags::PSH.with(Flags::FIN).with(Flags::CWR),
+            window: 100,
+            urgent: 0,
+            options: Options::default(),
+        };
+        let mut header = [0; wire::MAX_HEADER];
+        let len = wire::emit(&ip, &tcp, 2_500, &mut header);
+        let frame = frame(&header[..len]);
+        assert_eq!(packets(&frame, Cut::Never), [packet(&frame)]);
+        let (mut seen, mut octets) = (Vec::new(), Vec::new());
+        for packet in packets(&frame, Cut::AtTheDevice) {
+            let cut = wire::split(&packet).expect("a packet");
+            assert!(wire::checksum::verify(cut.header, cut.payload));
+            let (part_ip, part) = wire::parse(cut.header, cut.payload.len() as u32).expect("a segment");
+            assert_eq!((part_ip, part.ack, part.window), (ip, tcp.ack, tcp.window));
+            seen.push((part.seq.distance_from(tcp.seq), cut.payload.len(), part.flags));
+            octets.extend_from_slice(cut.payload);
+        }
+        let last = Flags::PSH.with(Flags::FIN);
+        assert_eq!(seen, [(0, 1_000, Flags::CWR), (1_000, 1_000, Flags::NONE), (2_000, 500, last)]);
+        assert_eq!(octets, packet(&frame)[len..]);
+    }
+}
