@@ -23,7 +23,7 @@ use tcp::config::{
     MissingTimestamps, MtuProbing, NagleConfig, OpeningErrors, PushConfig, QuickAgain, ReceiveWindowConfig, RetryLimit,
     SackConfig, SegmenterConfig, SendAccounting, SendGrowth, SteppedConfig, SynAckEcho, SynCookies, SynData,
     TimeWaitReset, TimeWaitReuse, TimestampConfig, UnsaidMtu, UnsentAck, UrgentDelivery, UrgentPointer, WindowLevel,
-    WindowProbe, WindowRounding, WindowScaleConfig,
+    WindowProbe, WindowRounding, WindowScaleConfig, WindowShrinking,
 };
 
 /// Pacing by the window, when a profile that did not pace is told to: customary margins over `cwnd / srtt`.
@@ -294,6 +294,8 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("send.persist_max", Time, Time, |c| c.send.persist_max),
     choice!("send.window_probe", |c| Some(&mut c.send.window_probe),
         "octet" => WindowProbe::Octet, "empty" => WindowProbe::Empty),
+    choice!("send.shrinking", |c| Some(&mut c.send.shrinking),
+        "taken" => WindowShrinking::Taken, "with_progress" => WindowShrinking::WithProgress),
     choice!("options.sack", |c| Some(&mut c.options.sack),
         "offer" => SackConfig::Offer, "without_duplicates" => SackConfig::WithoutDuplicates, "off" => SackConfig::Off),
     choice!("options.timestamps", |c| Some(&mut c.options.timestamps),

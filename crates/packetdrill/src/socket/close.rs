@@ -42,8 +42,11 @@ impl Host {
         socket.shut_read |= read;
         socket.wakes.readable += 1;
         socket.wakes.writable += 1;
+        let (stack, mut cx) = self.stack_and_cx();
+        if read {
+            stack.stop_reading(&mut cx, conn);
+        }
         if write {
-            let (stack, mut cx) = self.stack_and_cx();
             stack.shutdown(&mut cx, conn);
         }
         Ok(())

@@ -123,6 +123,7 @@ fn every_field_of_sending(send: SendConfig) {
         sws_override: _,
         persist_max: _,
         window_probe: _,
+        shrinking: _,
     } = send;
     let tcp::config::ChunksConfig { bytes_max: _, win_divisor: _, min_segments: _, rtt_halving: _, refill: _ } =
         Default::default();

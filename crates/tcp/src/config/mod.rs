@@ -21,7 +21,7 @@ pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLim
 pub use path::{AnnouncedMss, Discovery, IcmpConfig, IpConfig, MtuProbing, OpeningErrors, PathMtuConfig, UnsaidMtu};
 pub use send::{
     ChunkRefill, ChunksConfig, CorkConfig, NagleConfig, PushConfig, SegmenterConfig, SendAccounting, SendConfig,
-    SendGrowth, WindowProbe,
+    SendGrowth, WindowProbe, WindowShrinking,
 };
 pub use validate::ConfigError;
 

@@ -28,6 +28,17 @@ pub struct SendConfig {
     pub persist_max: Duration,
     /// What a zero-window probe carries.
     pub window_probe: WindowProbe,
+    /// When a narrower window counts.
+    pub shrinking: WindowShrinking,
+}
+
+/// A window that the peer makes narrower than it was, short of closing it (RFC 9293 SHLD-14 wants none to do it).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowShrinking {
+    /// The window is what the latest segment says (RFC 9293 §3.10.7.4, fifth).
+    Taken,
+    /// So it is, if that segment also brings or acknowledges something new.
+    WithProgress,
 }
 
 /// A probe of a closed window.
@@ -146,6 +157,7 @@ impl Default for SendConfig {
             sws_override: Duration::from_millis(200),
             persist_max: Duration::from_secs(60),
             window_probe: WindowProbe::Octet,
+            shrinking: WindowShrinking::Taken,
         }
     }
 }

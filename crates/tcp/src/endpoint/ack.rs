@@ -4,6 +4,7 @@
 //! reduction · 9 timers · 10 event.
 
 use super::{Endpoint, Probing, Segment, SendSide, State};
+use crate::config::WindowShrinking;
 use crate::cx::Cx;
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use cc::{AckSample, CcNote, EpisodeKind};
@@ -113,8 +114,14 @@ impl Endpoint {
     fn update_window(&mut self, seg: &Segment<'_>, ack: SeqNum) {
         let repr = &seg.repr;
         let newer = self.snd.wl1.before(repr.seq) || (self.snd.wl1 == repr.seq && self.snd.wl2.at_or_before(ack));
-        if newer && ack.at_or_after(self.snd.una) && !repr.flags.contains(wire::Flags::SYN) {
-            self.set_snd_wnd(u32::from(repr.window) << self.neg.snd_shift);
+        let wnd = u32::from(repr.window) << self.neg.snd_shift;
+        // Without progress in either direction a narrower window is perhaps an older one.
+        let doubtful = self.cfg.send.shrinking == WindowShrinking::WithProgress
+            && self.snd.wl1 == repr.seq
+            && ack == self.snd.una
+            && (1..self.snd.wnd).contains(&wnd);
+        if newer && !doubtful && ack.at_or_after(self.snd.una) && !repr.flags.contains(wire::Flags::SYN) {
+            self.set_snd_wnd(wnd);
             self.snd.wl1 = repr.seq;
             self.snd.wl2 = ack;
         }

@@ -5,7 +5,7 @@ use crate::cx::Cx;
 use crate::event::CloseReason;
 use crate::send::burst::SmallRule;
 use crate::timers::TimerKind;
-use base::SeqNum;
+use base::{Duration, SeqNum};
 use trace::Observer;
 
 impl Endpoint {
@@ -59,21 +59,16 @@ impl Endpoint {
         }
     }
 
+    /// The wait is bounded only once the application has let go; until then the peer may send for ever. Where it takes no time
+    /// the connection ends with the segment that acknowledged our FIN, which the stack answers with a reset.
     pub(super) fn enter_fin_wait_2<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         self.set_state(cx, State::FinWait2);
-        // The wait is bounded only once the application has let go; until then the peer may send for ever.
-        if self.application == Application::Gone {
-            self.bound_fin_wait_2(cx);
+        if self.application != Application::Gone {
+            return;
         }
-    }
-
-    fn bound_fin_wait_2<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        let wait = self.cfg.timers.fin_wait_2;
-        if wait.is_zero() {
-            self.rst_due = true;
-            self.finish(cx, CloseReason::Aborted);
-        } else {
-            self.arm(cx, TimerKind::FinWait2, cx.now + wait);
+        match self.cfg.timers.fin_wait_2 {
+            Duration::ZERO => self.finish(cx, CloseReason::Aborted),
+            wait => self.arm(cx, TimerKind::FinWait2, cx.now + wait),
         }
     }
 
@@ -96,7 +91,10 @@ impl Endpoint {
         }
         self.shutdown(cx);
         if self.state == State::FinWait2 {
-            self.bound_fin_wait_2(cx);
+            match self.cfg.timers.fin_wait_2 {
+                Duration::ZERO => self.abort(cx),
+                wait => self.arm(cx, TimerKind::FinWait2, cx.now + wait),
+            }
         }
     }
 

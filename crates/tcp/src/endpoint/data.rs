@@ -171,8 +171,7 @@ impl Endpoint {
             holes: self.rcv.assembler.block_count() > 0,
             rmss: self.rcv.rmss,
             window: self.rcv.window.offered(self.rcv.assembler.rcv_nxt()),
-            // What waits to be read takes from the window only when it is much.
-            reopens: self.unread() <= self.rcv.window.limit() / 2,
+            room: self.rcv.window.limit().saturating_sub(self.unread()),
             armed: self.timers.deadline(TimerKind::DelayedAck),
             rto: self.rec.rto.current().duration(),
             srtt: self.rec.rtt.srtt(),

@@ -60,8 +60,11 @@ impl Endpoint {
             self.ts.on_segment(ts.tsval, repr.seq, cx.now);
         }
         self.process_ack(cx, seg, ack);
-        if self.state == State::Closed {
-            return Disposition::Accepted;
+        match (self.state, self.closed) {
+            // Nobody waits for the peer to close: the segment meets no connection any more, and is answered so.
+            (State::Closed, Some(CloseReason::Aborted)) => return Disposition::Dropped(DropReason::Closed),
+            (State::Closed, _) => return Disposition::Accepted,
+            _ => {}
         }
         self.take_urgent(seg);
         self.take_data(cx, seg)

@@ -240,6 +240,10 @@ impl Endpoint {
         let unsent = self.data_end().distance_from(self.snd.nxt);
         let fin_waits = self.snd.side == SendSide::FinQueued;
         if unsent == 0 {
+            if fin_waits && self.fin_has_to_wait() {
+                self.wait_for_window(cx, true);
+                return None;
+            }
             return if fin_waits { Some(self.emit_new(cx, out, 0, true)) } else { None };
         }
         if self.chunks_config().is_some() {
@@ -296,6 +300,12 @@ impl Endpoint {
         };
         let nagle = if self.is_urgent() { NagleConfig::Off } else { self.cfg.send.nagle };
         SmallSegment { len, takes_all, outstanding, max_wnd: self.snd.max_wnd }.may_leave(nagle)
+    }
+
+    /// A FIN has a number, which a closed window does not take. Where probes carry octets it is as good a probe as any.
+    fn fin_has_to_wait(&self) -> bool {
+        let room = (self.snd.una + self.snd.wnd).after(self.snd.nxt);
+        !room && self.cfg.send.window_probe == WindowProbe::Empty
     }
 
     /// Nothing is in flight that could bring news of the window: the persist timer has to.

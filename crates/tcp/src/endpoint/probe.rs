@@ -91,19 +91,24 @@ impl Endpoint {
     /// as the window takes.
     pub(super) fn send_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         let Probing::Due(sent) = self.rec.probe else { return None };
+        let empty = self.cfg.send.window_probe == WindowProbe::Empty;
         let unsent = self.data_end().distance_from(self.snd.nxt);
-        if unsent == 0 || self.snd.side == SendSide::FinSent {
+        if self.snd.side == SendSide::FinSent || (unsent == 0 && !(empty && self.snd.side == SendSide::FinQueued)) {
             self.rec.probe = Probing::Idle;
             return None;
         }
         self.rec.probe = Probing::Waiting(sent.saturating_add(1));
-        if self.snd.wnd == 0 && self.cfg.send.window_probe == WindowProbe::Empty {
+        if empty && self.snd.wnd == 0 {
             self.arm_loss_timer(cx);
             return Some(self.send_bare_probe(cx, out));
         }
+        if empty {
+            // What the window takes is no probe but data, and its acknowledgement will tell of the window.
+            self.rec.probe = Probing::Idle;
+        }
         let len = self.snd.wnd.min(unsent).clamp(1, self.segment_size());
-        let len = self.commit_probe(len);
-        let transmit = self.emit_new(cx, out, len, false);
+        let len = if unsent == 0 { 0 } else { self.commit_probe(len) };
+        let transmit = self.emit_new(cx, out, len, unsent == 0);
         self.arm_loss_timer(cx);
         Some(transmit)
     }
@@ -116,11 +121,17 @@ impl Endpoint {
 
     /// An ACK brought no news but perhaps a window. If that is as closed as before, the next empty probe waits from now on.
     pub(super) fn take_answer<O: Observer>(&mut self, cx: &mut Cx<'_, O>, wnd_before: Bytes) {
-        let waits = matches!(self.rec.probe, Probing::Waiting(sent) if sent > 0);
+        let waits = matches!(self.rec.probe, Probing::Waiting(_)) && self.rec.board.is_empty();
         let from_now = waits && self.cfg.send.window_probe == WindowProbe::Empty;
         if self.stop_probing_if_opened(cx.now, wnd_before) || from_now {
             self.arm_loss_timer(cx);
         }
+    }
+
+    /// Where probes are empty, a window that does not take the next segment is as good as closed, and probes go on as they were.
+    fn is_still_too_narrow(&self) -> bool {
+        let unsent = self.data_end().distance_from(self.snd.nxt);
+        self.cfg.send.window_probe == WindowProbe::Empty && self.snd.wnd < unsent.min(self.segment_size())
     }
 
     //= specs/rfc9293.md#windows
@@ -128,7 +139,7 @@ impl Endpoint {
     /// The peer's window grew while the persist timer stood in for news of it: the timer watches over the flight again,
     /// and what a probe carried beyond a closed window is due at once, without blame. Returns whether that is so.
     pub(super) fn stop_probing_if_opened(&mut self, now: Instant, wnd_before: Bytes) -> bool {
-        if self.rec.probe == Probing::Idle || self.snd.wnd <= wnd_before {
+        if self.rec.probe == Probing::Idle || self.snd.wnd <= wnd_before || self.is_still_too_narrow() {
             return false;
         }
         self.rec.probe = Probing::Idle;

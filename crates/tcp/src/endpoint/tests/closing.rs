@@ -237,7 +237,21 @@ fn where_fin_wait_2_takes_no_time_the_peer_is_reset() {
     script.release();
     script.out.clear();
     script.ack(2);
-    assert_eq!(script.sent().last().map(|out| out.flags), Some(Flags::RST));
+    let sent = script.sent();
+    assert_eq!(sent.iter().map(|out| (out.flags, out.seq, out.ack)).collect::<Vec<_>>(), [(Flags::RST, 2, None)]);
+    assert_eq!(script.stack.connections(), 0);
+}
+
+#[test]
+fn who_lets_go_in_fin_wait_2_that_takes_no_time_resets_the_peer() {
+    let mut cfg = quick();
+    cfg.timers.fin_wait_2 = Duration::ZERO;
+    let mut script = Script::established(cfg);
+    script.shutdown();
+    script.ack(2);
+    script.out.clear();
+    script.release();
+    assert_eq!(script.sent().last().map(|out| (out.flags, out.ack)), Some((Flags::RST, Some(1))));
     assert_eq!(script.stack.connections(), 0);
 }
 

@@ -482,3 +482,45 @@ fn with_empty_probes_a_window_too_narrow_is_used_when_a_probe_is_due() {
     let sent = script.sent();
     assert_eq!(sent.iter().map(|out| (out.seq, out.len, out.flags)).collect::<Vec<_>>(), [(1, 200, Flags::NONE)]);
 }
+
+#[test]
+fn with_empty_probes_what_a_narrow_window_took_is_data_and_probes_begin_anew_behind_it() {
+    let mut cfg = quick();
+    cfg.send.window_probe = WindowProbe::Empty;
+    let mut script = Script::established(cfg);
+    script.peer_window = 200;
+    script.ack(1);
+    script.write(10_000);
+    script.pass(SECOND);
+    assert_eq!(script.data(), [(1, 200)]);
+    script.peer_window = 0;
+    script.ack(201);
+    assert_eq!(departures(&mut script, secs(4)), [(1_000, Flags::NONE, 200), (3_000, Flags::NONE, 200)]);
+}
+
+#[test]
+fn with_empty_probes_a_window_that_opens_too_little_does_not_hurry_them() {
+    let mut script = closed_window(quick(), WindowProbe::Empty);
+    assert_eq!(departures(&mut script, secs(3)).len(), 2);
+    script.peer_window = 200;
+    script.ack(1);
+    assert_eq!(departures(&mut script, secs(4) + MS), [(4_000, Flags::NONE, 1)]);
+    script.ack(201);
+    script.peer_window = 20_000;
+    script.ack(201);
+    assert_eq!(script.data().len(), 7, "a window that is wide enough is used at once");
+}
+
+#[test]
+fn with_empty_probes_a_fin_waits_for_the_window_too() {
+    let mut cfg = quick();
+    cfg.send.window_probe = WindowProbe::Empty;
+    let mut script = Script::established(cfg);
+    script.peer_window = 0;
+    script.ack(1);
+    script.shutdown();
+    assert_eq!(departures(&mut script, secs(3)), [(1_000, Flags::NONE, 0), (3_000, Flags::NONE, 0)]);
+    script.peer_window = 1;
+    script.ack(1);
+    assert_eq!(script.sent().iter().map(|out| (out.flags, out.seq)).collect::<Vec<_>>(), [(Flags::FIN, 1)]);
+}

@@ -2,7 +2,7 @@
 
 use crate::config::{
     DrsConfig, NagleConfig, ReceiveWindowConfig, SteppedConfig, TimestampConfig, WindowLevel, WindowRounding,
-    WindowScaleConfig,
+    WindowScaleConfig, WindowShrinking,
 };
 use crate::testing::{MSS, Script, peer_options, quick};
 use base::Duration;
@@ -368,4 +368,24 @@ fn spare_segments_are_held_beside_the_window_and_no_more() {
     let windows: Vec<u32> = script.sent().iter().map(|out| u32::from(out.window) / MSS).collect();
     assert_eq!(windows, [4, 4, 3, 2, 1, 0, 0]);
     assert_eq!(script.read(1 << 20), Ok(crate::Read::Data(u64::from(6 * MSS))));
+}
+
+/// Three ACKs that narrow the window: one without news, one that closes it, one that acknowledges something.
+#[test_case(WindowShrinking::Taken, [1000, 0, 500])]
+#[test_case(WindowShrinking::WithProgress, [65_535, 0, 500])]
+fn a_narrower_window_counts(shrinking: WindowShrinking, windows: [u32; 3]) {
+    let mut cfg = quick();
+    cfg.send.shrinking = shrinking;
+    let mut script = Script::established(cfg);
+    script.ack(1);
+    script.write(100);
+    let seen = [(1000, 1), (0, 1), (500, 101)].map(|(window, ack)| {
+        script.peer_window = window;
+        script.ack(ack);
+        script.info().snd_wnd
+    });
+    assert_eq!(seen, windows);
+    script.peer_window = 60_000;
+    script.ack(101);
+    assert_eq!(script.info().snd_wnd, 60_000, "a wider one always does");
 }

@@ -33,10 +33,10 @@ pub(crate) struct Arriving {
     pub holes: bool,
     /// Largest segment the peer may send.
     pub rmss: Bytes,
-    /// The window the peer was last shown.
+    /// The window the peer was last shown, less what has arrived since.
     pub window: Bytes,
-    /// The window can be offered again, though nothing was read.
-    pub reopens: bool,
+    /// The window that could be offered now.
+    pub room: Bytes,
     /// When the delayed-ACK timer fires, if it runs.
     pub armed: Option<Instant>,
     /// The retransmission timeout.
@@ -72,7 +72,9 @@ impl AckPolicy {
             Arrival::InOrder if arrived.len > 0 => self.learn(config, arrived),
             Arrival::InOrder => {}
         }
-        let more_than_one = self.unacknowledged > self.full_size(arrived.rmss) && arrived.reopens;
+        // The ACK would offer at least the window that the last one did: what came meanwhile was read, or there is more room.
+        let reopens = arrived.room >= arrived.window.saturating_add(self.unacknowledged);
+        let more_than_one = self.unacknowledged > self.full_size(arrived.rmss) && reopens;
         if arrived.holes || more_than_one || (self.quick_left > 0 && !self.is_answered()) {
             return AckDecision::Now;
         }

@@ -53,7 +53,7 @@ impl Receiver {
             holes: false,
             rmss: RMSS,
             window: self.window,
-            reopens: self.reopens,
+            room: if self.reopens { 1 << 20 } else { self.window },
             armed: self.armed,
             rto: ms(300),
             srtt: self.srtt,
