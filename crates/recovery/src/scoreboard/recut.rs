@@ -6,26 +6,32 @@
 use super::next_seg::Rescue;
 use super::sent::Record;
 use super::{Flight, Mark, SegmentId};
-use base::Bytes;
+use base::{Bytes, SeqNum};
 use core::cmp::Reverse;
 use std::collections::VecDeque;
 
 impl Flight {
     //= specs/rfc1191.md#a-smaller-path-mtu
     //# Segments that are larger than the path takes now are cut and sent again at once.
-    /// Cuts what is not SACKed and longer than `size` octets into pieces of at most that, and marks it lost. The last
-    /// piece of all may be longer by `fin`, the number that a FIN occupies. Returns the octets newly marked.
+    /// Cuts what is not SACKed and longer than `size` octets into pieces of at most that, and marks it lost; neighbours that
+    /// are cut are cut as one. The last piece of all may be longer by `fin`, the number that a FIN occupies. Returns the octets
+    /// newly marked.
     pub fn recut(&mut self, size: Bytes, fin: u32) -> Bytes {
-        let fits = |record: &Record, last: bool| record.len() <= size + if last { fin } else { 0 };
         let nxt = self.nxt;
-        let cut = |record: &Record| record.mark != Mark::Sacked && !fits(record, record.end == nxt);
+        let most = |end: SeqNum| size + if end == nxt { fin } else { 0 };
+        let cut = |record: &Record| record.mark != Mark::Sacked && record.len() > most(record.end);
         if !self.ring.iter().any(cut) {
             return 0;
         }
         let base = self.base + self.ring.len() as u64;
         let mut newly_lost = 0;
         let mut ring = VecDeque::with_capacity(self.ring.len() + 1);
+        let mut run: Vec<Record> = Vec::new();
         for record in self.ring.drain(..) {
+            let joins = run.last().is_none_or(|last| last.end == record.start && last.counted == record.counted);
+            if !cut(&record) || !joins {
+                cut_run(&mut run, most, &mut ring);
+            }
             if !cut(&record) {
                 ring.push_back(record);
                 continue;
@@ -33,15 +39,9 @@ impl Flight {
             if record.mark == Mark::Outstanding {
                 newly_lost += record.len();
             }
-            let mut start = record.start;
-            while start != record.end {
-                let rest = record.end.distance_from(start);
-                let whole = rest <= size + if record.end == nxt { fin } else { 0 };
-                let end = start + if whole { rest } else { size };
-                ring.push_back(Record { start, end, mark: Mark::Lost, ..record.clone() });
-                start = end;
-            }
+            run.push(record);
         }
+        cut_run(&mut run, most, &mut ring);
         (self.ring, self.base) = (ring, base);
         self.outstanding -= newly_lost;
         self.lost += newly_lost;
@@ -58,6 +58,24 @@ impl Flight {
             self.rescue = Rescue::Spent(SegmentId(u64::MAX));
         }
     }
+}
+
+/// Empties `run`, neighbours in sequence order, into pieces; a piece is as old as the record that it begins in.
+fn cut_run(run: &mut Vec<Record>, most: impl Fn(SeqNum) -> Bytes, pieces: &mut VecDeque<Record>) {
+    let Some(behind) = run.last().map(|last| last.end) else { return };
+    let retransmits = run.iter().map(|record| record.retransmits).max().unwrap_or(0);
+    let size = most(behind - 1);
+    let (mut start, mut from) = (run[0].start, 0);
+    while start != behind {
+        let rest = behind.distance_from(start);
+        let end = start + if rest <= most(behind) { rest } else { size };
+        while run[from].end.at_or_before(start) {
+            from += 1;
+        }
+        pieces.push_back(Record { start, end, mark: Mark::Lost, retransmits, ..run[from].clone() });
+        start = end;
+    }
+    run.clear();
 }
 
 #[cfg(test)]
@@ -90,17 +108,17 @@ mod tests {
     //# Segments that are larger than the path takes now are cut and sent again at once.
     #[test]
     fn what_is_too_long_is_cut_and_lost_and_the_rest_stays_in_flight() {
-        let mut board = board(&[1460, 300, 1000, 1460]);
-        assert_eq!(board.recut(1000, 0), 2920);
-        assert_eq!((board.pipe(), board.recount_pipe(), board.lost_bytes(), board.len()), (1300, 1300, 2920, 6));
+        let mut board = board(&[1460, 300, 1000, 1460, 1460]);
+        assert_eq!(board.recut(1000, 0), 4380);
+        assert_eq!((board.pipe(), board.recount_pipe(), board.lost_bytes(), board.len()), (1300, 1300, 4380, 7));
         assert!(board.lost_log().is_empty(), "no sign of congestion");
-        assert_eq!(lost(&mut board), [1000, 460, 1000, 460]);
-        assert_eq!(board.pipe(), 4220);
+        assert_eq!(lost(&mut board), [1000, 460, 1000, 1000, 920]);
+        assert_eq!(board.pipe(), 5680);
     }
 
     #[test]
     fn a_fin_needs_no_segment_of_its_own() {
-        let mut board = board(&[1001, 2001]);
+        let mut board = board(&[1001, 500, 2001]);
         assert_eq!(board.recut(1000, 1), 3002);
         assert_eq!(lost(&mut board), [1000, 1, 1000, 1001]);
     }

@@ -327,15 +327,30 @@ impl Model {
         self.first_id += self.segments.len() as u64;
         self.segments.clear();
         let mut newly = 0;
+        // Where the piece in work begins, for neighbours that are cut as one.
+        let mut run: Option<(usize, usize)> = None;
         for ((start, end, sent), mark) in live {
             let start = start.max(una);
             if !long(start, end, mark) {
                 self.segments.push((start, end, sent));
+                run = None;
                 continue;
             }
             newly += if mark == Octet::Outstanding { (end - start) as u32 } else { 0 };
             self.octets[start..end].fill(Octet::Lost);
-            self.segments.extend((start..end).step_by(size).map(|at| (at, end.min(at + size), sent)));
+            let goes_on = run.filter(|&(_, last)| last == start && self.counted[last - 1] == self.counted[start]);
+            let mut at = start;
+            if let Some((piece, _)) = goes_on {
+                // The last piece so far takes what fills it.
+                at = end.min(piece + size).max(start);
+                let last = self.segments.last_mut().unwrap();
+                last.1 = last.1.max(at);
+            }
+            while at < end {
+                self.segments.push((at, end.min(at + size), sent));
+                at = end.min(at + size);
+            }
+            run = self.segments.last().map(|&(piece, _, _)| (piece, end));
         }
         newly
     }
