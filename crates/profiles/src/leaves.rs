@@ -10,7 +10,7 @@ use cc::{
     AvoidanceConfig, CubicConfig, CwndValidation, Detection, FastConvergence, HystartConfig, HystartPpConfig,
     IdleRestart, PacingConfig, RenoConfig, SlowStartConfig, SsthreshBase,
 };
-use recovery::rtt::{RttGains, RttVariation};
+use recovery::rtt::{RttGains, RttVariation, SynEcho};
 use recovery::tlp::AfterAck;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{
@@ -179,6 +179,8 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("rtt.min_rtt_window", Time, Time, |c| c.rtt.min_rtt_window),
     choice!("rtt.gains", |c| Some(&mut c.rtt.gains),
         "per_sample" => RttGains::PerSample, "per_round_trip" => RttGains::PerRoundTrip),
+    choice!("rtt.syn_echo", |c| Some(&mut c.rtt.syn_echo),
+        "ignored" => SynEcho::Ignored, "sampled" => SynEcho::Sampled),
     kind!("rtt.variation.kind", |c| c.rtt.variation,
         "smoothed" => RttVariation::Smoothed => RttVariation::Smoothed,
         "round_peak" => RttVariation::RoundPeak { .. } =>

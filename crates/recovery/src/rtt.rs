@@ -20,6 +20,18 @@ pub struct RttConfig {
     pub gains: RttGains,
     /// What the timeout adds to the smoothed RTT.
     pub variation: RttVariation,
+    /// What a timestamp says that was echoed when a SYN had been sent several times.
+    pub syn_echo: SynEcho,
+}
+
+/// Whether the answer to a SYN that was sent several times gives a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SynEcho {
+    /// It does not: data begins with a timeout of three seconds (RFC 6298 §5.7).
+    #[default]
+    Ignored,
+    /// The echo says which of them was answered (RFC 7323 §4.1), so the timeout follows from it.
+    Sampled,
 }
 
 /// Gains of the smoothed estimate.
@@ -52,6 +64,7 @@ impl Default for RttConfig {
             min_rtt_window: Duration::from_secs(300),
             gains: RttGains::PerRoundTrip,
             variation: RttVariation::Smoothed,
+            syn_echo: SynEcho::Ignored,
         }
     }
 }

@@ -17,7 +17,7 @@ use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use cc::CwndValidation;
 use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
-use recovery::rtt::RttEstimator;
+use recovery::rtt::{RttEstimator, SynEcho};
 use recovery::{Episode, Probe, Scoreboard, build_detector};
 use trace::Observer;
 use wire::{Ecn, Flags, TcpRepr};
@@ -272,6 +272,19 @@ impl Endpoint {
         self.ts.echo_age(stamps.tsecr, now).is_some_and(|age| age <= oldest)
     }
 
+    /// The round trip of the handshake. Karn: a SYN that was sent several times, or nobody knows how often, gives a sample only
+    /// if a timestamp says which of them was answered, and the profile listens.
+    fn handshake_rtt(&self, now: Instant, repr: &TcpRepr) -> Option<Duration> {
+        match self.cfg.rtt.syn_echo {
+            _ if self.rec.retries == 0 && !self.is_rebuilt() => Some(now.since(self.syn_sent_at())),
+            SynEcho::Ignored => None,
+            SynEcho::Sampled => {
+                let stamps = repr.options.timestamps.filter(|stamps| self.neg.timestamps && stamps.tsecr != 0)?;
+                self.ts.echo_age(stamps.tsecr, now)
+            }
+        }
+    }
+
     //= specs/rfc5681.md#initial-window
     //# Neither the SYN-ACK nor its acknowledgement opens the window.
     //= specs/rfc5681.md#initial-window
@@ -282,20 +295,18 @@ impl Endpoint {
         self.snd.nxt = self.snd.nxt.max(self.snd.una);
         self.timers.stop(TimerKind::Retransmit);
         self.tally.on_established(cx.now);
-        if self.is_rebuilt() {
-            // Nobody knows how often the SYN-ACK left, nor when.
-        } else if self.rec.retries == 0 {
-            // Karn: only a SYN that was sent once gives a sample.
-            let rtt = cx.now.since(self.syn_sent_at());
+        let sample = self.handshake_rtt(cx.now, repr);
+        if let Some(rtt) = sample {
             let flight = SeqRange::new(self.snd.una, self.snd.nxt);
             self.rec.rtt.on_sample(&self.cfg.rtt, cx.now, rtt, 1, flight);
             self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
             self.rcv.autotune.on_handshake(&self.cfg.receive.window, cx.now, rtt);
-        } else if self.rec.retries > 1 {
+        }
+        if self.rec.retries > 1 {
             // RFC 6928 §2: more than one lost SYN speaks of a congested path.
             self.cc.on_congestion(&cc::CongestionEvent::Timeout { flight_size: 0, first: true }, cx.now);
         }
-        if self.rec.retries > 0 {
+        if self.rec.retries > 0 && sample.is_none() {
             self.rec.rto.on_syn_lost(&self.cfg.rto);
         }
         if self.rec.retries > 0 {

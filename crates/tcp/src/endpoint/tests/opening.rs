@@ -5,6 +5,7 @@ use crate::config::{Config, SynAckEcho, TimestampConfig, WindowScaleConfig};
 use crate::event::CloseReason;
 use crate::testing::{Script, peer_options, quick};
 use base::Duration;
+use recovery::rtt::SynEcho;
 use test_case::test_case;
 use wire::{Flags, Options, Timestamps};
 
@@ -138,6 +139,23 @@ fn an_echo_that_is_not_of_our_syns_may_be_refused(syn_ack_echo: SynAckEcho, ms: 
     script.deliver(syn_ack, 0);
     assert_eq!(script.sent()[0].flags.contains(Flags::RST), script.state() == "SYN-SENT");
     script.state()
+}
+
+/// Milliseconds of the smoothed RTT and of the timeout after a SYN that was sent twice, the second time a second after the
+/// first, and answered 200 ms later by a SYN-ACK that echoes the second.
+#[test_case(SynEcho::Ignored => (None, 3_000))]
+#[test_case(SynEcho::Sampled => (Some(200), 1_000); "the echo says which SYN was answered")]
+fn a_syn_that_was_sent_twice_gives_a_sample_where_echoes_count(syn_echo: SynEcho) -> (Option<u64>, u64) {
+    let mut cfg = quick();
+    cfg.options.timestamps = TimestampConfig::Offer;
+    cfg.rtt.syn_echo = syn_echo;
+    cfg.rto.min = Duration::from_secs(1);
+    let mut script = Script::connecting(cfg);
+    script.pass(Duration::from_millis(1_200));
+    let tsecr = script.sent().last().and_then(|syn| syn.options.timestamps).expect("offered").tsval;
+    script.finish_handshake(Options { timestamps: Some(Timestamps { tsval: 9, tsecr }), ..peer_options() });
+    let info = script.info();
+    (info.srtt.map(Duration::as_millis), info.rto.as_millis())
 }
 
 //= specs/rfc9293.md#opening
