@@ -8,7 +8,8 @@ use nix::errno::Errno;
 
 pub(super) unsafe extern "C" fn read(u: *mut c_void, fd: c_int, buf: *mut c_void, len: size_t) -> ssize_t {
     // SAFETY: the table's contract.
-    unsafe { recv(u, fd, buf, len, 0) }
+    let (plugin, room) = unsafe { (plugin(u), room(buf.cast::<u8>(), len)) };
+    count(room.and_then(|room| plugin.read(fd, &mut [room])))
 }
 
 pub(super) unsafe extern "C" fn readv(u: *mut c_void, fd: c_int, vector: *const iovec, pieces: c_int) -> ssize_t {
@@ -16,7 +17,7 @@ pub(super) unsafe extern "C" fn readv(u: *mut c_void, fd: c_int, vector: *const 
     let plugin = unsafe { plugin(u) };
     // SAFETY: the table's contract.
     let rooms = vector_count(pieces).and_then(|pieces| unsafe { rooms(vector, pieces) });
-    count(rooms.and_then(|mut rooms| plugin.receive(fd, &mut rooms, 0)))
+    count(rooms.and_then(|mut rooms| plugin.read(fd, &mut rooms)))
 }
 
 pub(super) unsafe extern "C" fn recv(

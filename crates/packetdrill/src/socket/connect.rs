@@ -99,12 +99,14 @@ impl Host {
         }
     }
 
-    /// Lets go of the peer; what it was told of the connection ends with a reset.
+    /// Lets go of the peer; what it was told of the connection ends with a reset, and so it looks to the application.
     pub(super) fn disconnect(&mut self, fd: RawFd) -> Result<(), Errno> {
+        let conn = self.socket(fd)?.conn();
+        let open = conn.is_some_and(|conn| !self.is_over(conn));
         let socket = self.socket_mut(fd)?;
-        let conn = socket.conn();
         let was = socket.unconnect();
-        socket.error = None;
+        let reset = open || matches!(was, State::Deferred(_));
+        socket.error = reset.then_some(Errno::ECONNRESET);
         socket.shut_read = false;
         if let Some(conn) = conn {
             self.discard(conn);

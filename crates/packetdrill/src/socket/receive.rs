@@ -60,7 +60,8 @@ impl Host {
         }
         let wanted: usize = pieces.iter().map(|piece| piece.len()).sum();
         let enough = if flags & MSG_WAITALL != 0 { wanted } else { wanted.min(low as usize) };
-        if receiving.len >= enough {
+        // Whoever wants nothing waits for something to be there all the same.
+        if receiving.len >= enough && (wanted > 0 || queues.is_some_and(|queues| queues.readable > 0)) {
             return Ok(receiving.len);
         }
         if !ends {
