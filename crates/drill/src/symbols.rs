@@ -54,6 +54,7 @@ const OTHERS: &[(&str, i64)] = &[
     ("SIOCINQ", 0x541b),
     ("SIOCOUTQ", 0x5411),
     ("SIOCOUTQNSD", 0x894b),
+    ("SIOCATMARK", 0x8905),
     ("SO_MEMINFO", 55),
     ("SO_TXREHASH", 74),
     ("SO_EE_ORIGIN_TIMESTAMPING", 4),

@@ -5,7 +5,7 @@ use crate::reports::Told;
 use crate::socket::{Address, Opening, Receiving, Sending};
 use crate::waiting::{Patience, Plugin};
 use base::Duration;
-use libc::{MSG_DONTWAIT, MSG_ERRQUEUE, POLLERR, POLLHUP, POLLNVAL, epoll_event, pollfd};
+use libc::{MSG_DONTWAIT, MSG_ERRQUEUE, MSG_OOB, POLLERR, POLLHUP, POLLNVAL, epoll_event, pollfd};
 use nix::errno::Errno;
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
@@ -80,8 +80,8 @@ impl Plugin {
     /// `recv` and its kin.
     pub fn receive(&self, fd: RawFd, pieces: &mut [&mut [u8]], flags: i32) -> Result<usize, Errno> {
         let mut receiving = Receiving::default();
-        // There is no waiting for reports.
-        let dont_wait = if flags & MSG_ERRQUEUE != 0 { MSG_DONTWAIT } else { 0 };
+        // There is no waiting for reports, or for what is urgent.
+        let dont_wait = if flags & (MSG_ERRQUEUE | MSG_OOB) != 0 { MSG_DONTWAIT } else { 0 };
         let result = self.call_patiently(
             |host| host.patience_to_receive(fd, flags | dont_wait),
             |host| {

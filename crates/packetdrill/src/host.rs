@@ -161,7 +161,8 @@ impl Host {
                     ConnEvent::Readable => socket.wakes.readable += 1,
                     ConnEvent::Writable => socket.wakes.writable += 1,
                     // Nothing that a socket reports.
-                    ConnEvent::Urgent | ConnEvent::Unresponsive => {}
+                    ConnEvent::Unresponsive => {}
+                    ConnEvent::Urgent => socket.wakes.readable += 1,
                     ConnEvent::Connected => {
                         socket.wakes.readable += 1;
                         socket.wakes.writable += 1;

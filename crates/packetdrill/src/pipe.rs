@@ -247,10 +247,12 @@ impl Host {
             return if len == 0 { Ok(0) } else { Err(Errno::EAGAIN) };
         }
         let mut octets = vec![0; most];
+        let at_mark = self.is_at_mark(from);
         let mut receiving = Receiving::default();
         let result = self.receive(from, &mut [&mut octets], MSG_DONTWAIT, &mut receiving);
         if receiving.len == 0 {
-            return result;
+            // An urgent octet that lies in the way is not spliced, nor is it waited behind it.
+            return if at_mark { Ok(0) } else { result };
         }
         self.pipes.pipe_mut(to, Side::Writing)?.put(&octets[..receiving.len]);
         Ok(receiving.len)

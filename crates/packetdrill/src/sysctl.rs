@@ -14,7 +14,7 @@ use std::path::Path;
 use tcp::FastOpenKeys;
 use tcp::config::{
     Config, Discovery, EcnNegotiation, EcnSynAgain, FastOpenClient, FastOpenServer, MtuProbing, SackConfig,
-    SegmenterConfig, SynCookies, TimeWaitReset, TimeWaitReuse, TimestampConfig,
+    SegmenterConfig, SynCookies, TimeWaitReset, TimeWaitReuse, TimestampConfig, UrgentPointer,
 };
 
 /// Where the namespace shows them.
@@ -64,6 +64,7 @@ const NAMES: &[&str] = &[
     "ipv4/tcp_rto_min_us",
     "ipv4/tcp_sack",
     "ipv4/tcp_slow_start_after_idle",
+    "ipv4/tcp_stdurg",
     "ipv4/tcp_syn_linear_timeouts",
     "ipv4/tcp_syn_retries",
     "ipv4/tcp_synack_retries",
@@ -156,6 +157,9 @@ impl Sysctls {
         }
         self.edit_path(config);
         self.edit_fast_open(config);
+        if self.number("ipv4/tcp_stdurg").is_some_and(|standard| standard != 0) {
+            config.receive.urgent_pointer = UrgentPointer::Last;
+        }
         if let Some(name) = self.word("ipv4/tcp_congestion_control") {
             congestion::choose(config, name);
         }

@@ -314,6 +314,7 @@ fn disconnecting_resets_and_frees_the_socket() {
     let (fd, _) = script.accepted();
     assert_eq!(script.connect_octets(fd, &[0; 16]), Ok(0));
     assert!(script.expect().has(Flags::RST));
+    assert_eq!(script.read(fd, 1), Err(Errno::ECONNRESET));
     assert_eq!(script.read(fd, 1), Err(Errno::ENOTCONN));
 }
 
@@ -376,4 +377,30 @@ fn a_client_asks_for_a_cookie_and_uses_it_for_the_next_connection() {
     assert_eq!(script.write(third, b"world"), Ok(5));
     assert_eq!(script.expect().payload, b"world");
     assert_eq!(script.close(third), Ok(0));
+}
+
+#[test]
+fn a_pointer_that_leads_nowhere_is_a_bad_address() {
+    let script = Script::new();
+    let (fd, iss) = script.accepted();
+    script.deliver(&script.segment(Flags::PSH, 1, Some(iss + 1)), b"abc");
+    let table = script.table();
+    let (u, last_page) = (table.userdata, usize::MAX - 4_095);
+    for address in [8, last_page, usize::MAX] {
+        let nowhere = std::ptr::without_provenance_mut::<libc::c_void>(address);
+        // SAFETY: pointers that lead nowhere are what is tried.
+        let results = unsafe {
+            let vector = libc::iovec { iov_base: nowhere, iov_len: 8 };
+            [
+                table.write.unwrap()(u, fd, nowhere, 8),
+                table.read.unwrap()(u, fd, nowhere, 8),
+                table.writev.unwrap()(u, fd, &raw const vector, 1),
+                table.readv.unwrap()(u, fd, nowhere.cast(), 1),
+                table.setsockopt.unwrap()(u, fd, SOL_SOCKET, libc::SO_KEEPALIVE, nowhere, 4) as isize,
+                table.poll.unwrap()(u, nowhere.cast(), 1, 0) as isize,
+            ]
+        };
+        assert_eq!((results, Errno::last()), ([-1; 6], Errno::EFAULT), "{address:#x}");
+    }
+    assert_eq!(script.read(fd, 10), Ok(b"abc".to_vec()), "nothing was lost");
 }

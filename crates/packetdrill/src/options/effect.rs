@@ -8,6 +8,7 @@ use libc::*;
 use std::sync::Arc;
 use tcp::config::{
     Config, CorkConfig, DeferAccept, Discovery, FastOpenClient, FastOpenServer, KeepAliveConfig, NagleConfig,
+    UrgentDelivery,
 };
 use tcp::{AckPace, FastOpenKeys};
 
@@ -17,7 +18,7 @@ pub(super) fn of(level: c_int, name: c_int, asked: c_int) -> Effect {
         (SOL_TCP, TCP_QUICKACK, 0) => Effect::Pace(AckPace::Delayed),
         // An even number asks for one quick acknowledgement.
         (SOL_TCP, TCP_QUICKACK, _) => Effect::Pace(if asked & 1 == 0 { AckPace::QuickOnce } else { AckPace::Quick }),
-        (SOL_TCP | SOL_IP | SOL_IPV6, ..) | (SOL_SOCKET, SO_KEEPALIVE, _) => Effect::Settings,
+        (SOL_TCP | SOL_IP | SOL_IPV6, ..) | (SOL_SOCKET, SO_KEEPALIVE | SO_OOBINLINE, _) => Effect::Settings,
         _ => Effect::Kept,
     }
 }
@@ -53,6 +54,9 @@ impl Options {
         self.edit_times(&mut config);
         self.edit_path(&mut config);
         self.edit_fast_open(&mut config);
+        if self.is_on(SOL_SOCKET, SO_OOBINLINE) {
+            config.receive.urgent = UrgentDelivery::InStream;
+        }
         if self.buffers != super::Buffers::new(&self.sysctls) {
             self.buffers.edit(&mut config);
         }

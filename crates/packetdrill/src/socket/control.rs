@@ -5,10 +5,13 @@ use crate::host::Host;
 use libc::{F_GETFD, F_GETFL, F_SETFD, F_SETFL, FIONBIO, FIONREAD, O_NONBLOCK, O_RDWR, TIOCOUTQ};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
+use tcp::config::UrgentDelivery;
 use tcp::{FinProgress, Queues};
 
 /// `SIOCOUTQNSD`: what was written and not yet sent (linux/sockios.h).
 pub(crate) const SIOCOUTQNSD: u64 = 0x894b;
+/// `SIOCATMARK`: whether the next octet is the last urgent one (asm-generic/sockios.h).
+const SIOCATMARK: u64 = 0x8905;
 
 impl Host {
     /// `fcntl(2)`.
@@ -40,21 +43,25 @@ impl Host {
     /// # Errors
     /// `EBADF`, `EINVAL` on a listening socket, `ENOTTY` for requests that are none of a socket's.
     pub fn ioctl(&mut self, fd: RawFd, request: u64, argument: i32) -> Result<i32, Errno> {
-        let socket = self.socket_mut(fd)?;
         if request == FIONBIO {
-            socket.nonblocking = argument != 0;
+            self.socket_mut(fd)?.nonblocking = argument != 0;
             return Ok(argument);
         }
-        if !matches!(request, FIONREAD | TIOCOUTQ | SIOCOUTQNSD) {
+        let socket = self.socket(fd)?;
+        if !matches!(request, FIONREAD | TIOCOUTQ | SIOCOUTQNSD | SIOCATMARK) {
             return Err(Errno::ENOTTY);
         }
         if matches!(socket.state, State::Listening(_)) {
             return Err(Errno::EINVAL);
         }
-        let Some(queues) = socket.conn().and_then(|conn| self.stack.queues(conn)) else { return Ok(0) };
+        let inline = socket.config.receive.urgent == UrgentDelivery::InStream;
+        let Some(endpoint) = socket.conn().and_then(|conn| self.stack.endpoint(conn)) else { return Ok(0) };
+        let (queues, ahead) = (endpoint.queues(), endpoint.urgent_ahead());
         // A queue is smaller than any number that could not be told.
         Ok(match request {
-            FIONREAD => queues.readable as i32,
+            SIOCATMARK => i32::from(ahead == Some(0)),
+            // What is behind a mark is not counted before the mark was passed.
+            FIONREAD => ahead.filter(|ahead| !inline && *ahead < queues.readable).unwrap_or(queues.readable) as i32,
             TIOCOUTQ => (queues.unacknowledged + fin_waits(&queues)) as i32,
             _ => queues.unsent as i32 + i32::from(queues.fin == FinProgress::Queued),
         })

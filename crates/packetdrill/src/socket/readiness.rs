@@ -2,10 +2,11 @@
 
 use super::State;
 use crate::host::Host;
-use libc::{POLLERR, POLLHUP, POLLIN, POLLOUT, POLLRDHUP, POLLRDNORM, POLLWRNORM};
+use libc::{POLLERR, POLLHUP, POLLIN, POLLOUT, POLLPRI, POLLRDHUP, POLLRDNORM, POLLWRNORM};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
 use tcp::FinProgress;
+use tcp::config::UrgentDelivery;
 
 /// `POLLIN` and its company; the numbers are epoll's, too.
 pub(crate) type PollFlags = i16;
@@ -52,7 +53,13 @@ impl Host {
         if opening && matches!(socket.state, State::Connecting(_)) {
             return Ok(flags);
         }
-        if queues.readable >= u64::from(socket.settings.receive_low) {
+        // In the stream or beside it, an urgent octet that has arrived is told until it was fetched or passed.
+        let inline = socket.config.receive.urgent == UrgentDelivery::InStream;
+        let arrived = endpoint.urgent_ahead().is_some_and(|ahead| ahead < queues.readable);
+        if (inline && arrived) || endpoint.urgent_octet().is_ok() {
+            flags |= POLLPRI;
+        }
+        if self.readable(fd) >= u64::from(socket.settings.receive_low) {
             flags |= READABLE;
         }
         if no_more_out || endpoint.is_writable() {

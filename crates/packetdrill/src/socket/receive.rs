@@ -1,12 +1,13 @@
 //! `read` and its kin, as one attempt.
 
-use super::State;
+use super::{Socket, State};
 use crate::host::Host;
 use crate::reports::Told;
 use libc::{MSG_ERRQUEUE, MSG_OOB, MSG_PEEK, MSG_TRUNC, MSG_WAITALL};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
-use tcp::Conn;
+use tcp::config::UrgentDelivery;
+use tcp::{Conn, Read, UrgentError};
 
 /// How far a receiving call has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,21 +48,20 @@ impl Host {
             };
         };
         if flags & MSG_OOB != 0 {
-            // No octet is urgent.
-            return Err(Errno::EINVAL);
+            return self.receive_urgent(conn, pieces, flags);
         }
         let (low, shut_read, failed) = (socket.settings.receive_low, socket.shut_read, socket.error.is_some());
         let queues = self.stack.queues(conn);
         let fin_received = queues.is_some_and(|queues| queues.fin_received);
         let ends = fin_received || self.is_over(conn) || shut_read || failed;
-        let slumbers = receiving.waited && queues.is_some_and(|queues| queues.readable < u64::from(low));
+        let slumbers = receiving.waited && self.readable(fd) < u64::from(low);
         if !slumbers || ends {
             self.take_octets(conn, pieces, flags, &mut receiving.len);
         }
         let wanted: usize = pieces.iter().map(|piece| piece.len()).sum();
         let enough = if flags & MSG_WAITALL != 0 { wanted } else { wanted.min(low as usize) };
         // Whoever wants nothing waits for something to be there all the same.
-        if receiving.len >= enough && (wanted > 0 || queues.is_some_and(|queues| queues.readable > 0)) {
+        if receiving.len >= enough && (wanted > 0 || self.readable(fd) > 0) {
             return Ok(receiving.len);
         }
         if !ends {
@@ -99,17 +99,58 @@ impl Host {
             return;
         }
         let mut octets = vec![0; len];
-        if peek {
-            self.stack.peek(conn, &mut octets);
-        } else {
-            let (stack, mut cx) = self.stack_and_cx();
-            // What is readable can be read, whatever became of the connection.
-            let _ = stack.read(&mut cx, conn, &mut octets);
-        }
+        let (stack, mut cx) = self.stack_and_cx();
+        // A mark of urgent data ends a read.
+        let len = match peek {
+            true => stack.peek(conn, &mut octets),
+            false => match stack.read(&mut cx, conn, &mut octets) {
+                Ok(Read::Data(len)) => len as usize,
+                // What is readable can be read, whatever became of the connection.
+                Ok(Read::Fin) | Err(_) => 0,
+            },
+        };
         if flags & MSG_TRUNC == 0 {
-            scatter(&octets, pieces, skip);
+            scatter(&octets[..len], pieces, skip);
         }
         *so_far = skip + len;
+    }
+
+    /// Octets that a reader gets without waiting, or those before a mark of urgent data; an urgent octet that is out of band
+    /// is none of them.
+    pub(super) fn readable(&self, fd: RawFd) -> u64 {
+        let Some(socket) = self.sockets.get(&fd) else { return 0 };
+        let Some(endpoint) = socket.conn().and_then(|conn| self.stack.endpoint(conn)) else { return 0 };
+        let readable = endpoint.queues().readable;
+        let out_of_band = socket.config.receive.urgent == UrgentDelivery::OutOfBand;
+        match endpoint.urgent_ahead().filter(|_| out_of_band) {
+            Some(0) => readable.saturating_sub(1),
+            _ => readable,
+        }
+    }
+
+    /// Whether an urgent octet has arrived and comes next.
+    pub(crate) fn is_at_mark(&self, fd: RawFd) -> bool {
+        let endpoint = self.sockets.get(&fd).and_then(Socket::conn).and_then(|conn| self.stack.endpoint(conn));
+        endpoint.is_some_and(|endpoint| endpoint.urgent_ahead() == Some(0) && endpoint.queues().readable > 0)
+    }
+
+    /// `MSG_OOB`: the octet of urgent data that is kept out of the stream.
+    fn receive_urgent(&mut self, conn: Conn, pieces: &mut [&mut [u8]], flags: i32) -> Result<usize, Errno> {
+        let octet = if flags & MSG_PEEK != 0 {
+            self.stack.endpoint(conn).map_or(Err(UrgentError::NoneAhead), tcp::Endpoint::urgent_octet)
+        } else {
+            let (stack, mut cx) = self.stack_and_cx();
+            stack.take_urgent_octet(&mut cx, conn)
+        };
+        let octet = octet.map_err(|error| match error {
+            UrgentError::NotYet => Errno::EAGAIN,
+            UrgentError::NoneAhead | UrgentError::NoConnection => Errno::EINVAL,
+        })?;
+        let room = pieces.iter_mut().find_map(|piece| piece.first_mut());
+        Ok(room.map_or(0, |place| {
+            *place = octet;
+            1
+        }))
     }
 
     /// Nothing more will come or go on this connection.

@@ -26,9 +26,6 @@ impl Host {
     /// `EAGAIN` until everything has found room; `EPIPE`, and the connection's error, once.
     pub fn send(&mut self, fd: RawFd, pieces: &[&[u8]], flags: i32, sending: &mut Sending) -> Result<usize, Errno> {
         let socket = self.socket_mut(fd)?;
-        if flags & MSG_OOB != 0 {
-            return Err(Errno::EOPNOTSUPP);
-        }
         let lends = socket.settings.options.is_on(SOL_SOCKET, SO_ZEROCOPY);
         let accepted = matches!(socket.state, State::Connected(_));
         let conn = match socket.state {
@@ -65,7 +62,11 @@ impl Host {
             }
             let boundary = if write.is_last { boundary(flags) } else { Boundary::Record };
             let (stack, mut cx) = self.stack_and_cx();
-            let taken = stack.write_with(&mut cx, conn, rest, boundary).map_err(|_| Errno::EPIPE)?;
+            let taken = match flags & MSG_OOB {
+                0 => stack.write_with(&mut cx, conn, rest, boundary),
+                _ => stack.write_urgent(&mut cx, conn, rest),
+            };
+            let taken = taken.map_err(|_| Errno::EPIPE)?;
             sending.len += taken;
             self.socket_mut(fd)?.reports.wrote(taken);
             if taken < rest.len() {
