@@ -60,7 +60,7 @@ impl Endpoint {
                 self.answer_probe(cx, &ProbeAck { ack, dsack: None, repeated: Repeated::Yes });
             }
             self.take_answer(cx, wnd_before);
-            self.note_ack(cx.now, None, None);
+            self.note_ack(cx.now, ack, None, None);
             return;
         }
         let fack = self.rec.board.highest_sacked();
@@ -77,7 +77,7 @@ impl Endpoint {
         self.advance(cx, ack, &blocks, &mut delivered, &mut progress);
         // 4
         self.sample_rtt(cx, seg, &delivered, &mut progress);
-        self.note_ack(cx.now, Some(&delivered), progress.rate.as_ref());
+        self.note_ack(cx.now, ack, Some(&delivered), progress.rate.as_ref());
         self.note_reordering(&delivered, fack);
         // 5
         let probe = self.answer_probe(cx, &ProbeAck { ack, dsack: blocks.dsack, repeated: Repeated::No });

@@ -23,7 +23,7 @@ pub(super) struct Silence {
 }
 
 impl Endpoint {
-    /// An acceptable acknowledgement arrived, whatever it says: the peer lives.
+    /// An acceptable acknowledgement arrived that is not an old one: the peer lives.
     #[inline]
     pub(super) fn on_answer(&mut self) {
         if let Some(extras) = self.extras.as_deref_mut() {

@@ -200,11 +200,20 @@ impl Endpoint {
         }
     }
 
-    /// What an acceptable ACK brought, if it brought something.
+    /// What an acceptable ACK brought, if it brought something. One from before `SND.UNA` is no sign that the peer lives: it
+    /// left before another, or is that of a peer that lacks what was acknowledged in its name, and will never go on.
     #[inline]
-    pub(super) fn note_ack(&mut self, now: Instant, delivered: Option<&Delivered>, rate: Option<&RateSample>) {
-        self.tally.ack_received_ms = ms(now);
-        self.on_answer();
+    pub(super) fn note_ack(
+        &mut self,
+        now: Instant,
+        ack: SeqNum,
+        delivered: Option<&Delivered>,
+        rate: Option<&RateSample>,
+    ) {
+        if !ack.before(self.snd.una) {
+            self.tally.ack_received_ms = ms(now);
+            self.on_answer();
+        }
         let segments = delivered.map_or(0, |d| d.batch.len() as u32);
         self.tally.delivered_segments = self.tally.delivered_segments.wrapping_add(segments);
         if let Some(sample) = rate {

@@ -367,6 +367,28 @@ fn probes_that_nobody_answers_are_limited_like_retransmissions(probe: WindowProb
     assert!(timed_out(&script));
 }
 
+#[test_matrix([WindowProbe::Octet, WindowProbe::Empty])]
+fn old_acknowledgements_are_no_answers_to_probes(probe: WindowProbe) {
+    let mut cfg = quick();
+    cfg.retries.data = 4;
+    let mut script = closed_window(cfg, probe);
+    script.peer_window = 5_000;
+    script.ack(1);
+    let sent: u32 = script.data().iter().map(|sent| sent.1).sum();
+    script.peer_window = 0;
+    script.ack(1 + sent);
+    // Somebody acknowledged in the peer's name what it never got: whatever it is asked, it says where it stands.
+    let mut probes = 0;
+    for _ in 0..60 {
+        script.pass(SECOND);
+        if !script.sent().is_empty() {
+            probes += 1;
+            script.ack(1);
+        }
+    }
+    assert!(timed_out(&script), "after {probes} probes");
+}
+
 #[test_case(WindowProbe::Octet, CountedFrom::Transmission, 10; "from when it closed")]
 #[test_case(WindowProbe::Empty, CountedFrom::Transmission, 10; "likewise")]
 #[test_case(WindowProbe::Empty, CountedFrom::Retransmission, 11; "from the first probe")]
