@@ -21,6 +21,8 @@ pub struct Books {
     writers: Vec<Writer>,
     /// Numbers of SYNs that were delivered: where streams of the peer's may begin.
     opened_at: BTreeSet<u32>,
+    /// Places that were called urgent: an octet there may be kept out of the stream.
+    urgent: BTreeSet<u32>,
     /// First numbers of the stack's, by the peer's port.
     isses: BTreeSet<(u16, u32)>,
     pipes: Vec<VecDeque<u8>>,
@@ -115,6 +117,7 @@ impl Books {
                 if *fresh {
                     from.extend(self.opened_at.iter().map(|at| at.wrapping_add(1)));
                 }
+                from.extend(reader.iter().filter(|at| self.urgent.contains(at)).map(|at| at.wrapping_add(1)));
                 let fits = |at: &u32| {
                     let place = |n: usize| octet_at(SeqNum(at.wrapping_add(n as u32)));
                     shown.is_none_or(|shown| shown.iter().enumerate().all(|(n, octet)| *octet == place(n)))
@@ -147,11 +150,21 @@ impl Books {
     /// A packet goes to the stack.
     pub fn note_arrival(&mut self, packet: &[u8]) {
         let Ok(split) = wire::split(packet) else { return };
-        if let Ok((_, tcp)) = wire::parse(split.header, split.payload.len() as u32)
-            && tcp.flags.contains(Flags::SYN)
-        {
+        let Ok((_, tcp)) = wire::parse(split.header, split.payload.len() as u32) else { return };
+        if tcp.flags.contains(Flags::SYN) {
             self.opened_at.insert(tcp.seq.0);
         }
+        if tcp.flags.contains(Flags::URG) {
+            // The pointer's two readings (RFC 1122 §4.2.2.4), and a SYN's own number.
+            let last = tcp.seq + u32::from(tcp.urgent);
+            self.urgent.extend([last - 1, last, last + 1].map(|at| at.0));
+        }
+    }
+
+    /// A call has read the urgent octet.
+    pub fn read_urgent(&self, fd: i32, octet: u8) {
+        let known = self.urgent.iter().any(|at| octet_at(SeqNum(*at)) == octet);
+        assert!(known, "{fd} has read {octet} as urgent, which nobody called so");
     }
 
     /// A packet has come from the stack: it is well-formed, and carries what was written.

@@ -200,6 +200,9 @@ impl Game<'_> {
         };
         let Ok(count) = usize::try_from(done.value) else { return };
         assert!(count <= len, "{count} octets in the place of {len}");
+        if flags & MSG_OOB != 0 {
+            return shown[..count].iter().for_each(|octet| self.books.read_urgent(fd, *octet));
+        }
         // A socket that discards shows nothing.
         let discards = flags & MSG_TRUNC != 0 && self.books.is_socket(fd);
         let shown = (!discards).then_some(&shown[..count]);

@@ -109,11 +109,14 @@ impl Endpoint {
     //# The send window is updated by no older segment than the last that did.
     //= specs/rfc7323.md#window-scale
     //# In all other segments the window field is shifted, to the right when sent and to the left when received.
-    /// Step 1: the send window moves only with news (RFC 9293 §3.10.7.4, fifth).
+    /// Step 1: the send window moves only with news (RFC 9293 §3.10.7.4, fifth). An ACK of something new is news whatever its
+    /// sequence number is, since all others left before it: a forged number far ahead would close the window for ever.
     #[inline]
     fn update_window(&mut self, seg: &Segment<'_>, ack: SeqNum) {
         let repr = &seg.repr;
-        let newer = self.snd.wl1.before(repr.seq) || (self.snd.wl1 == repr.seq && self.snd.wl2.at_or_before(ack));
+        let newer = ack.after(self.snd.una)
+            || self.snd.wl1.before(repr.seq)
+            || (self.snd.wl1 == repr.seq && self.snd.wl2.at_or_before(ack));
         let wnd = u32::from(repr.window) << self.neg.snd_shift;
         // Without progress in either direction a narrower window is perhaps an older one.
         let doubtful = self.cfg.send.shrinking == WindowShrinking::WithProgress

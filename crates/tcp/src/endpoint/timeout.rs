@@ -232,6 +232,9 @@ impl Endpoint {
         if self.gives_up_probing(cx.now, probes) {
             return self.give_up(cx);
         }
+        // What was under way when the window closed has arrived by now or never will: the answer is news, though a segment
+        // that was ahead of the stream, or forged, brought the last window.
+        self.snd.wl1 = self.snd.wl1.min(self.rcv.assembler.rcv_nxt());
         match self.rec.board.oldest_sent() {
             // The last probe was not accepted: the same octet goes out again.
             Some(probe) => {

@@ -389,3 +389,42 @@ fn a_narrower_window_counts(shrinking: WindowShrinking, windows: [u32; 3]) {
     script.ack(101);
     assert_eq!(script.info().snd_wnd, 60_000, "a wider one always does");
 }
+
+/// A peer that has closed its window in a segment which is far ahead of its stream: nobody will ever fill the gap.
+fn closed_from_ahead() -> Script {
+    let mut script = Script::established(quick());
+    script.write(2 * u64::from(MSS));
+    assert_eq!(script.data(), [(1, MSS), (1 + MSS, MSS)]);
+    script.peer_window = 0;
+    let ahead = script.segment(Flags::PSH, script.peer_seq + 20_000, Some(1));
+    script.deliver(ahead, 10);
+    script.write(2 * u64::from(MSS));
+    assert!(script.data().is_empty());
+    script
+}
+
+#[test]
+fn an_ack_of_something_new_brings_its_window_though_another_segment_was_ahead_of_it() {
+    let mut script = closed_from_ahead();
+    script.peer_window = 20_000;
+    script.ack(1 + 2 * MSS);
+    assert_eq!(script.data().iter().map(|sent| sent.1).sum::<u32>(), 2 * MSS);
+}
+
+#[test]
+fn the_answer_to_a_probe_brings_its_window_though_another_segment_was_ahead_of_it() {
+    let mut cfg = quick();
+    cfg.send.window_probe = crate::config::WindowProbe::Empty;
+    let mut script = Script::established(cfg);
+    script.peer_window = 0;
+    let ahead = script.segment(Flags::PSH, script.peer_seq + 20_000, Some(1));
+    script.deliver(ahead, 10);
+    script.write(u64::from(MSS));
+    assert!(script.data().is_empty());
+    script.peer_window = 20_000;
+    script.ack(1);
+    assert!(script.data().is_empty(), "it may be older than the one that closed the window");
+    script.pass(Duration::from_secs(2));
+    script.ack(1);
+    assert_eq!(script.data().iter().map(|sent| sent.1).sum::<u32>(), MSS);
+}
