@@ -200,7 +200,7 @@ impl Game<'_> {
         };
         let Ok(count) = usize::try_from(done.value) else { return };
         assert!(count <= len, "{count} octets in the place of {len}");
-        if flags & MSG_OOB != 0 {
+        if flags & MSG_OOB != 0 && self.books.is_socket(fd) {
             return shown[..count].iter().for_each(|octet| self.books.read_urgent(fd, *octet));
         }
         // A socket that discards shows nothing.
