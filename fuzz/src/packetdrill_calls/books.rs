@@ -117,7 +117,8 @@ impl Books {
                 if *fresh {
                     from.extend(self.opened_at.iter().map(|at| at.wrapping_add(1)));
                 }
-                from.extend(reader.iter().filter(|at| self.urgent.contains(at)).map(|at| at.wrapping_add(1)));
+                let past_mark = |at: &u32| self.urgent.contains(at).then(|| at.wrapping_add(1));
+                from.extend(from.iter().filter_map(past_mark).collect::<Vec<_>>());
                 let fits = |at: &u32| {
                     let place = |n: usize| octet_at(SeqNum(at.wrapping_add(n as u32)));
                     shown.is_none_or(|shown| shown.iter().enumerate().all(|(n, octet)| *octet == place(n)))

@@ -59,7 +59,13 @@ impl Host {
             self.take_octets(conn, pieces, flags, &mut receiving.len);
         }
         let wanted: usize = pieces.iter().map(|piece| piece.len()).sum();
-        let enough = if flags & MSG_WAITALL != 0 { wanted } else { wanted.min(low as usize) };
+        // A read ends before urgent data, however much it was to bring.
+        let at_mark = self.stack.endpoint(conn).is_some_and(|endpoint| endpoint.urgent_ahead() == Some(0));
+        let enough = match flags & MSG_WAITALL {
+            _ if at_mark && receiving.len > 0 => receiving.len,
+            0 => wanted.min(low as usize),
+            _ => wanted,
+        };
         // Whoever wants nothing waits for something to be there all the same.
         if receiving.len >= enough && (wanted > 0 || self.readable(fd) > 0) {
             return Ok(receiving.len);
