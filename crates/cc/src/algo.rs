@@ -193,7 +193,8 @@ impl SlowStartConfig {
         let (limit, delay) = match self {
             Self::Classic(classic) => (classic.limit_segments, None),
             Self::Hystart(hystart) => {
-                let HystartConfig { low_window_segments, ack_delta, .. } = *hystart;
+                let HystartConfig { low_window_segments, ack_delta, train_exit_percent, .. } = *hystart;
+                need(train_exit_percent >= 100, "cc.slow_start.train_exit_percent", "must be at least 100");
                 need(low_window_segments >= 2, LOW_WINDOW.0, LOW_WINDOW.1);
                 need(SPANS.contains(&ack_delta), "cc.slow_start.ack_delta", SPAN);
                 (hystart.limit_segments, Some(&hystart.delay))

@@ -63,6 +63,8 @@ pub const LEAVES: &[Leaf] = &[
     choice!("cc.slow_start.ack_train", |c| hystart(c).map(|hystart| &mut hystart.ack_train),
         "off" => Detection::Off, "on" => Detection::On),
     quantity!("cc.slow_start.ack_delta", Time, |c| hystart(c).map(|hystart| Place::Time(&mut hystart.ack_delta))),
+    quantity!("cc.slow_start.train_exit_percent", Count, |c| hystart(c)
+        .map(|hystart| Place::U8(&mut hystart.train_exit_percent))),
     quantity!("cc.slow_start.growth_divisor", Count, |c| css(c).map(|css| Place::U8(&mut css.growth_divisor))),
     quantity!("cc.slow_start.rounds", Count, |c| css(c).map(|css| Place::U8(&mut css.rounds))),
     quantity!("cc.slow_start.lss_divisor", Share, |c| match &mut c.cc.slow_start {

@@ -73,6 +73,7 @@ fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments
 #[test_case(with_hystart(|c| c.low_window_segments = 1), "cc.slow_start.low_window_segments"; "hystart at one segment")]
 #[test_case(with_lss(|c| c.tail.low_window_segments = 1), "cc.slow_start.low_window_segments"; "lss at one segment")]
 #[test_case(with_hystart(|c| c.ack_delta = Duration::ZERO), "cc.slow_start.ack_delta")]
+#[test_case(with_hystart(|c| c.train_exit_percent = 99), "cc.slow_start.train_exit_percent")]
 #[test_case(with_hystart(|c| c.delay.eta_divisor = 0), "cc.slow_start.eta_divisor")]
 #[test_case(with_css(|c| c.delay.min_eta = Duration::ZERO), "cc.slow_start.min_eta"; "no margin")]
 #[test_case(with_css(|c| c.delay.max_eta = Duration::from_millis(3)), "cc.slow_start.max_eta"; "below the least margin")]
@@ -152,8 +153,9 @@ fn any_slow_start() -> impl Strategy<Value = SlowStartConfig> {
         proptest::option::of(prop_oneof![1..=16_u32, any::<u32>().prop_map(|limit| limit.max(1))])
     }
     let classic = any_limit().prop_map(|limit_segments| SlowStartConfig::Classic(ClassicConfig { limit_segments }));
-    let hystart = (any_limit(), 2..20_u32, any_delay(), any_detection(), any_detection(), 1..10_000_u64).prop_map(
-        |(limit_segments, low_window_segments, delay, delay_increase, ack_train, delta_us)| {
+    let train = (any_detection(), 1..10_000_u64, 100..=u8::MAX);
+    let hystart = (any_limit(), 2..20_u32, any_delay(), any_detection(), train).prop_map(
+        |(limit_segments, low_window_segments, delay, delay_increase, (ack_train, delta_us, train_exit_percent))| {
             let ack_delta = Duration::from_micros(delta_us);
             SlowStartConfig::Hystart(HystartConfig {
                 limit_segments,
@@ -162,6 +164,7 @@ fn any_slow_start() -> impl Strategy<Value = SlowStartConfig> {
                 delay_increase,
                 ack_train,
                 ack_delta,
+                train_exit_percent,
             })
         },
     );

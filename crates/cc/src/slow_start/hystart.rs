@@ -1,7 +1,8 @@
 //! HyStart: slow start that ends when the path seems full (Ha & Rhee, "Taming the elephants", 2011; RFC 9438 §4.10).
 //!
 //! Two detectors, each of which can be left out: the train of ACKs and the increase of the delay. Either ends slow start at
-//! once, with the present window as `ssthresh`. The delay of a round is compared with the smallest of the whole connection,
+//! once, with the present window as `ssthresh`, unless a train leaves some headroom: it is found in a window of one to one and
+//! a half bandwidth-delay products, which is less than what a loss should find there. The delay of a round is compared with the smallest of the whole connection,
 //! not with that of the last round as HyStart++ does. Below a minimal window neither counts, although both are measured.
 //!
 //! Only a connection's first slow start is searched; after a congestion signal the window just grows to `ssthresh`.
@@ -15,7 +16,7 @@ use super::round::{Round, RoundRtt, RttMicros};
 use super::{ExitCause, SlowStart, Step};
 use crate::sample::AckSample;
 use crate::window::Window;
-use base::{Duration, SeqNum};
+use base::{Bytes, Duration, SeqNum};
 
 /// HyStart's numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +33,8 @@ pub struct HystartConfig {
     pub ack_train: Detection,
     /// Largest spacing of ACKs within a train.
     pub ack_delta: Duration,
+    /// How far slow start goes on when a train was found, percent of the window in which it was: 100 ends it at once.
+    pub train_exit_percent: u8,
 }
 
 /// Whether a detector is used.
@@ -53,6 +56,7 @@ impl Default for HystartConfig {
             delay_increase: Detection::On,
             ack_train: Detection::On,
             ack_delta: Duration::from_millis(2),
+            train_exit_percent: 100,
         }
     }
 }
@@ -64,8 +68,18 @@ pub struct Hystart {
     low_window_segments: u32,
     round: RoundRtt,
     delay: Option<DelayIncrease>,
-    train: Option<AckTrain>,
+    train: Train,
+    train_exit_percent: u8,
     phase: Phase,
+}
+
+#[derive(Clone, Debug)]
+enum Train {
+    /// Nobody looks for one.
+    Ignored,
+    Sought(AckTrain),
+    /// Slow start ends at this window, octets.
+    Found(Bytes),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,13 +91,17 @@ enum Phase {
 impl Hystart {
     /// A connection's first slow start, whose first octet of data is `first`.
     pub fn new(config: &HystartConfig, first: SeqNum, span: TrainSpan) -> Self {
-        let used = |detection| detection == Detection::On;
+        let train = match config.ack_train {
+            Detection::Off => Train::Ignored,
+            Detection::On => Train::Sought(AckTrain::new(config.ack_delta, span)),
+        };
         Self {
             limit: AckLimit::new(config.limit_segments),
             low_window_segments: config.low_window_segments,
             round: RoundRtt::new(first, config.delay.rtt_samples),
-            delay: used(config.delay_increase).then(|| DelayIncrease::new(&config.delay)),
-            train: used(config.ack_train).then(|| AckTrain::new(config.ack_delta, span)),
+            delay: (config.delay_increase == Detection::On).then(|| DelayIncrease::new(&config.delay)),
+            train,
+            train_exit_percent: config.train_exit_percent,
             phase: Phase::Probing,
         }
     }
@@ -91,20 +109,33 @@ impl Hystart {
     /// Measures, and says why slow start should end.
     fn detect(&mut self, ack: &AckSample, window: &Window) -> Option<ExitCause> {
         if self.round.on_ack(ack) == Round::New
-            && let Some(train) = &mut self.train
+            && let Train::Sought(train) = &mut self.train
         {
             train.begin(ack.now);
         }
         let min_rtt = RttMicros::of(ack.min_rtt?);
-        let long = ack.acked > 0 && self.train.as_mut().is_some_and(|train| train.fires(ack.now, min_rtt));
+        let long = match &mut self.train {
+            Train::Sought(train) => ack.acked > 0 && train.fires(ack.now, min_rtt),
+            Train::Ignored | Train::Found(_) => false,
+        };
         if window.cwnd() < self.low_window_segments.saturating_mul(window.smss()) {
             return None;
         }
         if long {
-            return Some(ExitCause::AckTrain);
+            self.train = Train::Found(self.train_exit(window));
+        }
+        if let Train::Found(full) = self.train {
+            // From here on the delay is expected to rise.
+            return (window.cwnd() >= full).then_some(ExitCause::AckTrain);
         }
         let current = self.round.current()?;
         self.delay.as_ref()?.fires(current, min_rtt).then_some(ExitCause::DelayIncrease)
+    }
+
+    /// The window, octets, at which slow start ends that has found a train.
+    fn train_exit(&self, window: &Window) -> Bytes {
+        let full = u64::from(window.cwnd()) * u64::from(self.train_exit_percent) / 100;
+        Bytes::try_from(full).unwrap_or(Bytes::MAX)
     }
 }
 

@@ -231,7 +231,7 @@ fn controls_have_been_thought_of(
     let recovery::rtt::RttConfig { min_rtt_window: _, gains: _, variation: _, syn_echo: _ } = rtt;
 }
 
-#[test_case("hystart", 7)]
+#[test_case("hystart", 8)]
 #[test_case("hystart_pp_css", 7)]
 #[test_case("hystart_pp_lss", 7)]
 fn every_bound_of_a_slow_start_has_a_leaf_of_that_path(kind: &str, bounds: usize) {

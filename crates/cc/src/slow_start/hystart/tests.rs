@@ -75,6 +75,16 @@ fn a_train_longer_than_half_a_round_trip_ends_slow_start() {
     assert_eq!(flow.round(1_000, 100_000, 100_000), Some((52, ExitCause::AckTrain)));
 }
 
+#[test]
+fn a_train_may_leave_headroom_in_which_slow_start_goes_on() {
+    let mut flow = hystart(|config| config.train_exit_percent = 140);
+    assert_eq!(flow.round(1_000, 100_000, 100_000), None);
+    flow.window = Window::new(&InitialWindow::plain(139), SEGMENT);
+    assert_eq!(flow.round(1_000, 300_000, 100_000), None, "the delay is expected to rise");
+    flow.window = Window::new(&InitialWindow::plain(140), SEGMENT);
+    assert_eq!(flow.round(1_000, 100_000, 100_000), Some((1, ExitCause::AckTrain)));
+}
+
 #[test_case(Detection::Off, Detection::Off; "neither")]
 #[test_case(Detection::Off, Detection::On; "only the train, which has gaps")]
 #[test_case(Detection::On, Detection::Off; "only the delay, which does not rise")]
