@@ -65,6 +65,7 @@ const OTHERS: &[(&str, i64)] = &[
     ("SCM_TSTAMP_ACK", 2),
     ("SCM_TIMESTAMPING_OPT_STATS", 54),
     ("TCP_TX_DELAY", 37),
+    ("IP_LOCAL_PORT_RANGE", 51),
     ("TCP_REPAIR_WINDOW", 29),
     ("TCP_INFINITE_SSTHRESH", 0x7fff_ffff),
     ("TCP_CA_OPEN", 0),

@@ -1,44 +1,27 @@
 //! Bursts of segments: packets as a host with segmentation offload shows them, or cut, where a script has switched that off
 //! (`ethtool -K tun0 tso off`).
 
-use crate::ffi::ethtool::{Feature, feature};
+use crate::ffi::ethtool::{TCP_SEGMENTATION, feature};
 use crate::netdev::{DEVICE, packet};
-use tcp::{Segmentation, TxFrame};
+use tcp::TxFrame;
 use wire::{Flags, TcpRepr};
 
 /// Payload of the largest frame: as much as an IP packet's length field covers beside headers, and as hosts with segmentation
 /// offload send.
-const TSO_MAX_BYTES: u32 = 65_215;
+pub(crate) const TSO_MAX_BYTES: u32 = 65_215;
 
 /// Who cuts a burst of segments into packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
     /// Nobody whom a script could see: it goes out as one packet.
     Never,
-    /// The host, at the device's door.
+    /// The host, at the device's door. A kernel's TCP makes bursts whatever the device can do.
     AtTheDevice,
-    /// The TCP: it makes no bursts.
-    ByTheStack,
 }
 
 /// As `ethtool -K tun0` has set it.
 pub(crate) fn device_cut() -> Cut {
-    let off = |asked| feature(DEVICE, asked) == Some(false);
-    match (off(Feature::TcpSegmentation), off(Feature::SoftwareSegmentation)) {
-        (false, _) => Cut::Never,
-        (true, false) => Cut::AtTheDevice,
-        (true, true) => Cut::ByTheStack,
-    }
-}
-
-impl Cut {
-    /// What a stack is told of its device.
-    pub fn segmentation(self) -> Segmentation {
-        match self {
-            Self::Never | Self::AtTheDevice => Segmentation::Tso { max_bytes: TSO_MAX_BYTES },
-            Self::ByTheStack => Segmentation::Off,
-        }
-    }
+    if feature(DEVICE, TCP_SEGMENTATION) == Some(false) { Cut::AtTheDevice } else { Cut::Never }
 }
 
 /// The packets that a frame becomes.

@@ -4,7 +4,7 @@
 //! place that runs a turn; [`crate::waiting`] moves the clock and lets blocked calls look again.
 
 use crate::clock::Clock;
-use crate::cut::{Cut, device_cut, packets};
+use crate::cut::{Cut, TSO_MAX_BYTES, device_cut, packets};
 use crate::epoll::Epoll;
 use crate::flags::Flags;
 use crate::netdev;
@@ -17,8 +17,8 @@ use nix::errno::Errno;
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::RawFd;
 use tcp::{
-    Budget, CloseReason, Conn, ConnEvent, DeviceCaps, IcmpError, ListenOn, RxFrame, Sent, Stack, StackConfig, StackCx,
-    StackEvent, TxChecksum, turn,
+    Budget, CloseReason, Conn, ConnEvent, DeviceCaps, IcmpError, ListenOn, RxFrame, Segmentation, Sent, Stack,
+    StackConfig, StackCx, StackEvent, TxChecksum, turn,
 };
 use wire::Unreachable;
 
@@ -60,7 +60,7 @@ impl Host {
     pub fn new(flags: Flags) -> Self {
         Self {
             clock: Clock::new(),
-            stack: stack(&flags, netdev::DEFAULT_MTU, Cut::Never),
+            stack: stack(&flags, netdev::DEFAULT_MTU),
             sockets: BTreeMap::new(),
             epolls: BTreeMap::new(),
             pipes: Pipes::default(),
@@ -90,7 +90,7 @@ impl Host {
         self.clock.begin();
         let mtu = self.flags.mtu.or_else(netdev::device_mtu).unwrap_or(netdev::DEFAULT_MTU);
         self.cut = device_cut();
-        self.stack = stack(&self.flags, mtu, self.cut);
+        self.stack = stack(&self.flags, mtu);
     }
 
     pub fn now(&self) -> Instant {
@@ -283,10 +283,11 @@ fn errno_of(error: IcmpError) -> Errno {
 }
 
 /// A stack without connections. Its secrets are fixed: the same script gives the same packets.
-fn stack(flags: &Flags, mtu: u16, cut: Cut) -> Stack {
+fn stack(flags: &Flags, mtu: u16) -> Stack {
     let rng = Rng::new(0).fork("packetdrill");
     let mut secret = rng.fork("isn");
-    let device = DeviceCaps { mtu, checksum: TxChecksum::Compute, segmentation: cut.segmentation() };
+    let segmentation = Segmentation::Tso { max_bytes: TSO_MAX_BYTES };
+    let device = DeviceCaps { mtu, checksum: TxChecksum::Compute, segmentation };
     let isn_secret = [secret.next_u64(), secret.next_u64()];
     Stack::new(StackConfig { addresses: flags.local.clone(), device, isn_secret }, rng.fork("stack"))
 }

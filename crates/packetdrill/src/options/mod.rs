@@ -8,7 +8,7 @@ mod buffers;
 mod calls;
 pub(crate) mod congestion;
 mod effect;
-mod names;
+pub(crate) mod names;
 mod special;
 mod table;
 #[cfg(test)]

@@ -9,3 +9,4 @@ pub(super) const TCP_RTO_MIN_US: c_int = 45;
 pub(super) const TCP_DELACK_MAX_US: c_int = 46;
 
 pub(super) const IP_RECVERR_RFC4884: c_int = 26;
+pub(crate) const IP_LOCAL_PORT_RANGE: c_int = 51;

@@ -157,6 +157,7 @@ pub(crate) const ROWS: &[Row] = &[
     row(SOL_IP, IP_MINTTL, 0, OCTET),
     row(SOL_IP, IP_BIND_ADDRESS_NO_PORT, 0, Take::Flag),
     row(SOL_IP, IP_RECVERR_RFC4884, 0, SWITCH),
+    row(SOL_IP, IP_LOCAL_PORT_RANGE, 0, Take::Made(port_range)),
     row(SOL_IPV6, IPV6_UNICAST_HOPS, 64, Take::Made(hops)),
     row(SOL_IPV6, IPV6_MULTICAST_HOPS, 1, READ_ONLY),
     row(SOL_IPV6, IPV6_MTU_DISCOVER, 1, PMTU),
@@ -227,6 +228,12 @@ fn fastopen(asked: c_int, scene: &Scene<'_>) -> Result<c_int, Errno> {
         return Err(Errno::EINVAL);
     }
     Ok(asked.min(Initial::Of("core/somaxconn", 4_096).value(scene.sysctls)))
+}
+
+/// The first port in the lower half, the last in the upper one; zero for no bound.
+fn port_range(asked: c_int, _: &Scene<'_>) -> Result<c_int, Errno> {
+    let (first, last) = (asked as u32 & 0xffff, asked as u32 >> 16);
+    if first == 0 || last == 0 || first <= last { Ok(asked) } else { Err(Errno::EINVAL) }
 }
 
 fn fastopen_connect(asked: c_int, scene: &Scene<'_>) -> Result<c_int, Errno> {

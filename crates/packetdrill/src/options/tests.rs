@@ -137,6 +137,7 @@ fn answers(level: c_int, name: c_int, stage: Stage) -> String {
 #[test_case(SOL_IP, IP_RECVTOS => "-2..-1: 1; 0..1: same; 2..2147483647: 1".to_owned(); "recvtos")]
 #[test_case(SOL_IP, IP_PKTINFO => "-2..-1: 1; 0..1: same; 2..2147483647: 1".to_owned(); "pktinfo")]
 #[test_case(SOL_IP, IP_HDRINCL => "-2..-1: ENOPROTOOPT 0; 0: ENOPROTOOPT same; 1..2147483647: ENOPROTOOPT 0".to_owned(); "hdrincl")]
+#[test_case(SOL_IP, IP_LOCAL_PORT_RANGE => "-2..65536: same; 2147483647: EINVAL 0".to_owned(); "local_port_range")]
 #[test_case(SOL_IP, IP_RECVERR_RFC4884 => "-2..-1: EINVAL 0; 0..1: same; 2..2147483647: EINVAL 0".to_owned(); "recverr_rfc4884")]
 #[test_case(SOL_IPV6, IPV6_UNICAST_HOPS => "-2: EINVAL 64; -1: 64; 0..255: same; 256..2147483647: EINVAL 64".to_owned(); "unicast_hops")]
 #[test_case(SOL_IPV6, IPV6_MULTICAST_HOPS => "-2..0: ENOPROTOOPT 1; 1: ENOPROTOOPT same; 2..2147483647: ENOPROTOOPT 1".to_owned(); "multicast_hops")]

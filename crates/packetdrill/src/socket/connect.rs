@@ -1,11 +1,15 @@
 //! `connect`: opening, waiting for the outcome, and letting go of a peer again (`AF_UNSPEC`).
 
-use super::{Address, Family, State};
+use super::{Address, Family, PortOf, Socket, State};
 use crate::host::Host;
 use crate::netdev;
+use crate::options::names::IP_LOCAL_PORT_RANGE;
+use base::Duration;
 use nix::errno::Errno;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::ops::RangeInclusive;
 use std::os::fd::RawFd;
+use tcp::config::TimeWaitReuse;
 use tcp::{Conn, ConnectError, LocalEnd};
 
 /// The local addresses that packetdrill's scripts use when they name none.
@@ -55,18 +59,32 @@ impl Host {
     /// `ENETUNREACH` and `EADDRNOTAVAIL`; `EINVAL` when the settings are out of bounds together.
     pub(super) fn send_syn(&mut self, fd: RawFd, remote: SocketAddr) -> Result<Conn, Errno> {
         let socket = self.socket(fd)?;
-        let config = socket.config.clone().validate().map_err(|_| Errno::EINVAL)?;
         let bound = socket.bound;
+        let mut config = socket.config.clone();
+        if bound.is_some() && socket.port_of == PortOf::Application {
+            // Who reserves the port has decided; timestamps still have to tell the connections apart.
+            config.timers.time_wait_reuse = TimeWaitReuse::After(Duration::ZERO);
+        }
+        let config = config.validate().map_err(|_| Errno::EINVAL)?;
+        let range = port_range(socket);
         let ip = bound.map(|bound| bound.ip()).filter(|ip| !ip.is_unspecified());
         let ip = ip.unwrap_or_else(|| self.local_address(remote));
         self.stack.add_address(ip);
-        let port = bound.map_or_else(|| self.free_port(), |bound| bound.port());
-        let from = LocalEnd { address: Some(ip), ports: port..=port };
+        let ports = match (bound, range) {
+            (Some(bound), _) => bound.port()..=bound.port(),
+            (None, Some(range)) => range,
+            (None, None) => {
+                let port = self.free_port();
+                port..=port
+            }
+        };
+        let from = LocalEnd { address: Some(ip), ports };
         let (stack, mut cx) = self.stack_and_cx();
         let conn = stack.connect_from(&mut cx, &config, &from, remote).map_err(|error| match error {
             ConnectError::InvalidRemote | ConnectError::NoLocalAddress => Errno::ENETUNREACH,
             ConnectError::PortsExhausted => Errno::EADDRNOTAVAIL,
         })?;
+        let port = stack.endpoint(conn).map_or(0, |endpoint| endpoint.tuple().local_port);
         self.owners.insert(conn, fd);
         let socket = self.socket_mut(fd)?;
         socket.error = None;
@@ -138,4 +156,11 @@ fn kernels_choice(remote: SocketAddr) -> Option<IpAddr> {
     let probe = UdpSocket::bind(SocketAddr::new(Family::of(remote.ip()).any(), 0)).ok()?;
     probe.connect(remote).ok()?;
     Some(probe.local_addr().ok()?.ip())
+}
+
+/// The ports that the application lets a connection of its choose from (`IP_LOCAL_PORT_RANGE`), if it bounds them.
+fn port_range(socket: &Socket) -> Option<RangeInclusive<u16>> {
+    let asked = socket.settings.options.number(libc::SOL_IP, IP_LOCAL_PORT_RANGE) as u32;
+    let (first, last) = (asked as u16, (asked >> 16) as u16);
+    (asked != 0).then(|| first.max(1)..=if last == 0 { u16::MAX } else { last })
 }
