@@ -32,6 +32,21 @@ pub struct CcConfig {
     pub validation: CwndValidation,
     /// What becomes of a window that is not used.
     pub idle_restart: IdleRestart,
+    /// What opens the window.
+    pub growth: GrowthCount,
+}
+
+/// What an ACK opens the window by (RFC 5681 §3.1: what it newly acknowledges). The endpoint, which keeps the scoreboard,
+/// applies it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GrowthCount {
+    /// The octets that the cumulative acknowledgement advanced by.
+    #[default]
+    Acknowledged,
+    /// Of these, and of what is newly SACKed with them, the octets that nothing had reported before; on a path that reorders
+    /// more widely than loss detection allows for, also what is only SACKed. For senders that keep chunks; others go by
+    /// [`Self::Acknowledged`].
+    Delivered,
 }
 
 /// When the window counts as used (RFC 7661 §4.1, RFC 9438 §5.8). The endpoint, which knows what was sent, applies it.

@@ -20,8 +20,8 @@ mod testing;
 
 pub use algo::{
     AvoidanceConfig, CcConfig, ClassicConfig, CssConfig, CubicConfig, CwndValidation, DelayIncreaseConfig, Detection,
-    FastConvergence, HystartConfig, HystartPpConfig, IdleRestart, LssConfig, PacingConfig, RenoConfig, SlowStartConfig,
-    SsthreshBase, build,
+    FastConvergence, GrowthCount, HystartConfig, HystartPpConfig, IdleRestart, LssConfig, PacingConfig, RenoConfig,
+    SlowStartConfig, SsthreshBase, build,
 };
 pub use avoidance::Avoidance;
 pub use control::{CcNote, CongestionControl, Pacing, Snapshot};

@@ -31,7 +31,8 @@ pub struct SentSample {
 pub struct AckSample {
     /// Ingress time of the ACK.
     pub now: Instant,
-    /// Octets the cumulative acknowledgement advanced by.
+    /// Octets that may open the window: those the cumulative acknowledgement advanced by, or what of them is news
+    /// ([`crate::GrowthCount`]).
     pub acked: Bytes,
     /// Octets newly selectively acknowledged.
     pub sacked: Bytes,

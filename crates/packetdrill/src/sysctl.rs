@@ -7,6 +7,7 @@ use crate::options::{Buffers, Options, congestion};
 use crate::settings::Settings;
 use base::Duration;
 use cc::IdleRestart;
+use recovery::rto::MaxBound;
 use recovery::undo::FrtoDetection;
 use recovery::{DetectorConfig, DsackAdaptation, DupThreshConfig};
 use std::collections::BTreeMap;
@@ -77,9 +78,6 @@ const NAMES: &[&str] = &[
     "ipv4/tcp_window_scaling",
     "ipv4/tcp_wmem",
 ];
-
-/// The least upper bound of the timeout (RFC 6298 §2.5).
-const RTO_MAX_LEAST: Duration = Duration::from_secs(60);
 
 /// Bits of `tcp_recovery`.
 const RACK: i64 = 1;
@@ -376,10 +374,12 @@ pub(crate) fn set_rto_min(config: &mut Config, min: Duration) {
     }
 }
 
-/// The largest timeout, which also bounds the interval of window probes. The kernel takes less than RFC 6298 §2.5 lets the
-/// bound be; the endpoint does not.
+/// The largest timeout, which also bounds the interval of window probes. It may be less than RFC 6298 §2.5 has it, and bounds
+/// the first timeout, too.
 pub(crate) fn set_rto_max(config: &mut Config, max: Duration) {
-    config.rto.max = max.max(RTO_MAX_LEAST);
+    config.rto.max_bound = MaxBound::Free;
+    config.rto.max = max.max(config.rto.min);
+    config.rto.initial = config.rto.initial.min(config.rto.max);
     config.send.persist_max = config.rto.max;
 }
 

@@ -7,15 +7,16 @@ use crate::groups::{chunks, css, cubic, delay, hystart, ssthresh_base, stepped};
 use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
 use cc::{
-    AvoidanceConfig, CubicConfig, CwndValidation, Detection, FastConvergence, HystartConfig, HystartPpConfig,
-    IdleRestart, PacingConfig, RenoConfig, SlowStartConfig, SsthreshBase,
+    AvoidanceConfig, CubicConfig, CwndValidation, Detection, FastConvergence, GrowthCount, HystartConfig,
+    HystartPpConfig, IdleRestart, PacingConfig, RenoConfig, SlowStartConfig, SsthreshBase,
 };
+use recovery::rto::MaxBound;
 use recovery::rtt::{RttGains, RttVariation, SynEcho};
 use recovery::tlp::AfterAck;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{
     BlockCheck, BlockCheckVariant, DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit,
-    LostRetransmission, PrrBound, PrrConfig, RackConfig, ReductionConfig, TlpConfig,
+    LostRetransmission, PrrBound, PrrConfig, RackConfig, ReductionConfig, RttOf, TlpConfig,
 };
 use tcp::config::{
     AckTimer, AnnouncedMss, ChunkRefill, ChunksConfig, CorkConfig, CountedFrom, DeferAccept, Discovery, DrsConfig,
@@ -101,6 +102,8 @@ pub const LEAVES: &[Leaf] = &[
         "half_used" => CwndValidation::HalfUsed, "packets_out" => CwndValidation::PacketsOut),
     choice!("cc.idle_restart", |c| Some(&mut c.cc.idle_restart),
         "off" => IdleRestart::Off, "halve_per_rto" => IdleRestart::HalvePerRto),
+    choice!("cc.growth", |c| Some(&mut c.cc.growth),
+        "acknowledged" => GrowthCount::Acknowledged, "delivered" => GrowthCount::Delivered),
     kind!("recovery.detector.kind", |c| c.recovery.detector,
         "dup_thresh" => DetectorConfig::DupThresh(_) => DetectorConfig::DupThresh(DupThreshConfig::default()),
         "rack" => DetectorConfig::Rack(_) => DetectorConfig::Rack(RackConfig::default()),
@@ -117,6 +120,12 @@ pub const LEAVES: &[Leaf] = &[
             _ => None,
         },
         "off" => DsackAdaptation::Off, "on" => DsackAdaptation::On),
+    choice!("recovery.detector.rtt_of",
+        |c| match &mut c.recovery.detector {
+            DetectorConfig::Rack(rack) => Some(&mut rack.rtt_of),
+            _ => None,
+        },
+        "newest" => RttOf::Newest, "last_in_sequence" => RttOf::LastInSequence),
     choice!("recovery.detector.early_answer",
         |c| match &mut c.recovery.detector {
             DetectorConfig::Rack(rack) => Some(&mut rack.early_answer),
@@ -177,6 +186,7 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("rto.initial", Time, Time, |c| c.rto.initial),
     quantity!("rto.min", Time, Time, |c| c.rto.min),
     quantity!("rto.max", Time, Time, |c| c.rto.max),
+    choice!("rto.max_bound", |c| Some(&mut c.rto.max_bound), "rfc6298" => MaxBound::Rfc6298, "free" => MaxBound::Free),
     quantity!("rto.granularity", Time, Time, |c| c.rto.granularity),
     quantity!("rtt.min_rtt_window", Time, Time, |c| c.rtt.min_rtt_window),
     choice!("rtt.gains", |c| Some(&mut c.rtt.gains),

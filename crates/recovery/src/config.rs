@@ -80,6 +80,19 @@ pub struct RackConfig {
     pub dup_thresh: u32,
     /// When the answer to a retransmission is taken for an answer to the original.
     pub early_answer: EarlyAnswer,
+    /// Of several segments that an ACK delivers, the one whose age becomes the detector's RTT.
+    pub rtt_of: RttOf,
+}
+
+/// Which delivered segment's age is the detector's RTT (RFC 8985 §6.2, step 2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RttOf {
+    /// That of the segment sent last.
+    #[default]
+    Newest,
+    /// That of the segment with the highest number, which may be an older one behind a retransmission. What was sent at the
+    /// same moment as it, but has a higher number, is not overdue yet.
+    LastInSequence,
 }
 
 /// When an answer came too early to be a retransmission's (RFC 8985 §6.2, step 2).
@@ -172,7 +185,12 @@ impl Default for DupThreshConfig {
 }
 impl Default for RackConfig {
     fn default() -> Self {
-        Self { dsack: DsackAdaptation::On, dup_thresh: DUP_THRESH, early_answer: EarlyAnswer::MinRtt }
+        Self {
+            dsack: DsackAdaptation::On,
+            dup_thresh: DUP_THRESH,
+            early_answer: EarlyAnswer::MinRtt,
+            rtt_of: RttOf::Newest,
+        }
     }
 }
 
@@ -193,7 +211,8 @@ impl RecoveryConfig {
 }
 
 impl DetectorConfig {
-    fn dup_thresh(&self) -> u32 {
+    /// How many SACKed segments, or duplicate ACKs, above a hole make it a loss.
+    pub fn dup_thresh(&self) -> u32 {
         match self {
             Self::DupThresh(config) => config.dup_thresh,
             Self::Rack(config) => config.dup_thresh,

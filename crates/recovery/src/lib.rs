@@ -22,7 +22,7 @@ pub mod variants;
 
 pub use config::{
     BlockCheck, BlockCheckVariant, DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit,
-    LostRetransmission, PrrBound, PrrConfig, RackConfig, RecoveryConfig, ReductionConfig, build_block_check,
+    LostRetransmission, PrrBound, PrrConfig, RackConfig, RecoveryConfig, ReductionConfig, RttOf, build_block_check,
     build_detector, build_detector_without_sack, build_reduction,
 };
 pub use detect::{DetectCx, LossDetector, Verdict};

@@ -23,6 +23,17 @@ pub struct RtoConfig {
     pub max: Duration,
     /// Granularity `G`: the least that is added to the smoothed RTT (§2.2, §2.3).
     pub granularity: Duration,
+    /// How small `max` may be.
+    pub max_bound: MaxBound,
+}
+
+/// How small the largest timeout may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MaxBound {
+    /// At least 60 seconds.
+    Rfc6298,
+    /// Whatever is asked for.
+    Free,
 }
 
 impl Default for RtoConfig {
@@ -34,6 +45,7 @@ impl Default for RtoConfig {
             min: Duration::from_secs(1),
             max: Duration::from_secs(60),
             granularity: Duration::from_millis(1),
+            max_bound: MaxBound::Rfc6298,
         }
     }
 }
@@ -48,7 +60,9 @@ impl RtoConfig {
             }
         };
         need(!self.min.is_zero(), "rto.min", "must not be zero");
-        need(self.max >= Duration::from_secs(60), "rto.max", "must be at least 60s (RFC 6298 §2.5)");
+        let least = Duration::from_secs(60);
+        let long_enough = self.max_bound == MaxBound::Free || self.max >= least;
+        need(long_enough, "rto.max", "must be at least 60s (RFC 6298 §2.5)");
         need(self.min <= self.max, "rto.min", "must not exceed rto.max");
         need(
             self.initial >= self.min && self.initial <= self.max,
@@ -245,8 +259,16 @@ mod tests {
     #[test]
     fn bounds_that_contradict_each_other_are_named() {
         assert!(RtoConfig::default().problems().is_empty());
-        let wrong = RtoConfig { initial: ms(0), min: ms(0), max: ms(10_000), granularity: ms(20_000) };
+        let wrong =
+            RtoConfig { initial: ms(0), min: ms(0), max: ms(10_000), granularity: ms(20_000), ..RtoConfig::default() };
         let paths: Vec<&str> = wrong.problems().into_iter().map(|(path, _)| path).collect();
         assert_eq!(paths, ["rto.min", "rto.max", "rto.granularity"]);
+    }
+
+    #[test]
+    fn the_largest_timeout_may_be_short_where_that_is_said() {
+        let short = RtoConfig { min: ms(200), max: ms(1_000), ..RtoConfig::default() };
+        assert_eq!(short.problems().len(), 1);
+        assert!(RtoConfig { max_bound: MaxBound::Free, ..short }.problems().is_empty());
     }
 }

@@ -214,7 +214,15 @@ fn controls_have_been_thought_of(
     rto: recovery::rto::RtoConfig,
     rtt: recovery::rtt::RttConfig,
 ) {
-    let cc::CcConfig { initial_window, slow_start: _, avoidance: _, pacing: _, validation: _, idle_restart: _ } = cc;
+    let cc::CcConfig {
+        initial_window,
+        slow_start: _,
+        avoidance: _,
+        pacing: _,
+        validation: _,
+        idle_restart: _,
+        growth: _,
+    } = cc;
     let cc::InitialWindow { segments: _, bytes_max: _ } = initial_window;
     let recovery::RecoveryConfig {
         detector: _,
@@ -227,7 +235,7 @@ fn controls_have_been_thought_of(
     } = recovery;
     let recovery::TlpConfig { max_ack_delay: _, pto_min: _, after_ack: _ } = probe.unwrap_or_default();
     let recovery::UndoConfig { dsack: _, eifel: _, frto: _ } = undo;
-    let recovery::rto::RtoConfig { initial: _, min: _, max: _, granularity: _ } = rto;
+    let recovery::rto::RtoConfig { initial: _, min: _, max: _, granularity: _, max_bound: _ } = rto;
     let recovery::rtt::RttConfig { min_rtt_window: _, gains: _, variation: _, syn_echo: _ } = rtt;
 }
 

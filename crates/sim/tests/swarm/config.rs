@@ -60,7 +60,7 @@ fn sending(rng: &mut Rng, config: &mut Config) {
         _ => {
             let dsack = rng.pick(&[DsackAdaptation::Off, DsackAdaptation::On]);
             let early_answer = rng.pick(&[EarlyAnswer::MinRtt, EarlyAnswer::HalfMinRtt]);
-            DetectorConfig::Rack(RackConfig { dsack, dup_thresh, early_answer })
+            DetectorConfig::Rack(RackConfig { dsack, dup_thresh, early_answer, ..RackConfig::default() })
         }
     };
     repairing(rng, &mut config.recovery);

@@ -7,7 +7,7 @@ use super::{Endpoint, Probing, Segment, SendSide, State};
 use crate::config::WindowShrinking;
 use crate::cx::Cx;
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
-use cc::{AckSample, CcNote, EpisodeKind};
+use cc::{AckSample, CcNote, EpisodeKind, GrowthCount};
 use recovery::rate_sample::RateSample;
 use recovery::sack::{BlockClass, BlockCx};
 use recovery::tlp::{ProbeAck, ProbeOutcome, Repeated};
@@ -315,9 +315,23 @@ impl Endpoint {
         if p.echo {
             self.answer_mark(cx, d.batch.len(), p.sacked_before, p.acked);
         }
-        // RFC 6937 §2: without SACK a duplicate ACK delivers a segment, which a later ACK does not deliver again.
-        let delivered = (p.delivered + self.rec.board.departed_bytes()).saturating_sub(p.departed_before);
-        self.inform_reduction(delivered, p.acked, p.newly_lost);
+        self.inform_reduction(self.delivered_by(p), p.acked, p.newly_lost);
+    }
+
+    /// What an ACK delivered. Without SACK a duplicate ACK delivers a segment, which a later ACK does not deliver again (RFC
+    /// 6937 §2).
+    fn delivered_by(&self, p: &Progress) -> Bytes {
+        (p.delivered + self.rec.board.departed_bytes()).saturating_sub(p.departed_before)
+    }
+
+    /// What an ACK may open the window by.
+    fn counts_for_growth(&self, p: &Progress) -> Bytes {
+        match self.cfg.cc.growth {
+            GrowthCount::Acknowledged => p.acked,
+            GrowthCount::Delivered if self.chunks_config().is_none() => p.acked,
+            GrowthCount::Delivered if p.acked > 0 || self.reorders_widely() => self.delivered_by(p),
+            GrowthCount::Delivered => 0,
+        }
     }
 
     //= specs/rfc3168.md#sender
@@ -334,7 +348,7 @@ impl Endpoint {
         };
         let note = self.cc.on_ack(&AckSample {
             now: cx.now,
-            acked: p.acked,
+            acked: self.counts_for_growth(p),
             sacked: p.sacked,
             delivered: p.delivered,
             newly_lost: p.newly_lost,

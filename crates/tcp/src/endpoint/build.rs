@@ -3,6 +3,7 @@
 use super::Endpoint;
 use super::input::flag_letters;
 use super::output::{Outgoing, Transmit, TxBuf};
+use super::write::Train;
 use crate::cx::Cx;
 use crate::recv::sack_blocks;
 use crate::timers::TimerKind;
@@ -57,7 +58,8 @@ impl Endpoint {
         if range.end.after(data_end) {
             flags = flags.with(Flags::FIN);
         }
-        if payload > 0 && (self.pushes(range.end) || self.ends_syn_data(range.end)) {
+        let push = outgoing.train == Train::Ends || self.pushes(range.end, outgoing.retransmits);
+        if payload > 0 && (push || self.ends_syn_data(range.end)) {
             flags = flags.with(Flags::PSH);
         }
         self.note_departure(cx.now, payload, outgoing.retransmits);

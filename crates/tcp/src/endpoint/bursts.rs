@@ -142,7 +142,7 @@ impl Endpoint {
             }
             match view.decide(&cfg) {
                 Verdict::Send(octets) => {
-                    self.commit(octets, if octets > view.size { Push::Yes } else { Push::No });
+                    self.commit(octets, if octets > view.size { Push::First } else { Push::No });
                     self.after_burst(cx.now);
                     if scope == Scope::One {
                         return;
@@ -296,13 +296,13 @@ impl Endpoint {
 
     //= specs/rfc9293.md#sending
     //# What an application has written leaves without waiting for more, and PSH is on its last segment.
-    /// Whether a segment that ends at `end` carries PSH.
-    pub(super) fn pushes(&self, end: SeqNum) -> bool {
-        match (self.cfg.send.push, self.chunks_config()) {
-            (PushConfig::Writes, Some(_)) => {
-                let end = self.offset_of(end);
-                self.snd_buf.chunks().is_some_and(|chunks| chunks.pushes(end))
-            }
+    /// Whether a segment that ends at `end` carries PSH, now that it leaves for the first time or again.
+    pub(super) fn pushes(&self, end: SeqNum, retransmits: u8) -> bool {
+        match (self.cfg.send.push, self.snd_buf.chunks(), self.chunks_config()) {
+            (PushConfig::Writes, chunks, Some(_)) => match chunks.map(|chunks| chunks.push(self.offset_of(end))) {
+                Some(Push::First) => retransmits == 0,
+                push => push == Some(Push::Yes),
+            },
             _ => end.at_or_after(self.data_end()),
         }
     }

@@ -2,6 +2,7 @@
 //! bare ACK.
 
 use super::mtu_search::ProbeNow;
+use super::write::Train;
 use super::{Endpoint, Probing, SendSide, State};
 use crate::config::{NagleConfig, WindowProbe};
 use crate::cx::Cx;
@@ -48,6 +49,7 @@ pub struct Transmit {
 pub(super) struct Outgoing {
     pub range: SeqRange,
     pub retransmits: u8,
+    pub train: Train,
 }
 
 impl Endpoint {
@@ -204,18 +206,18 @@ impl Endpoint {
         out: &mut TxBuf,
         segment: &SentSegment,
     ) -> Transmit {
-        let outgoing = Outgoing { range: segment.range(), retransmits: segment.retransmits.saturating_add(1) };
+        let range = segment.range();
         let stamp = self.rec.sampler.stamp(cx.now, self.rec.board.pipe());
         let tsval = self.ts.tsval(cx.now);
         self.rec.board.on_retransmitted(segment.id, tsval, stamp, cx.now);
         if let Some(undo) = self.rec.undo.as_mut().filter(|_| self.rec.episode.repairs()) {
-            undo.on_retransmitted(outgoing.range);
+            undo.on_retransmitted(range);
         }
         if let Some(sent) = self.rec.board.get(segment.id) {
             self.rec.detector.on_sent(&sent);
         }
-        self.push_end_of_train(cx.now, segment);
-        self.emit_data(cx, out, outgoing)
+        let train = self.train_at(cx.now, segment);
+        self.emit_data(cx, out, Outgoing { range, retransmits: segment.retransmits.saturating_add(1), train })
     }
 
     //= specs/rfc9293.md#windows
@@ -360,7 +362,7 @@ impl Endpoint {
                 break;
             }
         }
-        self.emit_data(cx, out, Outgoing { range, retransmits: 0 })
+        self.emit_data(cx, out, Outgoing { range, retransmits: 0, train: Train::No })
     }
 
     /// RFC 6675 NextSeg rules 3 and 4, for detectors that ask for them: holes not known to be lost.

@@ -234,6 +234,12 @@ impl Endpoint {
         rare.reordering_extent = rare.reordering_extent.max(extent);
     }
 
+    /// The path was seen to reorder more widely than a loss detector by count allows for.
+    pub(super) fn reorders_widely(&self) -> bool {
+        let usual = self.cfg.recovery.detector.dup_thresh().saturating_mul(self.snd.smss);
+        self.extras.as_ref().is_some_and(|extras| extras.rare.reordering_extent > usual)
+    }
+
     /// Nothing more can leave for now: who is to blame for the time until something does?
     #[inline]
     pub(super) fn note_held(&mut self, now: Instant) {

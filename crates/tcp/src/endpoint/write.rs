@@ -26,6 +26,15 @@ pub enum Boundary {
     Record,
 }
 
+/// Segments that are sent again together, as one burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Train {
+    /// There is none, or it goes on.
+    No,
+    /// The segment is the last one.
+    Ends,
+}
+
 impl Endpoint {
     /// Takes as much of `data` as the send buffer has room for. A short count means that `Writable` will follow.
     ///
@@ -215,11 +224,11 @@ impl Endpoint {
         self.look_at_chunks(SmallRule::Leave);
     }
 
-    /// Segments of one burst that are sent again one after the other are a burst of their own: the last is pushed.
-    /// `segment` was just booked as sent again.
-    pub(super) fn push_end_of_train(&mut self, now: Instant, segment: &SentSegment) {
+    /// Segments of one burst that are sent again one after the other are a burst of their own: the last is pushed, this
+    /// time. `segment` was just booked as sent again.
+    pub(super) fn train_at(&mut self, now: Instant, segment: &SentSegment) -> Train {
         if self.cfg.send.push != PushConfig::Writes || self.chunks_config().is_none() {
-            return;
+            return Train::No;
         }
         let (start, end) = (segment.start, segment.xmit.end);
         let before = segment.id.0.checked_sub(1).and_then(|id| self.rec.board.get(SegmentId(id)));
@@ -227,7 +236,7 @@ impl Endpoint {
             before.xmit.at == now && before.retransmits > 0 && self.burst_of(before.start) == self.burst_of(start)
         });
         if follows.is_none() {
-            return;
+            return Train::No;
         }
         // What a reduction allows was not told of this segment yet.
         let spent = if self.rec.reduction.is_some() { end.distance_from(start) } else { 0 };
@@ -237,10 +246,12 @@ impl Endpoint {
                 && next.xmit.end.distance_from(next.start) <= room
                 && self.burst_of(next.start) == self.burst_of(start)
         });
-        if !goes_on {
-            let end = self.offset_of(end);
-            self.snd_buf.chunks_mut().push_at(end);
+        if goes_on {
+            return Train::No;
         }
+        let end = self.offset_of(end);
+        self.snd_buf.chunks_mut().split_at(end);
+        Train::Ends
     }
 
     /// Settings of the send side have changed.

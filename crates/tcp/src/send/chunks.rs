@@ -2,7 +2,7 @@
 //!
 //! A chunk is what leaves together: writes fill the last unsent chunk up to a goal, a record ends one early. A burst is the
 //! front of a chunk that was let go, and stays known until it is acknowledged: its end may carry PSH, also when it is sent
-//! again, and its memory counts. Positions are octets since the stream began, so nothing moves when data is acknowledged.
+//! again if the chunk's did, and its memory counts. Positions are octets since the stream began, so nothing moves when data is acknowledged.
 //!
 //! Kept in a box that exists only while something is unacknowledged.
 
@@ -14,6 +14,8 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Push {
     No,
+    /// When it leaves for the first time: a burst of several segments is.
+    First,
     Yes,
 }
 
@@ -185,17 +187,16 @@ impl Chunks {
         }
         segments
     }
-    /// Whether what ends before `end` carries PSH.
-    pub fn pushes(&self, end: u64) -> bool {
+    /// Whether what ends before `end` carries PSH when it leaves for the first time, and again.
+    pub fn push(&self, end: u64) -> Push {
         let at = self.bursts.binary_search_by_key(&end, |burst| burst.end);
-        at.is_ok_and(|index| self.bursts[index].push == Push::Yes)
+        at.map_or(Push::No, |index| self.bursts[index].push)
     }
-    /// A burst that was sent again in part ends at `end` now, and is pushed there.
-    pub fn push_at(&mut self, end: u64) {
+    /// A burst that was sent again in part ends at `end` now.
+    pub fn split_at(&mut self, end: u64) {
         let index = self.bursts.partition_point(|burst| burst.end < end);
-        match self.bursts.get_mut(index) {
-            Some(burst) if burst.end == end => burst.push = Push::Yes,
-            _ => self.bursts.insert(index, Burst { end, push: Push::Yes }),
+        if self.bursts.get(index).is_none_or(|burst| burst.end != end) {
+            self.bursts.insert(index, Burst { end, push: Push::No });
         }
     }
     /// Everything before `una` was acknowledged.
@@ -272,14 +273,14 @@ mod tests {
         written(&mut chunks, 1_000, 600);
         chunks.mark_push();
         chunks.commit(500, Push::No);
-        assert!(!chunks.pushes(500));
+        assert_eq!(chunks.push(500), Push::No);
         written(&mut chunks, 1_000, 50);
         chunks.commit(150, Push::No);
-        assert!(!chunks.pushes(650));
+        assert_eq!(chunks.push(650), Push::No);
         written(&mut chunks, 1_000, 50);
         chunks.mark_push();
         chunks.commit(50, Push::No);
-        assert!(chunks.pushes(700) && !chunks.pushes(699));
+        assert_eq!((chunks.push(700), chunks.push(699)), (Push::Yes, Push::No));
         chunks.ack(700);
         assert!(chunks.is_empty());
     }
@@ -288,11 +289,11 @@ mod tests {
     fn a_burst_that_was_sent_again_in_part_has_two_ends() {
         let mut chunks = Chunks::new(0);
         written(&mut chunks, 5_000, 5_000);
-        chunks.commit(5_000, Push::Yes);
-        chunks.push_at(2_000);
-        chunks.push_at(5_000);
+        chunks.commit(5_000, Push::First);
+        chunks.split_at(2_000);
+        chunks.split_at(5_000);
         assert_eq!((chunks.burst_end(1_000), chunks.burst_end(2_000), chunks.count()), (Some(2_000), Some(5_000), 2));
-        assert!(chunks.pushes(2_000) && chunks.pushes(5_000));
+        assert_eq!((chunks.push(2_000), chunks.push(5_000)), (Push::No, Push::First));
     }
 
     proptest! {

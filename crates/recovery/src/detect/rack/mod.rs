@@ -12,7 +12,7 @@ pub mod rules;
 mod tests;
 
 use super::{DetectCx, LossDetector, Verdict};
-use crate::config::{EarlyAnswer, RackConfig};
+use crate::config::{EarlyAnswer, RackConfig, RttOf};
 use crate::scoreboard::{Scoreboard, SentSegment};
 use base::{Duration, SeqNum, SeqRange};
 use reo_wnd::{News, ReoWnd};
@@ -26,6 +26,9 @@ pub struct Rack {
     fack: Option<SeqNum>,
     reo_wnd: ReoWnd,
     early_answer: EarlyAnswer,
+    rtt_of: RttOf,
+    /// Where the segment ends whose age is the RTT, if that is the last one in sequence.
+    rtt_end: SeqNum,
     /// What the ACK in work brings to the reordering window.
     news: News,
 }
@@ -38,6 +41,8 @@ impl Rack {
             fack: None,
             reo_wnd: ReoWnd::new(config),
             early_answer: config.early_answer,
+            rtt_of: config.rtt_of,
+            rtt_end: SeqNum(0),
             news: News::default(),
         }
     }
@@ -75,7 +80,10 @@ impl Rack {
     ) -> Verdict {
         let mut verdict = Verdict::default();
         while let Some(segment) = board.oldest_sent().filter(&doubtful) {
-            let deadline = rules::deadline(segment.xmit.at, self.newest.rtt, reo_wnd);
+            let mut deadline = rules::deadline(segment.xmit.at, self.newest.rtt, reo_wnd);
+            if deadline == cx.now && self.rtt_of == RttOf::LastInSequence && segment.xmit.end.after(self.rtt_end) {
+                deadline += rules::TICK;
+            }
             if deadline > cx.now {
                 verdict.recheck_at = Some(deadline);
                 break;
@@ -92,7 +100,9 @@ impl LossDetector for Rack {
     }
 
     fn on_delivered(&mut self, batch: &[SentSegment], cx: &DetectCx) {
-        self.newest.advance(batch, self.early_answer, cx);
+        if let Some(end) = self.newest.advance(batch, self.early_answer, self.rtt_of, cx) {
+            self.rtt_end = end;
+        }
         self.see_reordering(batch);
     }
 

@@ -1,12 +1,12 @@
 //! The rules of RFC 8985 §6.2 as pure functions, shared by [`Rack`](super::Rack) and by variants over other records.
 
-use crate::config::EarlyAnswer;
+use crate::config::{EarlyAnswer, RttOf};
 use crate::detect::DetectCx;
 use crate::scoreboard::{SentSegment, Xmit};
-use base::{Duration, Instant};
+use base::{Duration, Instant, SeqNum};
 
 /// What hosts and their clocks add to a round trip and take from another.
-const TICK: Duration = Duration::from_millis(1);
+pub const TICK: Duration = Duration::from_millis(1);
 
 //= specs/rfc8985.md#newest-delivered-segment
 //# Of two segments sent at the same moment, the one with the higher end counts as sent later.
@@ -79,19 +79,32 @@ impl Newest {
     //= specs/rfc8985.md#newest-delivered-segment
     //# The detector's RTT is the age of the segment sent last among those an ACK delivers.
     /// Step 2 for everything one ACK delivered. Visiting by send time and keeping the last comes to the same as looking
-    /// for the newest, so nothing is sorted.
+    /// for the newest, so nothing is sorted. Returns where the segment ends whose age the RTT is, if that is the last one in
+    /// sequence.
     #[inline]
-    pub fn advance(&mut self, batch: &[SentSegment], early: EarlyAnswer, cx: &DetectCx) {
+    pub fn advance(
+        &mut self,
+        batch: &[SentSegment],
+        early: EarlyAnswer,
+        rtt_of: RttOf,
+        cx: &DetectCx,
+    ) -> Option<SeqNum> {
         let mut newest: Option<Xmit> = None;
+        let mut last: Option<Xmit> = None;
         for (index, segment) in batch.iter().enumerate() {
             let later = newest.is_none_or(|newest| sent_after(segment.xmit, newest));
-            if later && !is_ambiguous(segment, echo_of(index, segment, cx), early, cx) {
-                newest = Some(segment.xmit);
+            let asked = later || rtt_of == RttOf::LastInSequence;
+            if asked && !is_ambiguous(segment, echo_of(index, segment, cx), early, cx) {
+                newest = if later { Some(segment.xmit) } else { newest };
+                last = Some(segment.xmit);
             }
         }
         if let Some(xmit) = newest {
             self.take(xmit, cx.now);
         }
+        let last = last.filter(|_| rtt_of == RttOf::LastInSequence)?;
+        self.rtt = cx.now.since(last.at);
+        Some(last.end)
     }
 
     //= specs/rfc8985.md#newest-delivered-segment

@@ -1,7 +1,7 @@
 //! RFC 8985 by example: its edge cases, and worked vectors.
 
 use super::*;
-use crate::config::DsackAdaptation;
+use crate::config::{DsackAdaptation, RttOf};
 use crate::episode::Episode;
 use crate::rate_sample::RateStamp;
 use crate::scoreboard::{Delivered, Mark, SegmentId, Xmit};
@@ -255,7 +255,8 @@ fn the_rtt_follows_each_delivery_also_of_what_was_sent_earlier() {
     sender.send(&[0, 1_000]);
     sender.ack(41_000, 0, &[1]);
     sender.ack(60_000, 2, &[]);
-    assert_eq!(sender.rack.newest, Newest { xmit: Some(Xmit { at: at(1_000), end: sender.seq(2) }), rtt: us(60_000) });
+    let newest = sender.rack.newest;
+    assert_eq!((newest.xmit, newest.rtt), (Some(Xmit { at: at(1_000), end: sender.seq(2) }), us(60_000)));
 }
 
 //= specs/rfc8985.md#newest-delivered-segment
@@ -271,7 +272,19 @@ fn of_one_batch_the_one_sent_last_counts_wherever_it_stands() {
     sender.ack(43_000, 0, &[1, 2, 3]);
     sender.resend(0, 43_000);
     sender.ack(90_000, 1, &[4]);
-    assert_eq!(sender.rack.newest, Newest { xmit: Some(Xmit { at: at(43_000), end: sender.seq(1) }), rtt: us(47_000) });
+    let newest = sender.rack.newest;
+    assert_eq!((newest.xmit, newest.rtt), (Some(Xmit { at: at(43_000), end: sender.seq(1) }), us(47_000)));
+}
+
+#[test_case(RttOf::Newest, lose(3); "by the newest delivery, the rest is overdue")]
+#[test_case(RttOf::LastInSequence, wait(91_000); "by the highest delivery, what left with it is not")]
+fn behind_a_retransmission_the_rtt_is_that_of_the_segment_the_config_names(rtt_of: RttOf, verdict: Verdict) {
+    let mut sender = Sender::new(us(40_000), us(50_000));
+    sender.rack = Rack::new(&RackConfig { rtt_of, ..RackConfig::default() });
+    sender.send(&[0, 0, 0, 0, 0]);
+    sender.resend(0, 43_000);
+    sender.episode = Episode::Recovery { point: sender.seq(5) };
+    assert_eq!(sender.ack(90_000, 2, &[]), verdict);
 }
 
 //= specs/rfc8985.md#reordering-window

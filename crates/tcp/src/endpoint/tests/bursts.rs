@@ -5,7 +5,7 @@ use crate::endpoint::Boundary;
 use crate::event::ConnEvent;
 use crate::testing::{Script, tso_device};
 use base::Duration;
-use cc::{ClassicConfig, CwndValidation, IdleRestart, InitialWindow, SlowStartConfig};
+use cc::{ClassicConfig, CwndValidation, GrowthCount, IdleRestart, InitialWindow, SlowStartConfig};
 use proptest::prelude::*;
 use test_case::test_case;
 use wire::Options;
@@ -355,6 +355,20 @@ fn slow_start_goes_on_while_the_window_is_less_than_twice_what_was_outstanding(o
     for ack in (2_001..octets as u32).step_by(2_000).chain([octets as u32 + 1]) {
         script.ack(ack);
     }
+    assert_eq!(script.info().cwnd, segments * 1_000);
+}
+
+#[test_case(GrowthCount::Acknowledged, 13; "what is acknowledged")]
+#[test_case(GrowthCount::Delivered, 11; "what no SACK had reported before")]
+fn the_window_grows_by(growth: GrowthCount, segments: u32) {
+    let mut cfg = chunked();
+    cfg.cc.growth = growth;
+    let mut script = established(cfg, 257, ms(100));
+    script.write(20_000);
+    script.pass(ms(100));
+    script.sack(1, &[(1_001, 3_001)]);
+    assert_eq!(script.info().cwnd, 10_000);
+    script.ack(3_001);
     assert_eq!(script.info().cwnd, segments * 1_000);
 }
 
