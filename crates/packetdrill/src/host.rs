@@ -16,6 +16,7 @@ use base::{Instant, Rng};
 use nix::errno::Errno;
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::RawFd;
+use tcp::config::{Config, FrameGrowth, ReceiveAccounting, ValidConfig};
 use tcp::{
     Budget, CloseReason, Conn, ConnEvent, DeviceCaps, IcmpError, ListenOn, RxFrame, Segmentation, Sent, Stack,
     StackConfig, StackCx, StackEvent, TxChecksum, turn,
@@ -232,6 +233,7 @@ impl Host {
             State::Fresh | State::Deferred(_) => {}
             State::Listening(listener) => {
                 let (on, backlog) = (listener.on, listener.backlog);
+                let config = unattended(&socket.config)?;
                 self.stack.relisten(on, backlog, &config);
             }
             State::Connecting(conn) | State::Connected(conn) => {
@@ -242,6 +244,18 @@ impl Host {
         }
         Ok(())
     }
+}
+
+/// The settings of connections that nobody has accepted yet: their buffers do not grow.
+///
+/// # Errors
+/// `EINVAL` when the settings are out of bounds together.
+pub(crate) fn unattended(config: &Config) -> Result<ValidConfig, Errno> {
+    let mut config = config.clone();
+    if let ReceiveAccounting::Frames(frames) = &mut config.receive.accounting {
+        frames.growth = FrameGrowth::Fixed;
+    }
+    config.validate().map_err(|_| Errno::EINVAL)
 }
 
 /// What a socket reports of a connection that ended for `reason`. A reset that comes behind the peer's FIN says that nobody

@@ -145,7 +145,7 @@ fn head(image: &mut Image, d: &Details) {
 /// either.
 fn times_and_sizes(image: &mut Image, d: &Details) {
     image.u32(16, d.info.smss);
-    image.u32(20, d.rmss.max(DEFAULT_MSS));
+    image.u32(20, d.receive_memory.map_or(d.rmss.max(DEFAULT_MSS), |memory| memory.mss));
     // A SYN under way counts.
     image.u32(24, d.flight.outstanding + u32::from(d.info.state == State::SynSent));
     image.u32(28, d.flight.sacked);
@@ -161,7 +161,7 @@ fn times_and_sizes(image: &mut Image, d: &Details) {
 fn congestion(image: &mut Image, d: &Details, side: &SocketSide) {
     let smss = d.info.smss.max(1);
     let unknown = d.info.ssthresh > NO_THRESHOLD;
-    image.u32(64, d.receive_limit);
+    image.u32(64, d.receive_memory.map_or(d.receive_limit, |memory| memory.opened));
     image.u32(68, d.info.srtt.map_or(0, micros));
     image.u32(72, micros(d.info.rttvar.unwrap_or(d.info.rto / 4)));
     image.u32(76, if unknown { NO_THRESHOLD } else { d.info.ssthresh / smss });
@@ -266,7 +266,7 @@ fn millis(span: Duration) -> u32 {
     u32::try_from(span.as_millis()).unwrap_or(u32::MAX)
 }
 
-/// `SO_MEMINFO`: octets that wait to be read and that wait to be acknowledged, each with its limit; nothing is allocated
+/// `SO_MEMINFO`: what waits to be read and what waits to be acknowledged, each with its limit; nothing is allocated
 /// ahead, kept as option memory, held back in a backlog, or dropped.
 pub(crate) fn memory(readable: u32, rcvbuf: c_int, unacknowledged: u32, sndbuf: c_int) -> [u8; MEMINFO_LEN] {
     let counts = [readable, rcvbuf as u32, 0, sndbuf as u32, 0, unacknowledged, 0, 0, 0];

@@ -1,12 +1,30 @@
 //! Groups of leaves that depend on a kind: where they lie, if the kind is theirs.
 
 use cc::{AvoidanceConfig, CssConfig, CubicConfig, DelayIncreaseConfig, HystartConfig, SlowStartConfig, SsthreshBase};
-use tcp::config::{ChunksConfig, Config, ReceiveWindowConfig, SegmenterConfig, SteppedConfig};
+use tcp::config::{
+    ChunksConfig, Config, FrameMemory, ReceiveAccounting, ReceiveWindowConfig, SegmenterConfig, SendAccounting,
+    SteppedConfig,
+};
 
 pub(crate) fn chunks(config: &mut Config) -> Option<&mut ChunksConfig> {
     match &mut config.send.segmenter {
         SegmenterConfig::Chunks(chunks) => Some(chunks),
         SegmenterConfig::Stream => None,
+    }
+}
+
+/// What a chunk costs for its headers, and for its record.
+pub(crate) fn chunk_costs(config: &mut Config) -> Option<(&mut u32, &mut u32)> {
+    match &mut config.send.accounting {
+        SendAccounting::Chunks { head, record } => Some((head, record)),
+        SendAccounting::Octets => None,
+    }
+}
+
+pub(crate) fn frames(config: &mut Config) -> Option<&mut FrameMemory> {
+    match &mut config.receive.accounting {
+        ReceiveAccounting::Frames(frames) => Some(frames),
+        ReceiveAccounting::Octets => None,
     }
 }
 

@@ -3,7 +3,7 @@
 //! Kinds stand before what depends on them, groups in the order of the fields; tables show this order.
 
 use crate::forms::{choice, kind, quantity};
-use crate::groups::{chunks, css, cubic, delay, hystart, ssthresh_base, stepped};
+use crate::groups::{chunk_costs, chunks, css, cubic, delay, frames, hystart, ssthresh_base, stepped};
 use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
 use cc::{
@@ -20,11 +20,12 @@ use recovery::{
 };
 use tcp::config::{
     AckTimer, AnnouncedMss, ChunkRefill, ChunksConfig, CorkConfig, CountedFrom, DeferAccept, Discovery, DrsConfig,
-    EcnNegotiation, EcnResponse, EcnSynAgain, Farewell, FastOpenClient, FastOpenServer, KeepAliveConfig, MarkBeta,
-    MissingTimestamps, MtuProbing, NagleConfig, OpeningErrors, PushConfig, QuickAgain, ReceiveWindowConfig, RetryLimit,
-    SackConfig, SegmenterConfig, SendAccounting, SendGrowth, SteppedConfig, SynAckEcho, SynCookies, SynData,
-    TimeWaitReset, TimeWaitReuse, TimestampConfig, UnsaidMtu, UnsentAck, UrgentDelivery, UrgentPointer, WindowLevel,
-    WindowProbe, WindowRounding, WindowScaleConfig, WindowShrinking,
+    EcnNegotiation, EcnResponse, EcnSynAgain, Farewell, FastOpenClient, FastOpenServer, FrameGrowth, FrameMemory,
+    KeepAliveConfig, MarkBeta, MissingTimestamps, MtuProbing, NagleConfig, OpeningErrors, PushConfig, QuickAgain,
+    ReceiveAccounting, ReceiveWindowConfig, RetryLimit, SackConfig, SegmenterConfig, SendAccounting, SendGrowth,
+    SteppedConfig, SynAckEcho, SynCookies, SynData, TimeWaitReset, TimeWaitReuse, TimestampConfig, UnsaidMtu,
+    UnsentAck, UrgentDelivery, UrgentPointer, WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
+    WindowShrinking,
 };
 
 /// Pacing by the window, when a profile that did not pace is told to: customary margins over `cwnd / srtt`.
@@ -265,6 +266,13 @@ pub const LEAVES: &[Leaf] = &[
         "octets" => WindowRounding::Octets, "segments" => WindowRounding::Segments,
         "segments_from_syn" => WindowRounding::SegmentsFromSyn),
     quantity!("receive.spare_segments", Count, U32, |c| c.receive.spare_segments),
+    kind!("receive.accounting.kind", |c| c.receive.accounting,
+        "octets" => ReceiveAccounting::Octets => ReceiveAccounting::Octets,
+        "frames" => ReceiveAccounting::Frames(_) => ReceiveAccounting::Frames(FrameMemory::default())),
+    quantity!("receive.accounting.buffer", Bytes, |c| frames(c).map(|frames| Place::U32(&mut frames.buffer))),
+    quantity!("receive.accounting.buffer_max", Bytes, |c| frames(c).map(|frames| Place::U32(&mut frames.buffer_max))),
+    choice!("receive.accounting.growth", |c| frames(c).map(|frames| &mut frames.growth),
+        "fixed" => FrameGrowth::Fixed, "grows" => FrameGrowth::Grows),
     quantity!("receive.reassembly_max", Count, MaybeU32, |c| c.receive.reassembly_max),
     choice!("receive.urgent", |c| Some(&mut c.receive.urgent),
         "in_stream" => UrgentDelivery::InStream, "out_of_band" => UrgentDelivery::OutOfBand),
@@ -281,14 +289,8 @@ pub const LEAVES: &[Leaf] = &[
     kind!("send.accounting.kind", |c| c.send.accounting,
         "octets" => SendAccounting::Octets => SendAccounting::Octets,
         "chunks" => SendAccounting::Chunks { .. } => SendAccounting::Chunks { head: 640, record: 256 }),
-    quantity!("send.accounting.head", Bytes, |c| match &mut c.send.accounting {
-        SendAccounting::Chunks { head, .. } => Some(Place::U32(head)),
-        SendAccounting::Octets => None,
-    }),
-    quantity!("send.accounting.record", Bytes, |c| match &mut c.send.accounting {
-        SendAccounting::Chunks { record, .. } => Some(Place::U32(record)),
-        SendAccounting::Octets => None,
-    }),
+    quantity!("send.accounting.head", Bytes, |c| chunk_costs(c).map(|(head, _)| Place::U32(head))),
+    quantity!("send.accounting.record", Bytes, |c| chunk_costs(c).map(|(_, record)| Place::U32(record))),
     quantity!("send.notsent_lowat", Bytes, MaybeU32, |c| c.send.notsent_lowat),
     kind!("send.segmenter.kind", |c| c.send.segmenter,
         "stream" => SegmenterConfig::Stream => SegmenterConfig::Stream,

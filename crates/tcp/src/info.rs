@@ -101,6 +101,19 @@ pub struct TcpInfo {
     pub counters: Counters,
 }
 
+/// The memory that received frames are held in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceiveMemory {
+    /// Size of the buffer.
+    pub buffer: Bytes,
+    /// Memory in use.
+    pub used: Bytes,
+    /// The size of the segments that arrive, octets of payload.
+    pub mss: Bytes,
+    /// What arriving segments have opened the window to, octets of payload.
+    pub opened: Bytes,
+}
+
 /// Everything a connection tells when it is asked in earnest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Details {
@@ -147,6 +160,8 @@ pub struct Details {
     pub since_ack_received: Duration,
     /// The largest window offered at present.
     pub receive_limit: Bytes,
+    /// The memory of received frames, where it counts.
+    pub receive_memory: Option<ReceiveMemory>,
     /// The round trip as the receiver measures it.
     pub receiver_rtt: Option<Duration>,
     /// Most octets the application took within a round trip; zero before the first.

@@ -74,6 +74,7 @@ fn details() -> Details {
         since_data_received: Duration::from_millis(22),
         since_ack_received: Duration::from_millis(23),
         receive_limit: 65_535,
+        receive_memory: None,
         receiver_rtt: Some(Duration::from_millis(19)),
         receiver_space: 20_000,
         reordering_extent: 7 * 1_448 + 1,

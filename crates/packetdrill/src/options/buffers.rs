@@ -1,13 +1,14 @@
 //! Socket buffers as Linux counts them (`SO_SNDBUF`, `SO_RCVBUF`, `tcp_rmem`, `tcp_wmem`), and the window that follows.
 //!
-//! Sizes include the kernel's own overhead: what is asked for is doubled, and half of a receive buffer is window. That half
-//! is the kernel's assumption before it has seen a segment; it learns a better one, which this program does not.
+//! Sizes include the kernel's own overhead: what is asked for is doubled, and half of a receive buffer is window at first: the
+//! kernel's assumption before it has seen a segment.
 //! A size that was asked for stays; otherwise buffers grow, the receive buffer by what is read.
 
 use crate::sysctl::Sysctls;
 use base::Bytes;
 use tcp::config::{
-    Config, DrsConfig, ReceiveWindowConfig, SendAccounting, SendConfig, SendGrowth, WindowRounding, WindowScaleConfig,
+    Config, DrsConfig, FrameGrowth, FrameMemory, ReceiveAccounting, ReceiveWindowConfig, SendAccounting, SendConfig,
+    SendGrowth, WindowRounding, WindowScaleConfig,
 };
 
 /// Least sizes (`SOCK_MIN_SNDBUF`, `SOCK_MIN_RCVBUF`): two small packets with their overhead, and one.
@@ -111,7 +112,7 @@ impl Buffers {
         low
     }
 
-    fn is_locked(&self, which: i32) -> bool {
+    pub fn is_locked(&self, which: i32) -> bool {
         self.locks & which != 0
     }
 
@@ -144,6 +145,16 @@ impl Buffers {
         DrsConfig { initial, max: largest.min(field_max).max(initial) }
     }
 
+    /// The memory of received packets.
+    fn frames(&self) -> FrameMemory {
+        let grows = !self.is_locked(RCVBUF_LOCKED) && self.growth == Growth::On;
+        FrameMemory {
+            buffer: self.rcvbuf.clamp(1, BUFFER_MAX),
+            buffer_max: self.rmem[2].max(self.rcvbuf).clamp(1, BUFFER_MAX),
+            growth: if grows { FrameGrowth::Grows } else { FrameGrowth::Fixed },
+        }
+    }
+
     /// The send buffer: one that counts memory begins small and grows, another one is as large as that becomes.
     fn edit_send(&self, send: &mut SendConfig) {
         let max = self.wmem[2].max(self.sndbuf).clamp(1, BUFFER_MAX);
@@ -164,6 +175,7 @@ impl Buffers {
     pub fn edit(&self, config: &mut Config) {
         config.receive.window = ReceiveWindowConfig::Drs(self.bounds());
         config.receive.rounding = WindowRounding::SegmentsFromSyn;
+        config.receive.accounting = ReceiveAccounting::Frames(self.frames());
         config.options.window_scale = match self.scaling {
             Scaling::Off => WindowScaleConfig::Off,
             Scaling::On => WindowScaleConfig::Shift(self.shift()),

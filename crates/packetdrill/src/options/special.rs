@@ -1,6 +1,6 @@
 //! Options whose value is more than a number, or whose number depends on the connection.
 
-use super::buffers::Bound;
+use super::buffers::{Bound, RCVBUF_LOCKED};
 use super::{Effect, Linger, Options, Scene, Stage, congestion};
 use crate::info;
 use base::Duration;
@@ -174,7 +174,7 @@ impl Options {
     fn get_of_socket(&self, scene: &Scene<'_>, name: c_int, room: usize) -> Option<Got> {
         Some(Ok(match name {
             SO_SNDBUF => octets(self.send_buffer(scene)),
-            SO_RCVBUF => octets(self.buffers.rcvbuf as c_int),
+            SO_RCVBUF => octets(self.receive_buffer(scene)),
             SO_BUF_LOCK => octets(self.buffers.locks),
             SO_RCVLOWAT => octets(self.receive_low as c_int),
             SO_LINGER => {
@@ -188,13 +188,25 @@ impl Options {
             SO_MAX_PACING_RATE => u32::try_from(self.max_pacing_rate).unwrap_or(u32::MAX).to_ne_bytes().to_vec(),
             SO_MEMINFO => {
                 let (readable, queued) = scene.queued;
-                info::memory(readable, self.buffers.rcvbuf as c_int, queued, self.send_buffer(scene)).to_vec()
+                let held = scene.details.and_then(|details| details.receive_memory);
+                let readable = held.map_or(readable, |memory| memory.used);
+                info::memory(readable, self.receive_buffer(scene), queued, self.send_buffer(scene)).to_vec()
             }
             _ => return None,
         }))
     }
 
     /// What the send buffer may hold: it grows with its connection.
+    /// The receive buffer's size, which may have grown.
+    fn receive_buffer(&self, scene: &Scene<'_>) -> c_int {
+        let grown = scene.details.and_then(|details| details.receive_memory).map_or(0, |memory| memory.buffer);
+        if self.buffers.is_locked(RCVBUF_LOCKED) {
+            self.buffers.rcvbuf as c_int
+        } else {
+            grown.max(self.buffers.rcvbuf) as c_int
+        }
+    }
+
     fn send_buffer(&self, scene: &Scene<'_>) -> c_int {
         self.buffers.send_size(scene.details.map(|details| details.send_buffer)) as c_int
     }

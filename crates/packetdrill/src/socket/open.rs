@@ -2,7 +2,7 @@
 
 use super::{Address, Family, Listener, PortOf, Socket, State};
 use crate::descriptor::Descriptor;
-use crate::host::{Host, error_of};
+use crate::host::{Host, error_of, unattended};
 use crate::sysctl;
 use libc::{AF_INET, AF_INET6, IPPROTO_TCP, SOCK_CLOEXEC, SOCK_NONBLOCK, SOCK_STREAM};
 use nix::errno::Errno;
@@ -121,7 +121,7 @@ impl Host {
             State::Fresh => {}
         }
         socket.config = socket.settings.options.listening(socket.config.clone(), backlog);
-        let config = socket.config.clone().validate().map_err(|_| Errno::EINVAL)?;
+        let config = unattended(&socket.config)?;
         let on = ListenOn::from(self.bound_to(fd)?);
         self.stack.listen(on, backlog, &config).map_err(|_| Errno::EADDRINUSE)?;
         let listener = Listener { on, waiting: VecDeque::new(), backlog };
@@ -162,6 +162,7 @@ impl Host {
         self.owners.insert(conn, child_fd);
         self.insert(child_fd, child);
         self.stack.accept(conn);
+        self.config_changed(child_fd)?;
         Ok((child_fd, SocketAddr::new(tuple.remote, tuple.remote_port)))
     }
 }

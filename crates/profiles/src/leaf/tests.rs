@@ -180,8 +180,15 @@ fn every_field_of_the_configuration_has_been_thought_of() {
         quick_segments: _,
         quick_again: _,
     } = ack;
-    let ReceiveConfig { window: _, reassembly_max: _, rounding: _, spare_segments: _, urgent: _, urgent_pointer: _ } =
-        receive;
+    let ReceiveConfig {
+        window: _,
+        reassembly_max: _,
+        rounding: _,
+        spare_segments: _,
+        accounting: _,
+        urgent: _,
+        urgent_pointer: _,
+    } = receive;
     every_field_of_sending(send);
     let OptionsConfig { sack: _, timestamps: _, timestamps_missing: _, window_scale: _, mss_max: _, syn_ack_echo: _ } =
         options;

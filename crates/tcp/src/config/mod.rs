@@ -9,6 +9,7 @@ mod guard;
 mod handshake;
 mod lifetime;
 mod path;
+mod receive;
 mod send;
 mod validate;
 
@@ -19,6 +20,7 @@ pub use guard::{ChallengeConfig, MissingTimestamps, TimeWaitReset, TimeWaitReuse
 pub use handshake::{DeferAccept, HandshakeConfig, SynCookies, SynData};
 pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLimit};
 pub use path::{AnnouncedMss, Discovery, IcmpConfig, IpConfig, MtuProbing, OpeningErrors, PathMtuConfig, UnsaidMtu};
+pub use receive::{FrameGrowth, FrameMemory, ReceiveAccounting};
 pub use send::{
     ChunkRefill, ChunksConfig, CorkConfig, NagleConfig, PushConfig, SegmenterConfig, SendAccounting, SendConfig,
     SendGrowth, WindowProbe, WindowShrinking,
@@ -88,6 +90,8 @@ pub struct ReceiveConfig {
     /// what one ACK covers, a reader that keeps up is offered the whole window, as where a waiting read takes the octets
     /// before the ACK leaves.
     pub spare_segments: u32,
+    /// What counts against the buffer.
+    pub accounting: ReceiveAccounting,
     /// Where the last octet of urgent data is found.
     pub urgent: UrgentDelivery,
     /// What an urgent pointer points to, sent or received.
@@ -210,6 +214,7 @@ impl Default for ReceiveConfig {
             reassembly_max: Some(8_192),
             rounding: WindowRounding::Octets,
             spare_segments: 0,
+            accounting: ReceiveAccounting::Octets,
             urgent: UrgentDelivery::InStream,
             urgent_pointer: UrgentPointer::Following,
         }

@@ -1,7 +1,8 @@
 //! The only door from [`Config`] to [`ValidConfig`].
 
 use super::{
-    Config, KeepAliveConfig, MarkBeta, SegmenterConfig, SendAccounting, SendGrowth, ValidConfig, WindowScaleConfig,
+    Config, KeepAliveConfig, MarkBeta, ReceiveAccounting, SegmenterConfig, SendAccounting, SendGrowth, ValidConfig,
+    WindowScaleConfig,
 };
 use crate::recv::{AckTimer, ReceiveWindowConfig};
 use base::Duration;
@@ -158,6 +159,15 @@ impl Config {
                     "must be from_buffer while receive.window.kind is stepped: the level decides",
                 );
             }
+        }
+        if let ReceiveAccounting::Frames(frames) = &self.receive.accounting {
+            let sizes = 1..=MAX_WINDOW;
+            need(sizes.contains(&frames.buffer), "receive.accounting.buffer", "must be between 1 byte and 1 GiB");
+            need(
+                sizes.contains(&frames.buffer_max),
+                "receive.accounting.buffer_max",
+                "must be between 1 byte and 1 GiB",
+            );
         }
         if let (WindowScaleConfig::FromBuffer, Some(shift)) = (self.options.window_scale, self.receive.window.shift()) {
             need(

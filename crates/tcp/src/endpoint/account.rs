@@ -5,6 +5,7 @@ use super::{Endpoint, Probing};
 use crate::config::AckTimer;
 use crate::info::{CongestionState, Counters, Details, FlightSegments, RateLimit};
 use crate::options;
+use crate::recv::Memory;
 use base::{Bytes, Instant, Rate};
 use recovery::{Episode, Mark};
 
@@ -83,6 +84,7 @@ impl Endpoint {
             since_data_received: self.tally.since_data_received(now),
             since_ack_received: self.tally.since_ack_received(now),
             receive_limit: self.rcv.window.limit(),
+            receive_memory: self.memory().map(Memory::told),
             receiver_rtt: self.rcv.autotune.rtt(),
             receiver_space: self.rcv.autotune.space(),
             reordering_extent: rare.reordering_extent,

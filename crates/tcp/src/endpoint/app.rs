@@ -17,6 +17,7 @@ impl Endpoint {
     pub(crate) fn reconfigure<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cfg: &ValidConfig) {
         let before = core::mem::replace(&mut self.cfg, cfg.clone());
         self.follow_send_config(&before.send);
+        self.follow_receive_config(&before.receive.accounting);
         if before.keepalive != cfg.keepalive {
             self.arm_keepalive(cx);
         }
@@ -83,15 +84,16 @@ impl Endpoint {
     /// The buffer has room again: perhaps it grows, perhaps the peer should know.
     fn on_consumed<O: Observer>(&mut self, cx: &mut Cx<'_, O>, taken: u64) {
         let lent = Lent { config: &self.cfg.receive.window, limit: self.rcv.window.limit(), rmss: self.rcv.rmss };
+        let buffer = self.rcv.autotune.buffer();
         let grown = self.rcv.autotune.on_consumed(&lent, cx.now, taken);
         self.grow_window(cx, grown);
+        self.release_frames(Some(self.rcv.autotune.buffer()).filter(|now| *now > buffer));
         let all_read = self.rcv.buffer.readable() == 0 && self.rcv.assembler.block_count() == 0;
         if self.cfg.ack.timer == AckTimer::Adaptive && self.rcv.policy.on_read(self.rcv.rmss, all_read) {
             self.rcv.ack_due = true;
         }
         let may_grow = self.state.may_receive() || self.state == State::SynReceived;
-        let rcv_nxt = self.rcv.assembler.rcv_nxt();
-        if may_grow && self.rcv.window.update_due(rcv_nxt, self.unread(), self.rcv.rmss) {
+        if may_grow && self.window_update_due() {
             self.rcv.ack_due = true;
         }
     }

@@ -118,7 +118,7 @@ impl Endpoint {
         let (ecn_flags, ecn) = self.ecn_of(len, retransmit);
         let urgent = self.urgent_pointer(range.start);
         let urgent_flag = if urgent.is_some() { Flags::URG } else { Flags::NONE };
-        let window = self.rcv.window.advertise(rcv_nxt, self.unread(), self.rcv.rmss);
+        let window = self.advertise();
         let repr = TcpRepr {
             src_port: self.tuple.local_port,
             dst_port: self.tuple.remote_port,
@@ -207,7 +207,7 @@ impl Endpoint {
     pub(super) fn send_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
         let timestamps = self.neg.timestamps.then(|| self.own_timestamps(cx.now));
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
-        let window = self.rcv.window.advertise(rcv_nxt, self.unread(), self.rcv.rmss);
+        let window = self.advertise();
         let repr = TcpRepr {
             src_port: self.tuple.local_port,
             dst_port: self.tuple.remote_port,

@@ -1,11 +1,12 @@
 //! The receive side: octets, holes, duplicates, the peer's FIN, and when to acknowledge (RFC 9293 §3.10.7.4, seventh and
 //! eighth).
 
+use super::held::Behind;
 use super::{Endpoint, Segment, State};
 use crate::config::AckTimer;
 use crate::cx::Cx;
 use crate::event::{Disposition, DropReason};
-use crate::recv::{AckDecision, Arrival, Arriving, Lent};
+use crate::recv::{AckDecision, Arrival, Arriving, Lent, Memory};
 use crate::timers::TimerKind;
 use base::{Bytes, Instant, SeqNum, SeqRange};
 use trace::{Event, Observer};
@@ -31,7 +32,10 @@ impl Endpoint {
             return Disposition::Dropped(DropReason::Closed);
         }
         // Octets beyond what was ever promised are cut off; they come again when there is room.
-        let edge = self.rcv.window.right_edge();
+        let Behind::Cut(edge) = self.behind_window(start, data_end) else {
+            self.rcv.ack_due = true;
+            return Disposition::Dropped(DropReason::OutOfWindow);
+        };
         let end = self.rcv.fin.map_or(edge, |fin| edge.min(fin));
         let range = SeqRange::new(start, data_end.min(end));
         let fin = has_fin && data_end.at_or_before(edge) && self.may_end_at(data_end);
@@ -85,6 +89,7 @@ impl Endpoint {
             self.tally.bytes_received += u64::from(octets);
             self.pending.readable |= octets > 0;
         }
+        self.hold_frame(seg, insertion.kind);
         self.tune(cx, seg, len);
         if fin_reached {
             self.on_fin(cx);
@@ -170,8 +175,9 @@ impl Endpoint {
             kind,
             holes: self.rcv.assembler.block_count() > 0,
             rmss: self.rcv.rmss,
-            window: self.rcv.window.offered(self.rcv.assembler.rcv_nxt()),
-            room: self.rcv.window.limit().saturating_sub(self.unread()),
+            window: self.offered(),
+            room: self.receive_room(),
+            scarce: self.memory().is_some_and(Memory::is_scarce),
             armed: self.timers.deadline(TimerKind::DelayedAck),
             rto: self.rec.rto.current().duration(),
             srtt: self.rec.rtt.srtt(),

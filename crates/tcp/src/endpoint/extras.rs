@@ -12,6 +12,7 @@ use super::patience::Silence;
 use super::tally::RareTally;
 use super::urgent::Urgent;
 use crate::event::IcmpError;
+use crate::recv::Memory;
 
 /// What rare events leave behind; every field's default means that the event has not happened.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +37,8 @@ pub(super) struct Extras {
     pub soft_error: Option<IcmpError>,
     /// `icmp`: the same, until the application has been told.
     pub icmp_news: Option<IcmpError>,
+    /// `held.rs`: the frames that wait to be read, where their memory counts.
+    pub memory: Option<Box<Memory>>,
     /// `path_mtu`: what is known of the path beyond its first link.
     pub path: PathMtu,
 }

@@ -215,6 +215,7 @@ impl Endpoint {
             let limit = self.rcv.window.limit();
             self.rcv.window.set_limit(limit.next_multiple_of(self.snd.smss));
         }
+        self.begin_memory(mss, self.snd.smss);
     }
 
     pub(super) fn set_snd_wnd(&mut self, wnd: u32) {

@@ -21,6 +21,7 @@ mod episode;
 mod extras;
 mod fastopen;
 mod handshake;
+mod held;
 mod icmp;
 mod input;
 mod mtu_search;

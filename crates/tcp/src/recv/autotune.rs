@@ -123,6 +123,11 @@ impl AutoTune {
         Self { rtt: ReceiverRtt::new(), since: Instant::ZERO, copied: 0, space: 0, buffer }
     }
 
+    /// What right-sizing allows the window to open to; zero for other laws.
+    pub fn buffer(&self) -> Bytes {
+        self.buffer
+    }
+
     /// The round trip as the receiver knows it.
     pub fn rtt(&self) -> Option<Duration> {
         self.rtt.is_known().then(|| self.rtt.estimate())

@@ -7,6 +7,7 @@ mod ack_policy;
 mod assembler;
 mod autotune;
 mod buffer;
+mod memory;
 mod sack_gen;
 mod window;
 
@@ -17,5 +18,6 @@ pub(crate) use ack_policy::{AckDecision, AckPolicy, Arriving};
 pub(crate) use assembler::{Arrival, Assembler};
 pub(crate) use autotune::{AutoTune, Lent};
 pub(crate) use buffer::ReceiveBuffer;
+pub(crate) use memory::Memory;
 pub(crate) use sack_gen::sack_blocks;
 pub(crate) use window::ReceiveWindow;

@@ -81,6 +81,19 @@ impl ReceiveWindow {
         field
     }
 
+    /// The field for a window of `window` octets from `rcv_nxt` on, which the caller has chosen.
+    pub fn offer(&mut self, rcv_nxt: SeqNum, window: Bytes) -> u16 {
+        let field = (window >> self.shift).min(FIELD_MAX);
+        self.shown = rcv_nxt + (field << self.shift);
+        self.promised = self.promised.max(self.shown);
+        field as u16
+    }
+
+    /// Octets up to `end` were taken, perhaps beyond what was promised.
+    pub fn reach(&mut self, end: SeqNum) {
+        self.promised = self.promised.max(end);
+    }
+
     //= specs/rfc9293.md#windows
     //# A reader of single octets does not open the window by single octets.
     /// Whether the application's reading has opened the window so far that the peer should be told without waiting for an

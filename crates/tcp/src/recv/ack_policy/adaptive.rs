@@ -37,6 +37,8 @@ pub(crate) struct Arriving {
     pub window: Bytes,
     /// The window that could be offered now.
     pub room: Bytes,
+    /// Memory for more is running out.
+    pub scarce: bool,
     /// When the delayed-ACK timer fires, if it runs.
     pub armed: Option<Instant>,
     /// The retransmission timeout.
@@ -74,7 +76,12 @@ impl AckPolicy {
         }
         // The ACK would offer at least the window that the last one did: what came meanwhile was read, or there is more room.
         let reopens = arrived.room >= arrived.window.saturating_add(self.unacknowledged);
-        let more_than_one = self.unacknowledged > self.full_size(arrived.rmss) && reopens;
+        let several = self.unacknowledged > self.full_size(arrived.rmss);
+        if several && arrived.scarce {
+            // A sender that is hurried would only fill it sooner.
+            self.quick_left = 0;
+        }
+        let more_than_one = several && reopens;
         if arrived.holes || more_than_one || (self.quick_left > 0 && !self.is_answered()) {
             return AckDecision::Now;
         }

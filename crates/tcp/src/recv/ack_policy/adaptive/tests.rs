@@ -53,6 +53,7 @@ impl Receiver {
             holes: false,
             rmss: RMSS,
             window: self.window,
+            scarce: false,
             room: if self.reopens { 1 << 20 } else { self.window },
             armed: self.armed,
             rto: ms(300),
