@@ -5,6 +5,7 @@
 
 use crate::device::Frame;
 use crate::offload::Parts;
+use crate::pool::Pool;
 use base::{Instant, Rng};
 use netem::{Packet, Path, PathSpec};
 use tcp::{ChecksumState, Payload, RxFrame, TxFrame, fill_pattern};
@@ -42,6 +43,12 @@ pub struct RawPacket {
     checksum: ChecksumState,
 }
 
+impl Default for RawPacket {
+    fn default() -> Self {
+        Self { octets: Vec::new(), header_len: 0, checksum: ChecksumState::InHeader }
+    }
+}
+
 impl RawPacket {
     pub(crate) fn as_rx(&self, at: Instant) -> RxFrame<'_> {
         let (header, payload) = self.octets.split_at(self.header_len);
@@ -69,16 +76,15 @@ impl Packet for Parcel {
     }
 }
 
-/// Boxes that carry no packet at the moment.
+/// Makes packets, in boxes that are used again.
 #[derive(Debug, Default)]
 pub(crate) struct PacketPool {
-    free: Vec<Parcel>,
+    boxes: Pool<RawPacket>,
 }
 
 impl PacketPool {
     fn take(&mut self, checksum: ChecksumState) -> Parcel {
-        let mut packet =
-            self.free.pop().unwrap_or_else(|| Box::new(RawPacket { octets: Vec::new(), header_len: 0, checksum }));
+        let mut packet = self.boxes.take();
         packet.octets.clear();
         packet.checksum = checksum;
         packet
@@ -121,6 +127,6 @@ impl PacketPool {
     }
 
     pub(crate) fn put_back(&mut self, packet: Parcel) {
-        self.free.push(packet);
+        self.boxes.put_back(packet);
     }
 }

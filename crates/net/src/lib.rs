@@ -15,9 +15,11 @@ mod device;
 mod driver;
 mod impair;
 mod inlet;
+mod link;
 mod netns;
 mod offload;
 mod outlet;
+mod pool;
 mod tun;
 
 pub use apps::{App, Discard, Echo, Hook, Payload, Receiver, Sender, SourceError, Stream, Transfer};
@@ -27,6 +29,9 @@ pub use crc::Crc32;
 pub use device::{Device, Frame, Received};
 pub use driver::{Driver, DriverConfig, DriverError, Ended, StartError};
 pub use impair::{Impairment, RawPacket};
+pub use link::{
+    DirectionReport, Lateness, Link, LinkConfig, LinkEnd, LinkError, LinkHandle, LinkReport, Scheduling, Way,
+};
 pub use netns::{Namespace, NamespaceError};
 pub use offload::Parts;
 pub use tun::{Offload, Tun, TunConfig, TunError};

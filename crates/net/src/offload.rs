@@ -6,10 +6,10 @@ use tcp::ChecksumState;
 use tun_rs::{VIRTIO_NET_HDR_GSO_TCPV4, VIRTIO_NET_HDR_GSO_TCPV6, VIRTIO_NET_HDR_LEN, VirtioNetHdr};
 
 /// Flags (virtio 1.2 §5.1.6): the checksum is still to be computed; it was verified below.
-const NEEDS_CSUM: u8 = 1;
+pub(crate) const NEEDS_CSUM: u8 = 1;
 const DATA_VALID: u8 = 2;
 /// Beside a type of super-segment: its sender uses ECN.
-const GSO_ECN: u8 = 0x80;
+pub(crate) const GSO_ECN: u8 = 0x80;
 /// Where the checksum stands in a TCP header.
 const TCP_CHECKSUM_AT: u16 = 16;
 
@@ -73,6 +73,16 @@ pub struct Parts<'a> {
     payload: &'a [u8],
     size: usize,
     index: usize,
+    transport: Transport,
+}
+
+/// What stands behind the IP header of a super-segment, and where.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Transport {
+    /// A TCP header, at this octet.
+    Tcp(usize),
+    /// A UDP header, at this octet: a train of datagrams of which each gets a header and its own length.
+    Udp(usize),
 }
 
 impl<'a> Parts<'a> {
@@ -80,8 +90,15 @@ impl<'a> Parts<'a> {
     ///
     /// `header` must come from [`wire::split`].
     pub fn new(header: &'a [u8], payload: &'a [u8], gso_size: Option<u16>) -> Self {
+        // Of a part that is the whole nothing is rewritten, so the place does not matter.
+        let transport = Transport::Tcp(gso_size.map_or(0, |_| ip_header_len(header)));
+        Self::behind(transport, header, payload, gso_size)
+    }
+
+    /// The same where the header's end is known to be that of `transport`.
+    pub(crate) fn behind(transport: Transport, header: &'a [u8], payload: &'a [u8], gso_size: Option<u16>) -> Self {
         let size = gso_size.map_or(payload.len(), usize::from).max(1);
-        Self { header, payload, size, index: 0 }
+        Self { header, payload, size, index: 0, transport }
     }
 
     /// Writes the next part's header behind what `out` holds and returns its payload; `None` after the last.
@@ -102,17 +119,20 @@ impl<'a> Parts<'a> {
     }
 
     fn rewrite(&self, header: &mut [u8], part_len: usize, is_last: bool) {
-        let ip_len = ip_header_len(header);
+        let (Transport::Tcp(ip_len) | Transport::Udp(ip_len)) = self.transport;
         let packet_len = header.len() + part_len;
         if header[0] >> 4 == 4 {
             put(header, 2, packet_len as u16);
             let identification = get(header, 4).wrapping_add(self.index as u16);
             put(header, 4, identification);
             put(header, 10, 0);
-            let sum = wire::checksum::ones_complement_sum(&header[..ip_len]);
+            let sum = wire::checksum::ones_complement_sum(&header[..usize::from(header[0] & 0x0f) * 4]);
             put(header, 10, !sum);
         } else {
             put(header, 4, (packet_len - IPV6_HEADER) as u16);
+        }
+        if let Transport::Udp(at) = self.transport {
+            return put(header, at + UDP_LENGTH_AT, (packet_len - at) as u16);
         }
         let tcp = &mut header[ip_len..];
         let sequence = u32::from_be_bytes([tcp[4], tcp[5], tcp[6], tcp[7]]);
@@ -127,17 +147,20 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// Where the length stands in a UDP header (RFC 768).
+const UDP_LENGTH_AT: usize = 4;
+
 /// Where the control bits stand in a TCP header, and those that not every part carries.
 const FLAGS_AT: usize = 13;
 const FIN: u8 = 0x01;
 const PSH: u8 = 0x08;
 const CWR: u8 = 0x80;
 
-fn get(octets: &[u8], at: usize) -> u16 {
+pub(crate) fn get(octets: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([octets[at], octets[at + 1]])
 }
 
-fn put(octets: &mut [u8], at: usize, value: u16) {
+pub(crate) fn put(octets: &mut [u8], at: usize, value: u16) {
     octets[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 

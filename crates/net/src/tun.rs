@@ -102,16 +102,66 @@ impl Tun {
     /// # Errors
     /// Names what is missing or which step failed.
     pub fn create(config: &TunConfig) -> Result<Self, TunError> {
-        check_name(&config.name)?;
-        let device = open(config)?;
-        let set_up = |step, result: io::Result<()>| {
-            result.map_err(|source| TunError::SetUp { name: config.name.clone(), step, source })
+        let address = (config.address.kernel_address(), config.address.prefix());
+        Self::set_up(&config.name, config.mtu, config.offload, &[address], None)
+    }
+
+    /// Creates a device with offload behind which another device is, not a stack: the kernel gets these addresses
+    /// themselves, and a queue of this many packets.
+    pub(crate) fn create_for_link(name: &str, mtu: u16, addresses: &[Cidr], queue: u32) -> Result<Self, TunError> {
+        let addresses: Vec<_> = addresses.iter().map(|cidr| (cidr.address(), cidr.prefix())).collect();
+        Self::set_up(name, mtu, Offload::On, &addresses, Some(queue))
+    }
+
+    fn set_up(
+        name: &str,
+        mtu: u16,
+        offload: Offload,
+        addresses: &[(IpAddr, u8)],
+        queue: Option<u32>,
+    ) -> Result<Self, TunError> {
+        check_name(name)?;
+        let device = open(name, offload)?;
+        if queue.is_some() {
+            keep_quiet(name, addresses);
+        }
+        let done = |step, result: io::Result<()>| {
+            result.map_err(|source| TunError::SetUp { name: name.to_owned(), step, source })
         };
-        set_up("set the MTU of", device.set_mtu(config.mtu))?;
-        set_up("give the kernel its address on", add_address(&device, &config.address))?;
-        set_up("bring up", device.enabled(true))?;
-        set_up("stop blocking on", device.set_nonblocking(true))?;
-        Ok(Self { device, mtu: config.mtu, offload: config.offload })
+        done("set the MTU of", device.set_mtu(mtu))?;
+        if let Some(queue) = queue {
+            done("set the queue length of", device.set_tx_queue_len(queue))?;
+        }
+        for address in addresses {
+            done("give the kernel its address on", add_address(&device, *address))?;
+        }
+        done("bring up", device.enabled(true))?;
+        done("stop blocking on", device.set_nonblocking(true))?;
+        Ok(Self { device, mtu, offload })
+    }
+
+    /// Reads a frame as the driver gives it, header and all.
+    pub(crate) fn read_frame(&self, buf: &mut [u8]) -> io::Result<usize> {
+        self.device.recv(buf)
+    }
+
+    /// Writes a frame as the driver takes it, header and all.
+    pub(crate) fn write_frame(&self, frame: &[u8]) -> io::Result<()> {
+        self.device.send(frame).map(drop)
+    }
+}
+
+/// Keeps the kernel from sending on its own account what nobody on the other side asked for, as far as that can be had: it
+/// would be the link's first packets.
+fn keep_quiet(name: &str, addresses: &[(IpAddr, u8)]) {
+    let set = |key: &str, value: &str| {
+        let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/{key}"), value);
+    };
+    if addresses.iter().any(|(address, _)| address.is_ipv6()) {
+        set("router_solicitations", "0");
+        set("addr_gen_mode", "1");
+    } else {
+        set("disable_ipv6", "1");
     }
 }
 
@@ -124,11 +174,10 @@ fn check_name(name: &str) -> Result<(), TunError> {
     Ok(())
 }
 
-fn open(config: &TunConfig) -> Result<SyncDevice, TunError> {
-    let offload = config.offload == Offload::On;
-    let opened = DeviceBuilder::new().name(&config.name).offload(offload).enable(false).build_sync();
+fn open(name: &str, offload: Offload) -> Result<SyncDevice, TunError> {
+    let opened = DeviceBuilder::new().name(name).offload(offload == Offload::On).enable(false).build_sync();
     opened.map_err(|source| {
-        let name = config.name.clone();
+        let name = name.to_owned();
         match source.raw_os_error().map(Errno::from_raw) {
             Some(Errno::ENOENT | Errno::ENODEV | Errno::ENXIO) => TunError::NoDriver(source),
             Some(Errno::EPERM | Errno::EACCES) => TunError::NoPrivilege { name, source },
@@ -140,10 +189,10 @@ fn open(config: &TunConfig) -> Result<SyncDevice, TunError> {
 }
 
 /// A device that was made beforehand may have the address already.
-fn add_address(device: &SyncDevice, address: &Cidr) -> io::Result<()> {
-    let added = match address.kernel_address() {
-        IpAddr::V4(v4) => device.add_address_v4(v4, address.prefix()),
-        IpAddr::V6(v6) => device.add_address_v6(v6, address.prefix()),
+fn add_address(device: &SyncDevice, (address, prefix): (IpAddr, u8)) -> io::Result<()> {
+    let added = match address {
+        IpAddr::V4(v4) => device.add_address_v4(v4, prefix),
+        IpAddr::V6(v6) => device.add_address_v6(v6, prefix),
     };
     match added {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),

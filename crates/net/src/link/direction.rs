@@ -1,0 +1,127 @@
+//! One direction of a link: the path in force, and those before it until the last of their packets has arrived.
+//!
+//! A changed path begins empty and draws from streams of its own; what was on its way arrives as it would have without the
+//! change. A link that is never changed draws exactly what the simulator draws for the same seed.
+
+use super::packet::{Datagram, Parcel};
+use super::report::DirectionReport;
+use crate::pool::Pool;
+use base::{Instant, Rng};
+use netem::{Path, PathSpec, PathStats};
+
+/// Which way packets go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// From end a to end b.
+    Ab,
+    /// From end b to end a.
+    Ba,
+}
+
+impl Way {
+    /// The name of its random streams, as the simulator has it.
+    const fn label(self) -> &'static str {
+        match self {
+            Self::Ab => "link/a→b",
+            Self::Ba => "link/b→a",
+        }
+    }
+}
+
+/// One direction.
+#[derive(Debug)]
+pub(crate) struct Direction {
+    rng: Rng,
+    /// How often the path was changed.
+    changes: u64,
+    path: Path<Parcel>,
+    older: Vec<Path<Parcel>>,
+    /// Sum of what the paths did that are empty and gone.
+    gone: PathStats,
+}
+
+impl Direction {
+    pub(crate) fn new(way: Way, spec: &PathSpec, seed: u64) -> Self {
+        let rng = Rng::new(seed).fork(way.label());
+        let path = spec.build(&rng);
+        Self { rng, changes: 0, path, older: Vec::new(), gone: PathStats::default() }
+    }
+
+    /// From now on packets take another path.
+    pub(crate) fn change(&mut self, spec: &PathSpec) {
+        self.changes += 1;
+        let path = spec.build(&self.rng.fork(&format!("change/{}", self.changes)));
+        let old = std::mem::replace(&mut self.path, path);
+        self.older.push(old);
+    }
+
+    /// A packet enters at `now`.
+    pub(crate) fn offer(&mut self, now: Instant, packet: Parcel, pool: &mut Pool<Datagram>) {
+        self.path.offer(now, packet, &mut |lost, _, _| pool.put_back(lost));
+    }
+
+    /// The next packet that has arrived by `now`, and when it did.
+    pub(crate) fn poll(&mut self, now: Instant, pool: &mut Pool<Datagram>) -> Option<(Instant, Parcel)> {
+        let mut back = |lost: Parcel, _: &'static str, _| pool.put_back(lost);
+        if self.older.is_empty() {
+            return self.path.poll(now, &mut back);
+        }
+        loop {
+            let paths = self.older.iter_mut().chain([&mut self.path]);
+            let (due, path) = paths.filter_map(|path| Some((path.next_deadline()?, path))).min_by_key(|(at, _)| *at)?;
+            if due > now {
+                return None;
+            }
+            let arrived = path.poll(now, &mut back);
+            self.forget_the_empty();
+            if arrived.is_some() {
+                return arrived;
+            }
+        }
+    }
+
+    fn forget_the_empty(&mut self) {
+        let gone = &mut self.gone;
+        self.older.retain(|path| {
+            if path.in_flight() == 0 {
+                add(gone, &path.stats());
+            }
+            path.in_flight() > 0
+        });
+    }
+
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        self.paths().filter_map(Path::next_deadline).min()
+    }
+
+    /// What the hops did so far, and what is inside at `now`. The rest is not the paths' to tell.
+    pub(crate) fn report(&self, now: Instant) -> DirectionReport {
+        let mut path = self.gone;
+        self.paths().for_each(|one| add(&mut path, &one.stats()));
+        DirectionReport {
+            path,
+            backlog_octets: self.paths().map(|path| path.backlog(now)).sum(),
+            in_flight: self.paths().map(|path| path.in_flight() as u64).sum(),
+            ..DirectionReport::default()
+        }
+    }
+
+    fn paths(&self) -> impl Iterator<Item = &Path<Parcel>> {
+        self.older.iter().chain([&self.path])
+    }
+}
+
+fn add(sum: &mut PathStats, one: &PathStats) {
+    sum.offered += one.offered;
+    sum.offered_octets += one.offered_octets;
+    sum.delivered += one.delivered;
+    sum.delivered_octets += one.delivered_octets;
+    sum.duplicated += one.duplicated;
+    sum.dropped.tail += one.dropped.tail;
+    sum.dropped.loss += one.dropped.loss;
+    sum.dropped.aqm += one.dropped.aqm;
+    sum.max_backlog_octets = sum.max_backlog_octets.max(one.max_backlog_octets);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,206 @@
+//! The loop: packets in, hops, packets out, wait for a device or for the next departure.
+//!
+//! One thread serves both directions. Most of what a packet costs is spent inside the kernel, which takes it from the write
+//! to the receiving socket; a second thread would need locks to share what is left.
+
+use super::direction::{Direction, Way};
+use super::end::End;
+use super::handle::{Inbox, LinkHandle, Request};
+use super::packet::{self, Datagram};
+use super::report::{DirectionReport, Lateness, LinkReport};
+use super::sched::{Raised, Scheduling};
+use super::vigil::{Alarm, Vigil};
+use super::{LinkConfig, LinkError};
+use crate::clock::{Clock, MonotonicClock};
+use crate::pool::Pool;
+use base::Instant;
+use netem::PathSpec;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, ppoll};
+use nix::sys::time::TimeSpec;
+use std::io;
+use std::time::Duration as StdDuration;
+
+/// Room for the longest frame: a header, and 65,535 octets of IP.
+const FRAME: usize = 1 << 17;
+
+/// Frames read from a device before departures get their turn again: a flood of small packets must not hold up the rest.
+const BATCH: usize = 32;
+
+/// The kernel may end a wait so much later than asked to save energy.
+const TIMER_SLACK_NS: u64 = 1;
+
+/// Two devices and the paths between them.
+#[derive(Debug)]
+pub struct Link {
+    lanes: [Lane; 2],
+    inbox: Inbox,
+    boxes: Pool<Datagram>,
+    frame: Box<[u8]>,
+    clock: MonotonicClock,
+    vigil: Vigil,
+    lateness: Lateness,
+    began: Instant,
+    scheduling: Scheduling,
+}
+
+/// An end, and the direction that begins at it.
+#[derive(Debug)]
+struct Lane {
+    end: End,
+    direction: Direction,
+}
+
+/// What a look at the devices left to do.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rest {
+    Nothing,
+    Frames,
+}
+
+impl Link {
+    /// Makes the namespaces and devices; packets wait in them until the link runs. All of it goes with the link.
+    ///
+    /// # Errors
+    /// Names what is missing or which step failed; nothing is left behind then.
+    pub fn open(config: &LinkConfig) -> Result<Self, LinkError> {
+        if !(config.ab.drops.is_empty() && config.ba.drops.is_empty()) {
+            return Err(LinkError::ByPosition);
+        }
+        let lane = |way, end, spec| {
+            Ok::<_, LinkError>(Lane { end: End::open(end)?, direction: Direction::new(way, spec, config.seed) })
+        };
+        let lanes = [lane(Way::Ab, &config.a, &config.ab)?, lane(Way::Ba, &config.b, &config.ba)?];
+        Ok(Self {
+            lanes,
+            inbox: Inbox::new().map_err(LinkError::Wait)?,
+            boxes: Pool::default(),
+            frame: vec![0; FRAME].into(),
+            clock: MonotonicClock::default(),
+            vigil: Vigil::default(),
+            lateness: Lateness::default(),
+            began: Instant::ZERO,
+            scheduling: Scheduling::Ordinary,
+        })
+    }
+
+    /// To talk to the link while it runs.
+    pub fn handle(&self) -> LinkHandle {
+        self.inbox.handle()
+    }
+
+    /// Carries packets until the link is asked to stop, in the calling thread, which is scheduled before others meanwhile
+    /// if that is permitted. Then everything that was made is removed.
+    ///
+    /// # Errors
+    /// When a device fails.
+    pub fn run(mut self) -> Result<LinkReport, LinkError> {
+        let raised = Raised::new();
+        self.scheduling = raised.now();
+        // Of no consequence where it is refused: real-time threads have no slack.
+        let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK_NS);
+        self.began = self.clock.now();
+        while self.answer() {
+            self.deliver();
+            let rest = self.collect()?;
+            if rest == Rest::Nothing {
+                self.wait()?;
+            }
+        }
+        drop(raised);
+        Ok(self.report())
+    }
+
+    /// Does what was asked for; whether the link goes on.
+    fn answer(&mut self) -> bool {
+        while let Some(request) = self.inbox.next() {
+            match request {
+                Request::Stop => return false,
+                Request::Change(way, spec) => self.change(way, &spec),
+                Request::Report(answer) => {
+                    // Who asked may have gone.
+                    let _ = answer.send(self.report());
+                }
+            }
+        }
+        true
+    }
+
+    fn change(&mut self, way: Way, spec: &PathSpec) {
+        self.lanes[way as usize].direction.change(spec);
+    }
+
+    /// Writes what is due.
+    fn deliver(&mut self) {
+        let [a, b] = &mut self.lanes;
+        for (direction, to) in [(&mut a.direction, &mut b.end), (&mut b.direction, &mut a.end)] {
+            loop {
+                let now = self.clock.now();
+                let Some((due, packet)) = direction.poll(now, &mut self.boxes) else { break };
+                to.write(packet.frame());
+                self.lateness.record(now.since(due));
+                self.boxes.put_back(packet);
+            }
+        }
+    }
+
+    /// Reads what the devices have, up to a batch each.
+    fn collect(&mut self) -> Result<Rest, LinkError> {
+        let mut rest = Rest::Nothing;
+        for Lane { end, direction } in &mut self.lanes {
+            for _ in 0..BATCH {
+                let Some(len) = end.read(&mut self.frame)? else { break };
+                let now = self.clock.now();
+                let read = packet::packets(&self.frame[..len], &mut self.boxes, |boxes, packet| {
+                    direction.offer(now, packet, boxes);
+                });
+                end.unreadable += u64::from(read.is_err());
+                rest = Rest::Frames;
+            }
+        }
+        Ok(rest)
+    }
+
+    /// Waits until a packet is about to be due, a device can be read, or something was asked.
+    fn wait(&mut self) -> Result<(), LinkError> {
+        let deadline = self.lanes.iter().filter_map(|lane| lane.direction.next_deadline()).min();
+        let alarm = deadline.map(|deadline| self.vigil.alarm(self.clock.now(), deadline));
+        let timeout = match alarm {
+            None => None,
+            Some(Alarm::Ring { after, .. }) => Some(TimeSpec::from_duration(StdDuration::from_nanos(after.as_nanos()))),
+            Some(Alarm::StayAwake) => return Ok(()),
+        };
+        let readable = |fd| PollFd::new(fd, PollFlags::POLLIN);
+        let [a, b] = &self.lanes;
+        let mut fds = [readable(a.end.fd()), readable(b.end.fd()), readable(self.inbox.bell())];
+        match ppoll(&mut fds, timeout, None) {
+            Ok(0) => self.vigil.rang(alarm, self.clock.now()),
+            Ok(_) if fds[2].any() == Some(true) => self.inbox.silence().map_err(LinkError::Wait)?,
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(errno) => return Err(LinkError::Wait(io::Error::from(errno))),
+        }
+        Ok(())
+    }
+
+    fn report(&mut self) -> LinkReport {
+        let now = self.clock.now();
+        let [a, b] = &mut self.lanes;
+        LinkReport {
+            elapsed: now.since(self.began),
+            scheduling: self.scheduling,
+            ab: report(now, a, &b.end),
+            ba: report(now, b, &a.end),
+            lateness: self.lateness,
+        }
+    }
+}
+
+/// What became of the packets that come from one lane's end and go to another end.
+fn report(now: Instant, from: &mut Lane, to: &End) -> DirectionReport {
+    DirectionReport {
+        ring_drops: from.end.ring_drops(),
+        unreadable: from.end.unreadable,
+        refused: to.refused,
+        ..from.direction.report(now)
+    }
+}

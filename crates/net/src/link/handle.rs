@@ -1,0 +1,93 @@
+//! Talking to a link from other threads while it runs.
+
+use super::direction::Way;
+use super::report::LinkReport;
+use netem::PathSpec;
+use nix::errno::Errno;
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+
+/// What a link may be asked.
+#[derive(Debug)]
+pub(super) enum Request {
+    /// To end.
+    Stop,
+    /// To tell what went through.
+    Report(Sender<LinkReport>),
+    /// To send packets another way.
+    Change(Way, PathSpec),
+}
+
+/// Asks a link to do something, from any thread, while it runs or before.
+#[derive(Clone, Debug)]
+pub struct LinkHandle {
+    requests: Sender<Request>,
+    bell: Arc<EventFd>,
+}
+
+impl LinkHandle {
+    /// Asks the link to end; what is on its way is lost then.
+    pub fn stop(&self) {
+        self.ask(Request::Stop);
+    }
+
+    /// From now on packets take another path; those on their way arrive as they would have.
+    pub fn set(&self, way: Way, spec: PathSpec) {
+        self.ask(Request::Change(way, spec));
+    }
+
+    /// What went through so far; waits until the link runs. `None` when it has ended.
+    pub fn report(&self) -> Option<LinkReport> {
+        let (answer, told) = mpsc::channel();
+        self.ask(Request::Report(answer));
+        told.recv().ok()
+    }
+
+    /// A link that has ended needs nothing any more.
+    fn ask(&self, request: Request) {
+        if self.requests.send(request).is_ok() {
+            // The bell's counter cannot be full: the link sets it to zero.
+            let _ = self.bell.write(1);
+        }
+    }
+}
+
+/// The link's end of it.
+#[derive(Debug)]
+pub(super) struct Inbox {
+    requests: Receiver<Request>,
+    handle: LinkHandle,
+}
+
+impl Inbox {
+    pub(super) fn new() -> io::Result<Self> {
+        let bell = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?);
+        let (sender, requests) = mpsc::channel();
+        Ok(Self { requests, handle: LinkHandle { requests: sender, bell } })
+    }
+
+    pub(super) fn handle(&self) -> LinkHandle {
+        self.handle.clone()
+    }
+
+    /// Readable when something was asked.
+    pub(super) fn bell(&self) -> BorrowedFd<'_> {
+        self.handle.bell.as_fd()
+    }
+
+    /// The bell has been heard. To be called before `next`, so that nothing asked meanwhile is overheard.
+    pub(super) fn silence(&self) -> io::Result<()> {
+        match self.handle.bell.read() {
+            Ok(_) | Err(Errno::EAGAIN | Errno::EINTR) => Ok(()),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
+    /// What was asked, oldest first.
+    pub(super) fn next(&mut self) -> Option<Request> {
+        self.requests.try_recv().ok()
+    }
+}

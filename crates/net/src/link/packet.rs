@@ -1,0 +1,167 @@
+//! An IP packet of any protocol on its way through a link, and the packets that a super-segment stands for.
+//!
+//! Two kernels talk to each other here, and each leaves to its device what the other need not check: a packet keeps the
+//! virtio-net header (virtio 1.2 §5.1.6) that it was read with and is written with it again. Only super-segments are no
+//! packets; they are cut when they are read, TCP ones and trains of UDP datagrams alike.
+
+use crate::offload::{GSO_ECN, NEEDS_CSUM, Parts, Transport, get, put};
+use crate::pool::Pool;
+use netem::Packet;
+use tun_rs::{VIRTIO_NET_HDR_GSO_TCPV4, VIRTIO_NET_HDR_GSO_TCPV6, VIRTIO_NET_HDR_LEN, VirtioNetHdr};
+
+/// A plain packet (virtio 1.2 §5.1.6, `VIRTIO_NET_HDR_GSO_NONE`).
+const GSO_NONE: u8 = 0;
+/// A train of UDP datagrams (virtio 1.2 §5.1.6, `VIRTIO_NET_HDR_GSO_UDP_L4`).
+const GSO_UDP_L4: u8 = 5;
+/// Octets of a UDP header (RFC 768).
+const UDP_HEADER: usize = 8;
+/// Octets of a TCP header without options (RFC 9293 §3.1), and where its length stands in units of four.
+const TCP_HEADER: usize = 20;
+const DATA_OFFSET_AT: usize = 12;
+/// Explicit congestion notification (RFC 3168 §5): the two bits when congestion was met.
+const CE: u8 = 0b11;
+
+/// How packets travel: moving one moves a pointer.
+pub(crate) type Parcel = Box<Datagram>;
+
+/// A virtio-net header and a plain IP packet, as a device is read and written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Datagram {
+    octets: Vec<u8>,
+}
+
+impl Datagram {
+    /// As it is written to a device.
+    pub(crate) fn frame(&self) -> &[u8] {
+        &self.octets
+    }
+}
+
+impl Packet for Parcel {
+    fn wire_len(&self) -> u32 {
+        (self.octets.len() - VIRTIO_NET_HDR_LEN) as u32
+    }
+
+    fn mark_ce(&mut self) -> bool {
+        mark_ce(&mut self.octets[VIRTIO_NET_HDR_LEN..])
+    }
+
+    fn duplicate(&self) -> Self {
+        self.clone()
+    }
+}
+
+/// Sets the congestion-experienced code point of an IP packet, if its sender said that it understands one.
+fn mark_ce(packet: &mut [u8]) -> bool {
+    let version_4 = packet[0] >> 4 == 4;
+    // The two bits end the second octet of IPv4; in IPv6 four bits of the flow label follow.
+    let shift = if version_4 { 0 } else { 4 };
+    let before = get(packet, 0);
+    if packet[1] >> shift & CE == 0 {
+        return false;
+    }
+    packet[1] |= CE << shift;
+    if version_4 {
+        let sum = add(add(!get(packet, 10), !before), get(packet, 0)); // RFC 1624 §3
+        put(packet, 10, !sum);
+    }
+    true
+}
+
+/// One step of a ones'-complement sum.
+fn add(a: u16, b: u16) -> u16 {
+    let (sum, carry) = a.overflowing_add(b);
+    sum + u16::from(carry)
+}
+
+/// A frame that is no packet and stands for none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Unreadable;
+
+/// The plain packets that a frame from a device stands for, one by one.
+pub(crate) fn packets(
+    frame: &[u8],
+    pool: &mut Pool<Datagram>,
+    mut each: impl FnMut(&mut Pool<Datagram>, Parcel),
+) -> Result<(), Unreadable> {
+    let (header, packet) = frame.split_at_checked(VIRTIO_NET_HDR_LEN).ok_or(Unreadable)?;
+    let header = VirtioNetHdr::decode(header).map_err(|_| Unreadable)?;
+    if packet.len() < TCP_HEADER {
+        return Err(Unreadable); // Shorter than any IP header.
+    }
+    let gso_type = header.gso_type & !GSO_ECN;
+    if gso_type == GSO_NONE {
+        let mut whole = pool.take();
+        whole.octets.clear();
+        whole.octets.extend_from_slice(frame);
+        each(pool, whole);
+        return Ok(());
+    }
+    let train = Train::read(&header, gso_type, packet).ok_or(Unreadable)?;
+    train.cut(pool, each);
+    Ok(())
+}
+
+/// A super-segment with the borders found.
+struct Train<'a> {
+    transport: Transport,
+    /// Where its transport header begins, and in there the checksum.
+    csum_start: usize,
+    csum_offset: usize,
+    header: &'a [u8],
+    payload: &'a [u8],
+    size: u16,
+}
+
+impl<'a> Train<'a> {
+    /// The borders come from the headers: the length that a virtio-net header tells is but a hint.
+    fn read(virtio: &VirtioNetHdr, gso_type: u8, packet: &'a [u8]) -> Option<Self> {
+        let at = usize::from(virtio.csum_start);
+        let (transport, transport_len) = match gso_type {
+            VIRTIO_NET_HDR_GSO_TCPV4 | VIRTIO_NET_HDR_GSO_TCPV6 => {
+                let words = packet.get(at + DATA_OFFSET_AT)? >> 4;
+                (Transport::Tcp(at), (usize::from(words) * 4).max(TCP_HEADER))
+            }
+            GSO_UDP_L4 => (Transport::Udp(at), UDP_HEADER),
+            _ => return None,
+        };
+        let (header, payload) = packet.split_at_checked(at + transport_len)?;
+        let csum_offset = usize::from(virtio.csum_offset);
+        let sound = virtio.flags & NEEDS_CSUM != 0 && csum_offset + 2 <= transport_len && virtio.gso_size > 0 && at > 0;
+        sound.then_some(Self { transport, csum_start: at, csum_offset, header, payload, size: virtio.gso_size })
+    }
+
+    fn cut(&self, pool: &mut Pool<Datagram>, mut each: impl FnMut(&mut Pool<Datagram>, Parcel)) {
+        let virtio = VirtioNetHdr {
+            flags: NEEDS_CSUM,
+            csum_start: self.csum_start as u16,
+            csum_offset: self.csum_offset as u16,
+            ..Default::default()
+        };
+        let mut front = [0; VIRTIO_NET_HDR_LEN];
+        virtio.encode(&mut front).expect("the length is the header's");
+        let mut parts = Parts::behind(self.transport, self.header, self.payload, Some(self.size));
+        loop {
+            let mut part = pool.take();
+            part.octets.clear();
+            part.octets.extend_from_slice(&front);
+            let Some(payload) = parts.next_into(&mut part.octets) else {
+                return pool.put_back(part);
+            };
+            self.correct_sum(&mut part.octets[VIRTIO_NET_HDR_LEN..], payload.len());
+            part.octets.extend_from_slice(payload);
+            each(pool, part);
+        }
+    }
+
+    /// Where a checksum is still to be computed, the pseudo-header's sum stands: with the length of the whole, until here.
+    fn correct_sum(&self, header: &mut [u8], part_len: usize) {
+        let at = self.csum_start + self.csum_offset;
+        let shorter_by = (self.payload.len() - part_len) as u16;
+        let sum = add(get(header, at), !shorter_by);
+        put(header, at, sum);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! When to wake up for a departure: a little before it, by as much as this machine usually wakes up late, and then stay awake.
+//!
+//! A timer that is asked for a moment fires after it, by a few microseconds on bare metal and by some hundred in a virtual
+//! machine, where idle processors have to be brought back first. The margin follows what is seen: up by a lot when a wake-up
+//! came after the departure, down by a little when it came in time, which settles where nine of ten come in time.
+//!
+//! Staying awake takes processor time from those whose packets are carried. It may take a share; beyond, departures
+//! are late by what the timer is.
+
+use base::{Duration, Instant};
+
+/// How the margin moves: these settle where one wake-up in ten is too late.
+const UP: Duration = Duration::from_micros(9);
+const DOWN: Duration = Duration::from_micros(1);
+const MARGIN_FIRST: Duration = Duration::from_micros(50);
+const MARGIN_MAX: Duration = Duration::from_micros(200);
+
+/// Of the time that passes, a third may be spent awake; what was saved up lasts for this long at most.
+const SHARE: u64 = 3;
+const SAVED_MAX: Duration = Duration::from_millis(1);
+
+/// How to spend the time until a departure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Alarm {
+    /// Sleep this long, for a departure at that moment.
+    Ring {
+        /// From now on.
+        after: Duration,
+        /// The departure.
+        for_departure: Instant,
+    },
+    /// It is too close: look at the devices again instead.
+    StayAwake,
+}
+
+/// What is known about this machine's timers, and the time left to be spent awake.
+#[derive(Debug)]
+pub(super) struct Vigil {
+    margin: Duration,
+    saved: Duration,
+    /// When the link last was about to wait, and whether it stayed awake.
+    last: Instant,
+    awake: bool,
+}
+
+impl Default for Vigil {
+    fn default() -> Self {
+        Self { margin: MARGIN_FIRST, saved: Duration::ZERO, last: Instant::ZERO, awake: false }
+    }
+}
+
+impl Vigil {
+    /// What to do at `now`, when nothing is left to do before `departure`.
+    pub(super) fn alarm(&mut self, now: Instant, departure: Instant) -> Alarm {
+        self.account(now);
+        let left = departure.since(now);
+        let margin = if self.saved.is_zero() { Duration::ZERO } else { self.margin };
+        self.awake = left <= margin;
+        if self.awake {
+            Alarm::StayAwake
+        } else {
+            Alarm::Ring { after: left.saturating_sub(margin), for_departure: departure }
+        }
+    }
+
+    /// Since the last time of asking.
+    fn account(&mut self, now: Instant) {
+        let passed = now.since(self.last);
+        self.saved = (self.saved + Duration::from_nanos(passed.as_nanos() / SHARE)).min(SAVED_MAX);
+        if self.awake {
+            self.saved = self.saved.saturating_sub(passed);
+        }
+        self.last = now;
+    }
+
+    /// The alarm rang, as is seen at `now`.
+    pub(super) fn rang(&mut self, alarm: Option<Alarm>, now: Instant) {
+        if let Some(Alarm::Ring { for_departure, .. }) = alarm {
+            self.margin = match now > for_departure {
+                true => (self.margin + UP).min(MARGIN_MAX),
+                false => self.margin.saturating_sub(DOWN),
+            };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn us(us: u64) -> Duration {
+        Duration::from_micros(us)
+    }
+
+    /// A link with one departure a millisecond on a machine whose timers are late; the margin it has in the end.
+    fn margin_where_timers_are_late_by(late: impl Fn(u64) -> Duration) -> Duration {
+        let mut vigil = Vigil::default();
+        for tick in 1..2_000 {
+            let departure = Instant::ZERO + us(1_000 * tick);
+            let mut now = departure - us(900);
+            loop {
+                match vigil.alarm(now, departure) {
+                    alarm @ Alarm::Ring { after, .. } => {
+                        now = now + after + late(tick);
+                        vigil.rang(Some(alarm), now);
+                    }
+                    Alarm::StayAwake => now += us(1),
+                }
+                if now >= departure {
+                    break;
+                }
+            }
+        }
+        vigil.margin
+    }
+
+    #[test]
+    fn the_margin_follows_the_machine_s_timers() {
+        let settled = |late: u64| margin_where_timers_are_late_by(|_| us(late)).as_micros();
+        assert!(settled(0) <= 9);
+        assert!((75..=85).contains(&settled(75)), "{}", settled(75));
+        assert_eq!(settled(5_000), 200, "it is bounded");
+        // One in twenty is very late: not worth a long vigil before each.
+        let mixed = margin_where_timers_are_late_by(|tick| if tick % 20 == 0 { us(150) } else { us(20) });
+        assert!((15..=60).contains(&mixed.as_micros()), "{mixed}");
+    }
+
+    #[test]
+    fn only_a_share_of_the_time_is_spent_awake() {
+        let mut vigil = Vigil { margin: us(100), ..Vigil::default() };
+        let (mut now, mut awake) = (Instant::ZERO, 0);
+        // A departure every 50 µs: always closer than the margin.
+        while now < Instant::ZERO + Duration::from_secs(1) {
+            let departure = now + us(50);
+            while now < departure {
+                match vigil.alarm(now, departure) {
+                    Alarm::Ring { after, .. } => now += after,
+                    Alarm::StayAwake => {
+                        awake += 1;
+                        now += us(1);
+                    }
+                }
+            }
+        }
+        assert!((300_000..=345_000).contains(&awake), "{awake} µs of a second were spent awake");
+    }
+}
