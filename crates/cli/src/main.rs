@@ -7,6 +7,7 @@
 mod ab;
 mod experiments;
 mod failure;
+mod link;
 mod output;
 mod profiles;
 mod send;
@@ -41,6 +42,8 @@ enum Command {
     Send(send::SendArgs),
     /// Receive from any TCP on a TUN device.
     Recv(send::RecvArgs),
+    /// Emulate a wide-area path between two devices.
+    Link(Box<link::LinkArgs>),
 }
 
 fn main() -> ExitCode {
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Command::Profiles(args) => crate::profiles::run(&args),
         Command::Serve(args) => serve::run(&args).map_err(Failure::from),
         Command::Send(args) => send::send(&args).map_err(Failure::from),
+        Command::Link(args) => link::run(&args),
         Command::Recv(args) => send::recv(&args).map_err(Failure::from),
     };
     match done {

@@ -141,7 +141,8 @@ pub fn scenario(spec: &RunSpec) -> Scenario {
     scenario
 }
 
-fn forward(point: &Point, delay: Duration) -> PathSpec {
+/// The path that carries the data, with this much delay.
+pub fn forward(point: &Point, delay: Duration) -> PathSpec {
     let jitter = Jitter { max: point.jitter, kind: JitterKind::KeepOrder };
     let reorder = point.reorder;
     PathSpec {

@@ -24,6 +24,11 @@ fn refused(arguments: &[&str], message: &str) {
 #[test_case(&["ab", "wan", "--out", "/dev/null/below"], "--out: cannot write `/dev/null/below`: "; "out")]
 #[test_case(&["ab", "wan", "--run", "1/longhaul/1", "--trace", "/dev/null/x"], "--trace: cannot write `/dev/null/x`: "; "trace")]
 #[test_case(&["profiles", "server-2021"], "there is no profile `server-2021`: did you mean `server-2022`?"; "profile")]
+#[test_case(&["link", "--a", "dev=wa0", "--b", "dev=wb0"], "--a dev=wa0: `addr=ADDRESS/PREFIX` is missing, as in dev=wa0,addr="; "end of a link")]
+#[test_case(&["link", "--a", "dev=wa0,addr=10.77.0.1/24", "--b", "dev=wb0,addr=10.77.0.2/24", "--ba", "rate=10mbps"], "--ba rate=10mbps: `10mbps` is no rate: write"; "rate of a link")]
+#[test_case(&["link", "--a", "dev=wa0,addr=10.77.0.1/24", "--b", "dev=wb0,addr=10.77.0.2/24", "--for", "long"], "--for long: `long` is no time: write"; "end of time")]
+#[test_case(&["link", "set"], "link set: nothing to change; write for example --ab rate=50mbit"; "nothing to set")]
+#[test_case(&["link", "stats", "--control", "/dev/null/x"], "--control /dev/null/x: no link answers there: "; "no such link")]
 fn a_wrong_word_is_refused_by_name(arguments: &[&str], message: &str) {
     refused(arguments, message);
 }

@@ -1,0 +1,223 @@
+//! The two directions of a link as they are written: `rate=100mbit,delay=50ms,buffer=1bdp,reorder=1%/5ms/late`.
+//!
+//! Rates, buffers, loss, jitter and reordering are read as the lab reads them. A buffer in bandwidth-delay products is one of
+//! the round trip, so the two directions are looked at together, and again when one of them changes.
+
+use super::words::{Word, words};
+use crate::failure::Failure;
+use base::{Duration, Rate, Ratio};
+use lab::setting::{Key, Point};
+use net::Way;
+use netem::{Buffer, PathSpec};
+use profiles::units;
+
+const KEYS: [&str; 7] = ["rate", "delay", "buffer", "loss", "jitter", "reorder", "duplicate"];
+
+/// The least that a buffer holds when nobody said how much: a short path has less than a packet between its ends.
+const BUFFER_LEAST: u64 = 64_000;
+
+/// One direction, settings as they were written.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Direction {
+    rate: Option<Rate>,
+    delay: Duration,
+    /// Loss, jitter, reordering, and the buffer if one was asked for.
+    point: Point,
+    buffer: Asked,
+    duplicate: Option<Ratio>,
+}
+
+/// Whether somebody asked for it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+enum Asked {
+    #[default]
+    No,
+    /// In these words.
+    Yes(Word),
+}
+
+/// Both directions.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Paths {
+    ab: Direction,
+    ba: Direction,
+}
+
+impl Paths {
+    /// Changes what `--ab` and `--ba` name, and leaves the rest; nothing at all when a word is wrong.
+    ///
+    /// # Errors
+    /// When a word is wrong or does not fit the others.
+    pub fn change(&mut self, ab: Option<&str>, ba: Option<&str>) -> Result<(), Failure> {
+        let mut changed = self.clone();
+        changed.ab.change("--ab", ab.unwrap_or_default())?;
+        changed.ba.change("--ba", ba.unwrap_or_default())?;
+        changed.specs()?;
+        *self = changed;
+        Ok(())
+    }
+
+    /// The paths.
+    ///
+    /// # Errors
+    /// When a buffer holds no packet.
+    pub fn specs(&self) -> Result<[(Way, PathSpec); 2], Failure> {
+        let round_trip = self.ab.delay + self.ba.delay;
+        Ok([(Way::Ab, self.ab.spec(round_trip)?), (Way::Ba, self.ba.spec(round_trip)?)])
+    }
+}
+
+impl Direction {
+    fn change(&mut self, option: &'static str, text: &str) -> Result<(), Failure> {
+        for word in words(option, text, &KEYS, &[])? {
+            match word.key.as_str() {
+                "rate" => self.rate = word.read(rate)?,
+                "delay" => self.delay = word.read(units::duration)?,
+                "duplicate" => self.duplicate = Some(word.read(units::ratio)?),
+                "reorder" => word.read(|text| self.reorder(text))?,
+                "buffer" => {
+                    word.read(|text| set(&mut self.point, "path.buffer", text))?;
+                    self.buffer = Asked::Yes(word);
+                }
+                key => word.read(|text| set(&mut self.point, &format!("path.{key}"), text))?,
+            }
+        }
+        Ok(())
+    }
+
+    /// `1%/5ms/late`; the share may be a fraction itself.
+    fn reorder(&mut self, text: &str) -> Result<(), String> {
+        if text.eq_ignore_ascii_case("none") {
+            return set(&mut self.point, "path.reorder.probability", "0");
+        }
+        let mut parts = text.rsplitn(3, '/');
+        let (Some(mode), Some(delay), Some(share)) = (parts.next(), parts.next(), parts.next()) else {
+            return Err(format!("`{text}` says not which, how long and how: write for example `1%/5ms/late`"));
+        };
+        set(&mut self.point, "path.reorder.probability", share)?;
+        set(&mut self.point, "path.reorder.delay", delay)?;
+        set(&mut self.point, "path.reorder.mode", mode)
+    }
+
+    fn spec(&self, round_trip: Duration) -> Result<PathSpec, Failure> {
+        let point = Point { rate: self.rate.unwrap_or(self.point.rate), rtt: round_trip, ..self.point.clone() };
+        let mut spec = lab::backend::forward(&point, self.delay);
+        spec.duplicate = self.duplicate.unwrap_or(Ratio::ZERO);
+        if self.rate.is_none() {
+            (spec.rate, spec.buffer) = (None, Buffer::Unlimited);
+            return Ok(spec);
+        }
+        match (&self.buffer, spec.buffer) {
+            (Asked::No, Buffer::Bytes(bytes)) => spec.buffer = Buffer::Bytes(bytes.max(BUFFER_LEAST)),
+            (Asked::Yes(word), Buffer::Bytes(bytes)) if bytes < PACKET => {
+                return Err(word.wrong(format!("that is {bytes} bytes and holds no packet; write for example `64kB`")));
+            }
+            _ => {}
+        }
+        Ok(spec)
+    }
+}
+
+/// Octets of a packet on most links.
+const PACKET: u64 = 1_500;
+
+fn rate(text: &str) -> Result<Option<Rate>, String> {
+    if text.eq_ignore_ascii_case("none") { Ok(None) } else { units::rate(text).map(Some) }
+}
+
+/// A setting of the lab's.
+fn set(point: &mut Point, key: &str, text: &str) -> Result<(), String> {
+    Key::find(key).expect("the lab has this key").set(point, text).map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use netem::{Jitter, JitterKind, LossSpec, ReorderSpec};
+    use test_case::test_case;
+
+    fn specs(ab: &str, ba: &str) -> [PathSpec; 2] {
+        let mut paths = Paths::default();
+        paths.change(Some(ab), Some(ba)).unwrap();
+        paths.specs().unwrap().map(|(_, spec)| spec)
+    }
+
+    fn mbit(mbit: u64) -> Option<Rate> {
+        Rate::from_bits_per_sec(mbit * 1_000_000)
+    }
+
+    const fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn everything_can_be_said() {
+        let [ab, ba] = specs(
+            "RATE=100MBIT,delay=50ms,Buffer=1BDP,reorder=1%/5ms/Late,loss=1/300,jitter=1ms,duplicate=0.1%",
+            "delay=50ms",
+        );
+        let expected = PathSpec {
+            rate: mbit(100),
+            buffer: Buffer::Bytes(1_250_000),
+            delay: ms(50),
+            jitter: Some(Jitter { max: ms(1), kind: JitterKind::KeepOrder }),
+            drops: Vec::new(),
+            loss: LossSpec::Bernoulli(Ratio::new(1, 300).unwrap()),
+            reorder: ReorderSpec::Late { probability: Ratio::new(1, 100).unwrap(), extra: ms(5) },
+            duplicate: Ratio::new(1, 1000).unwrap(),
+        };
+        assert_eq!(ab, expected);
+        assert_eq!(ba, PathSpec::ideal(ms(50)));
+    }
+
+    #[test_case("rate=10mbit,delay=5ms,buffer=0.5bdp", Buffer::Bytes(12_500); "of both delays")]
+    #[test_case("rate=10mbit,delay=5ms,buffer=100pkt", Buffer::Packets(100))]
+    #[test_case("rate=10mbit,delay=5ms,buffer=64kB", Buffer::Bytes(64_000))]
+    #[test_case("rate=1gbit,delay=5ms", Buffer::Bytes(2_500_000); "one product unless told")]
+    #[test_case("rate=10mbit,delay=5ms", Buffer::Bytes(64_000); "but not too little")]
+    #[test_case("delay=5ms", Buffer::Unlimited; "no bottleneck")]
+    fn a_buffer_follows_the_path(ab: &str, buffer: Buffer) {
+        assert_eq!(specs(ab, "delay=15ms")[0].buffer, buffer);
+    }
+
+    #[test_case("none", ReorderSpec::None)]
+    #[test_case("0.5%/2ms/early", ReorderSpec::Early { probability: Ratio::new(1, 200).unwrap(), delay: ms(2) })]
+    #[test_case("7/10/2ms/EARLY", ReorderSpec::Early { probability: Ratio::new(7, 10).unwrap(), delay: ms(2) })]
+    fn reordering_is_three_words(text: &str, reorder: ReorderSpec) {
+        assert_eq!(specs(&format!("reorder={text}"), "")[0].reorder, reorder);
+    }
+
+    #[test]
+    fn a_change_leaves_what_it_does_not_name() {
+        let mut paths = Paths::default();
+        paths.change(Some("rate=100mbit,delay=50ms,buffer=1bdp,loss=1%"), Some("delay=50ms")).unwrap();
+        paths.change(Some("rate=50mbit"), None).unwrap();
+        let [(_, ab), (_, ba)] = paths.specs().unwrap();
+        assert_eq!((ab.rate, ab.buffer, ab.delay), (mbit(50), Buffer::Bytes(625_000), ms(50)));
+        assert_eq!(ab.loss, LossSpec::Bernoulli(Ratio::new(1, 100).unwrap()));
+        paths.change(None, Some("delay=0")).unwrap();
+        assert_eq!(paths.specs().unwrap()[0].1.buffer, Buffer::Bytes(312_500), "the round trip is shorter now");
+        paths.change(Some("rate=none,loss=0"), None).unwrap();
+        assert_eq!((&paths.specs().unwrap()[0].1, ba), (&PathSpec::ideal(ms(50)), PathSpec::ideal(ms(50))));
+        let before = paths.clone();
+        paths.change(Some("delay=1ms,rate=1"), None).unwrap_err();
+        assert_eq!(paths, before, "a wrong word changes nothing");
+    }
+
+    #[test_case("rate=100mbps", "--ab rate=100mbps: `100mbps` is no rate: write"; "rate")]
+    #[test_case("delay=50", "--ab delay=50: `50` is no time: write"; "delay")]
+    #[test_case("buffer=big", "--ab buffer=big: `big` is no size of a buffer: write for example `1bdp`"; "buffer")]
+    #[test_case("rate=1mbit,buffer=1bdp", "--ab buffer=1bdp: that is 0 bytes and holds no packet; write"; "no product")]
+    #[test_case("loss=2", "--ab loss=2: `2` is no share between 0 and 1: write"; "loss")]
+    #[test_case("jitter=x", "--ab jitter=x: `x` is no time: write"; "jitter")]
+    #[test_case("reorder=1%", "--ab reorder=1%: `1%` says not which, how long and how: write for example `1%/5ms/late`"; "reorder")]
+    #[test_case("reorder=1%/5ms/sideways", "--ab reorder=1%/5ms/sideways: `sideways` is no mode of reordering: write"; "mode")]
+    #[test_case("dealy=5ms", "--ab dealy=5ms: unknown key `dealy`; did you mean `delay`? Keys are rate, delay"; "key")]
+    #[test_case("delay=5ms,delay=6ms", "--ab delay=6ms: `delay` is given twice; keep one"; "twice")]
+    fn a_wrong_path_is_refused_by_place(text: &str, message: &str) {
+        let Failure::Usage(told) = Paths::default().change(Some(text), None).unwrap_err() else {
+            panic!("not a matter of usage")
+        };
+        assert!(told.starts_with(message), "{told}");
+    }
+}

@@ -1,0 +1,177 @@
+//! `longhaul link` between two kernels: real packets, real time, two network namespaces.
+//!
+//! ```text
+//!  namespace A                                              namespace B
+//!  the kernel (10.77.0.1) ── TUN wa0 ── longhaul link ── TUN wb0 ── the kernel (10.77.0.2)
+//! ```
+//! What is asserted holds however busy the machine is: what the model drops and in which order, what it never lets through
+//! faster, and that nothing else is lost. How late packets are is the machine's part; it is printed.
+//!
+//! This needs root and /dev/net/tun. Where something is missing the tests fail and name it; they do not skip.
+
+mod kernel;
+mod program;
+
+use base::{Duration, Instant, Ratio, Rng};
+use kernel::{Kernel, Pace};
+use netem::{LossSpec, Packet, PathSpec};
+use program::{Emulator, missing};
+use std::collections::BTreeSet;
+use test_case::test_case;
+
+const V4: [&str; 2] = ["10.77.0.1/24", "10.77.0.2/24"];
+const V6: [&str; 2] = ["fd77::1/64", "fd77::2/64"];
+
+#[test]
+fn two_kernels_with_ten_milliseconds_each_way_are_twenty_apart() {
+    let link = Emulator::start(V4, "--ab delay=10ms --ba delay=10ms");
+    let mut round_trips = link.a.ping(&link.b, 50);
+    round_trips.sort_unstable();
+    let (least, median) = (round_trips[0], round_trips[round_trips.len() / 2]);
+    println!("round trips: least {least:?}, median {median:?}");
+    assert_eq!(round_trips.len(), 50, "an echo was lost");
+    assert!(least >= std::time::Duration::from_millis(20), "{least:?}: faster than the path");
+    let report = link.stop();
+    println!("{}", report["lateness"]);
+    assert_eq!((report.number("/ab/offered"), report.number("/ba/delivered")), (50, 50));
+    report.assert_nothing_lost_by_the_host();
+}
+
+#[test]
+fn datagrams_at_95_percent_of_the_rate_all_arrive() {
+    let link = Emulator::start(V4, "--ab rate=20mbit,delay=5ms,buffer=2500kB --ba delay=5ms");
+    let sent = link.a.send(&link.b, Pace::Share { of_bits_per_sec: 20_000_000, per_cent: 95, packets: 1_000 });
+    let received = sent.received();
+    assert_eq!(received, (0..1_000).collect::<Vec<u32>>());
+    let report = link.stop();
+    assert_eq!((report.number("/ab/delivered"), report.number("/ab/dropped/tail")), (1_000, 0));
+    report.assert_nothing_lost_by_the_host();
+}
+
+#[test]
+fn what_is_sent_beyond_the_rate_is_dropped_by_the_buffer() {
+    let link = Emulator::start(V4, "--ab rate=20mbit,delay=5ms,buffer=20pkt --ba delay=5ms");
+    let sent = link.a.send(&link.b, Pace::Share { of_bits_per_sec: 20_000_000, per_cent: 110, packets: 1_000 });
+    let received = sent.received();
+    let report = link.stop();
+    let (delivered, dropped) = (report.number("/ab/delivered"), report.number("/ab/dropped/tail"));
+    assert_eq!((delivered + dropped, delivered), (1_000, received.len() as u64));
+    // All were offered within the time of sending them, of which the link can pass the packets of that time and of its buffer.
+    let passed = sent.took.as_secs_f64() * 20e6 / 12_000.0 + 20.0;
+    assert!(delivered as f64 <= passed + 1.0, "{delivered} packets passed where {passed:.1} can");
+    assert!(dropped > 0, "nothing was dropped");
+    assert!(report.number("/ab/queue_bytes_max") <= 20 * 1_500);
+    report.assert_nothing_lost_by_the_host();
+}
+
+/// A packet of which only the number matters.
+#[derive(Debug)]
+struct Numbered(u32);
+
+impl Packet for Numbered {
+    fn wire_len(&self) -> u32 {
+        1_500
+    }
+    fn mark_ce(&mut self) -> bool {
+        false
+    }
+    fn duplicate(&self) -> Self {
+        Self(self.0)
+    }
+}
+
+/// The numbers that the simulator's path from a to b lets through.
+fn survivors(spec: &PathSpec, seed: u64, packets: u32) -> Vec<u32> {
+    let mut path = spec.build(&Rng::new(seed).fork("link/a→b"));
+    let mut ignore = |_, _, _| {};
+    (0..packets).for_each(|number| path.offer(Instant::ZERO, Numbered(number), &mut ignore));
+    std::iter::from_fn(|| path.poll(Instant::MAX, &mut ignore)).map(|(_, packet)| packet.0).collect()
+}
+
+#[test]
+fn the_packets_are_lost_that_the_simulator_loses_for_the_same_seed() {
+    let loss = LossSpec::Bernoulli(Ratio::new(1, 10).unwrap());
+    let spec = PathSpec { loss, ..PathSpec::ideal(Duration::from_millis(1)) };
+    let expected = survivors(&spec, 4711, 1_000);
+    assert!((850..950).contains(&expected.len()));
+    let link = Emulator::start(V4, "--ab loss=10%,delay=1ms --ba delay=1ms --seed 4711");
+    let received = link.a.send(&link.b, Pace::Every { micros: 100, packets: 1_000 }).received();
+    assert_eq!(received, expected);
+    link.stop().assert_nothing_lost_by_the_host();
+}
+
+#[test]
+fn packets_leave_their_order_and_arrive_twice_as_often_as_asked() {
+    let link = Emulator::start(V4, "--ab delay=5ms,reorder=5%/20ms/late,duplicate=2% --ba delay=1ms");
+    let received = link.a.send(&link.b, Pace::Every { micros: 200, packets: 1_000 }).received();
+    let distinct: BTreeSet<u32> = received.iter().copied().collect();
+    let late = received.windows(2).filter(|pair| pair[1] < pair[0]).count();
+    let twice = received.len() - distinct.len();
+    assert_eq!(distinct.len(), 1_000);
+    assert!((20..100).contains(&late) && (5..40).contains(&twice), "{late} late, {twice} twice");
+    let report = link.stop();
+    assert_eq!(report.number("/ab/duplicated"), twice as u64);
+    report.assert_nothing_lost_by_the_host();
+}
+
+#[test_case(V4, "--ab delay=2ms --ba delay=2ms"; "as fast as it goes")]
+#[test_case(V6, "--ab rate=200mbit,delay=2ms --ba delay=2ms"; "through a bottleneck, version six")]
+#[test_case(V4, "--ab delay=2ms,loss=0.5%,reorder=1%/3ms/late,duplicate=0.5% --ba delay=2ms,loss=0.5%"; "through thick and thin")]
+fn a_stream_between_two_kernels_arrives_whole(addresses: [&str; 2], paths: &str) {
+    const BYTES: u64 = 10_000_000;
+    let link = Emulator::start(addresses, paths);
+    assert_eq!(link.a.stream(&link.b, BYTES), BYTES);
+    assert_eq!(link.b.stream(&link.a, BYTES), BYTES);
+    let report = link.stop();
+    assert!(report.number("/ab/delivered_bytes") > BYTES && report.number("/ba/delivered_bytes") > BYTES);
+    report.assert_nothing_lost_by_the_host();
+}
+
+#[test]
+fn a_path_changes_while_packets_are_on_it_and_none_is_lost() {
+    let link = Emulator::start(V4, "--ab rate=10mbit,delay=300ms,buffer=1000pkt --ba delay=1ms");
+    let first = link.a.send(&link.b, Pace::Every { micros: 0, packets: 100 });
+    link.tell("set", "--ab rate=100mbit,delay=10ms").unwrap();
+    let second = link.a.send_more(&first, Pace::Every { micros: 0, packets: 100 });
+    let received = second.received();
+    assert_eq!(received.iter().copied().collect::<BTreeSet<u32>>().len(), 200);
+    assert!(received[0] >= 100, "the new path is not faster");
+    let stats = link.tell("stats", "").unwrap();
+    assert_eq!(serde_json::from_str::<serde_json::Value>(&stats).unwrap()["ab"]["delivered"], 200);
+    let refused = link.tell("set", "--ab rate=fast").unwrap_err();
+    assert!(refused.starts_with("error: --ab rate=fast: `fast` is no rate"), "{refused}");
+    link.stop().assert_nothing_lost_by_the_host();
+}
+
+#[test]
+fn a_signal_asks_for_numbers_and_another_ends_it() {
+    let mut link = Emulator::start(V4, "--ab delay=1ms --ba delay=1ms");
+    link.a.ping(&link.b, 3);
+    link.signal(nix::sys::signal::Signal::SIGUSR1);
+    assert_eq!(link.line()["ab"]["delivered"], 3);
+    link.a.ping(&link.b, 2);
+    link.signal(nix::sys::signal::Signal::SIGINT);
+    assert_eq!(link.finish().number("/ab/delivered"), 5);
+}
+
+#[test]
+fn what_was_made_is_removed_and_what_was_there_stays() {
+    let names = program::names();
+    let kept = net::Namespace::create(&names[0]).unwrap();
+    let link = Emulator::start_in(&names, V4, "--for 0.2s");
+    assert_eq!(Kernel::in_namespace(&names[0], V4[0]).devices(), ["lo", "wa0"]);
+    link.finish();
+    assert_eq!(Kernel::in_namespace(&names[0], V4[0]).devices(), ["lo"]);
+    assert_eq!(net::Namespace::list(&names[1]).unwrap(), [""; 0]);
+    assert_eq!(net::Namespace::list(kept.name()).unwrap(), [kept.name()]);
+}
+
+#[test]
+fn a_missing_privilege_is_named_with_its_remedy() {
+    for (capability, word) in [("net_admin", "CAP_NET_ADMIN"), ("sys_admin", "CAP_SYS_ADMIN")] {
+        let ended = missing(capability);
+        let told = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{told}");
+        assert!(told.contains(word) && told.contains("root"), "{told}");
+    }
+}
