@@ -30,7 +30,7 @@ pub use device::{Device, Frame, Received};
 pub use driver::{Driver, DriverConfig, DriverError, Ended, StartError};
 pub use impair::{Impairment, RawPacket};
 pub use link::{
-    DirectionReport, Lateness, Link, LinkConfig, LinkEnd, LinkError, LinkHandle, LinkReport, Scheduling, Way,
+    Captured, DirectionReport, Lateness, Link, LinkConfig, LinkEnd, LinkError, LinkHandle, LinkReport, Scheduling, Way,
 };
 pub use netns::{Namespace, NamespaceError};
 pub use offload::Parts;

@@ -40,11 +40,6 @@ fn mtu(text: &str) -> Result<u16, String> {
     mtu.ok_or_else(|| format!("`{text}` is no size of packets: write {MTU_MIN} to {}", u16::MAX))
 }
 
-/// An end as it is named to people.
-pub fn name(end: &LinkEnd) -> String {
-    end.namespace.as_ref().map_or_else(|| end.device.clone(), |namespace| format!("{} in {namespace}", end.device))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -55,9 +50,9 @@ mod tests {
         let end = read("--a", "addr=10.77.0.1/24, dev=wa0,NS=wanA,mtu=9000,addr=fd77::1/64").unwrap();
         assert_eq!((end.namespace.as_deref(), end.device.as_str(), end.mtu), (Some("wanA"), "wa0", 9000));
         assert_eq!(end.addresses, ["10.77.0.1/24".parse().unwrap(), "fd77::1/64".parse().unwrap()]);
-        assert_eq!(name(&end), "wa0 in wanA");
+        assert_eq!(end.to_string(), "wa0 in wanA");
         let plain = read("--b", "dev=wb0,addr=10.77.0.2/24").unwrap();
-        assert_eq!((plain.namespace.as_deref(), plain.mtu, name(&plain).as_str()), (None, 1500, "wb0"));
+        assert_eq!((plain.namespace.as_deref(), plain.mtu, plain.to_string().as_str()), (None, 1500, "wb0"));
     }
 
     #[test_case("addr=10.77.0.1/24", "--a addr=10.77.0.1/24: `dev=NAME` is missing, as in dev=wa0,"; "device")]

@@ -19,6 +19,7 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
 use paths::Paths;
+use std::fs::File;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -47,6 +48,9 @@ pub struct LinkArgs {
     /// End after this time, as 10s or 500ms; seconds without a unit.
     #[arg(long = "for", visible_alias = "seconds", value_name = "DURATION")]
     lasting: Option<String>,
+    /// Write what passes both ends to a file, as pcapng.
+    #[arg(long, value_name = "FILE")]
+    pcap: Option<PathBuf>,
     /// Where to listen for `link set` and `link stats` [default: /run/longhaul-link-PID.sock].
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
@@ -112,8 +116,12 @@ fn emulate(args: &LinkArgs) -> Result<(), Failure> {
     let until = args.lasting.as_deref().map(lasting).transpose()?.map(|lasting| Instant::now() + lasting);
     // Signals are redirected before any thread is started.
     let signals = signals().map_err(|error| Failure::Failed(format!("signals: {error}")))?;
-    let names = format!("{}, {}", ends::name(&a), ends::name(&b));
-    let link = Link::open(&LinkConfig { a, b, ab, ba, seed: args.seed }).map_err(cannot)?;
+    let names = format!("{a}, {b}");
+    let pcap = args.pcap.as_deref().map(create).transpose()?;
+    let mut link = Link::open(&LinkConfig { a, b, ab, ba, seed: args.seed }).map_err(cannot)?;
+    if let Some(file) = pcap {
+        link.capture(file).map_err(cannot)?;
+    }
     let control = Control::listen(args.control.as_deref())?;
     let mut running = Running::start(link, paths, View::new())?;
     let ready = output::write(&format!("READY {names}, control {}\n", control.path().display()));
@@ -127,7 +135,17 @@ fn emulate(args: &LinkArgs) -> Result<(), Failure> {
             report.unmodelled_drops()
         );
     }
-    output::write(&format!("{}\n", tell::object(&report)))
+    output::write(&format!("{}\n", tell::object(&report)))?;
+    match (&report.captured.error, &args.pcap) {
+        (Some(error), Some(path)) => Err(Failure::Failed(format!("--pcap {}: {error}", path.display()))),
+        _ => Ok(()),
+    }
+}
+
+fn create(path: &Path) -> Result<File, Failure> {
+    File::create(path).map_err(|error| {
+        Failure::usage(format!("--pcap {}: cannot write: {error}; name a file that can be made", path.display()))
+    })
 }
 
 /// A bare number is meant in seconds.

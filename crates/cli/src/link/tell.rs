@@ -21,6 +21,7 @@ pub fn object(report: &LinkReport) -> Value {
             "max_ns": late.max.as_nanos(),
             "by_powers_of_two_ns": late.histogram,
         },
+        "pcap_missed": report.captured.missed,
     })
 }
 

@@ -127,6 +127,26 @@ fn a_stream_between_two_kernels_arrives_whole(addresses: [&str; 2], paths: &str)
     report.assert_nothing_lost_by_the_host();
 }
 
+/// An independent reader sees every packet twice, the second time ten milliseconds later or more, with checksums that are
+/// right although the kernels left them to their devices.
+#[test]
+fn a_capture_has_both_sides_of_every_packet() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("both.pcapng");
+    let options = format!("--ab delay=10ms --ba delay=10ms --pcap {}", file.display());
+    let link = Emulator::start(V4, &options);
+    assert_eq!(link.a.stream(&link.b, 300_000), 300_000);
+    let report = link.stop();
+    report.assert_nothing_lost_by_the_host();
+    assert_eq!(report.number("/pcap_missed"), 0);
+    let passed = report.number("/ab/offered") + report.number("/ba/offered");
+    let seen = program::tshark(&file, "ip.checksum.status == Good && tcp.checksum.status == Good");
+    let delivered = report.number("/ab/delivered") + report.number("/ba/delivered");
+    assert_eq!(seen.len() as u64, passed + delivered);
+    let first = |interface: &str| seen.iter().find(|packet| packet.interface.starts_with(interface)).unwrap().at_ns;
+    assert!(first("wb0") - first("wa0") >= 10_000_000, "the SYN arrived before its time");
+}
+
 #[test]
 fn a_path_changes_while_packets_are_on_it_and_none_is_lost() {
     let link = Emulator::start(V4, "--ab rate=10mbit,delay=300ms,buffer=1000pkt --ba delay=1ms");

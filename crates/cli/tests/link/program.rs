@@ -148,6 +148,33 @@ pub fn missing(capability: &str) -> Output {
     command.args(["--a", a, "--b", b]).output().unwrap()
 }
 
+/// A packet as tshark reads it.
+pub struct Seen {
+    pub interface: String,
+    pub at_ns: u64,
+}
+
+/// The packets of a file that match a filter.
+pub fn tshark(file: &Path, filter: &str) -> Vec<Seen> {
+    let mut command = Command::new("tshark");
+    command
+        .args(["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-r"])
+        .arg(file)
+        .args(["-Y", filter]);
+    command.args(["-T", "fields", "-e", "frame.interface_name", "-e", "frame.time_epoch"]);
+    let ended = command.output().expect("this test needs tshark: apt-get install tshark");
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    let text = String::from_utf8(ended.stdout).unwrap();
+    let read = |line: &str| {
+        let (interface, time) = line.split_once('\t').unwrap();
+        let (seconds, nanoseconds) = time.split_once('.').unwrap();
+        assert_eq!(nanoseconds.len(), 9, "{time}");
+        let at_ns = seconds.parse::<u64>().unwrap() * 1_000_000_000 + nanoseconds.parse::<u64>().unwrap();
+        Seen { interface: interface.to_owned(), at_ns }
+    };
+    text.lines().map(read).collect()
+}
+
 /// Names everything that is missing at once.
 fn require() {
     let mut missing = Vec::new();

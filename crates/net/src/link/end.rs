@@ -16,6 +16,8 @@ const COUNTERS: &str = "/proc/thread-self/net/dev";
 /// A device and its namespace.
 #[derive(Debug)]
 pub(super) struct End {
+    /// As people are told.
+    title: String,
     name: String,
     // The device goes before the namespace that it is in.
     device: Tun,
@@ -49,7 +51,20 @@ impl End {
         let cannot = |source| LinkError::Counters { device: name.clone(), source };
         let mut counters = File::open(COUNTERS).map_err(cannot)?;
         let dropped_before = dropped(&mut counters, &name).map_err(cannot)?;
-        Ok(Self { name, device, counters, dropped_before, refused: 0, unreadable: 0, _namespace: None })
+        Ok(Self {
+            title: end.to_string(),
+            name,
+            device,
+            counters,
+            dropped_before,
+            refused: 0,
+            unreadable: 0,
+            _namespace: None,
+        })
+    }
+
+    pub(super) fn title(&self) -> &str {
+        &self.title
     }
 
     pub(super) fn fd(&self) -> BorrowedFd<'_> {

@@ -3,6 +3,7 @@
 //! One thread serves both directions. Most of what a packet costs is spent inside the kernel, which takes it from the write
 //! to the receiving socket; a second thread would need locks to share what is left.
 
+use super::capture::{Capture, Captured, Passing};
 use super::direction::{Direction, Way};
 use super::end::End;
 use super::handle::{Inbox, LinkHandle, Request};
@@ -18,7 +19,7 @@ use netem::PathSpec;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use nix::sys::time::TimeSpec;
-use std::io;
+use std::io::{self, Write};
 use std::time::Duration as StdDuration;
 
 /// Room for the longest frame: a header, and 65,535 octets of IP.
@@ -26,6 +27,10 @@ const FRAME: usize = 1 << 17;
 
 /// Frames read from a device before departures get their turn again: a flood of small packets must not hold up the rest.
 const BATCH: usize = 32;
+
+/// The ends by number.
+const A: usize = 0;
+const B: usize = 1;
 
 /// The kernel may end a wait so much later than asked to save energy.
 const TIMER_SLACK_NS: u64 = 1;
@@ -42,6 +47,7 @@ pub struct Link {
     lateness: Lateness,
     began: Instant,
     scheduling: Scheduling,
+    capture: Option<Capture>,
 }
 
 /// An end, and the direction that begins at it.
@@ -81,12 +87,23 @@ impl Link {
             lateness: Lateness::default(),
             began: Instant::ZERO,
             scheduling: Scheduling::Ordinary,
+            capture: None,
         })
     }
 
     /// To talk to the link while it runs.
     pub fn handle(&self) -> LinkHandle {
         self.inbox.handle()
+    }
+
+    /// Writes what passes both ends to `out`, as pcapng.
+    ///
+    /// # Errors
+    /// When no thread can be had for it. How the writing went is told by the report.
+    pub fn capture(&mut self, out: impl Write + Send + 'static) -> Result<(), LinkError> {
+        let names = self.lanes.each_ref().map(|lane| lane.end.title().to_owned());
+        self.capture = Some(Capture::new(out, names).map_err(LinkError::Capture)?);
+        Ok(())
     }
 
     /// Carries packets until the link is asked to stop, in the calling thread, which is scheduled before others meanwhile
@@ -108,7 +125,9 @@ impl Link {
             }
         }
         drop(raised);
-        Ok(self.report())
+        let report = self.report();
+        let captured = self.capture.take().map_or_else(Captured::default, Capture::finish);
+        Ok(LinkReport { captured, ..report })
     }
 
     /// Does what was asked for; whether the link goes on.
@@ -133,12 +152,15 @@ impl Link {
     /// Writes what is due.
     fn deliver(&mut self) {
         let [a, b] = &mut self.lanes;
-        for (direction, to) in [(&mut a.direction, &mut b.end), (&mut b.direction, &mut a.end)] {
+        for (direction, to, number) in [(&mut a.direction, &mut b.end, B), (&mut b.direction, &mut a.end, A)] {
             loop {
                 let now = self.clock.now();
                 let Some((due, packet)) = direction.poll(now, &mut self.boxes) else { break };
                 to.write(packet.frame());
                 self.lateness.record(now.since(due));
+                if let Some(capture) = &mut self.capture {
+                    capture.note(now, number, Passing::In, packet.frame());
+                }
                 self.boxes.put_back(packet);
             }
         }
@@ -147,11 +169,14 @@ impl Link {
     /// Reads what the devices have, up to a batch each.
     fn collect(&mut self) -> Result<Rest, LinkError> {
         let mut rest = Rest::Nothing;
-        for Lane { end, direction } in &mut self.lanes {
+        for (number, Lane { end, direction }) in self.lanes.iter_mut().enumerate() {
             for _ in 0..BATCH {
                 let Some(len) = end.read(&mut self.frame)? else { break };
                 let now = self.clock.now();
                 let read = packet::packets(&self.frame[..len], &mut self.boxes, |boxes, packet| {
+                    if let Some(capture) = &mut self.capture {
+                        capture.note(now, number, Passing::Out, packet.frame());
+                    }
                     direction.offer(now, packet, boxes);
                 });
                 end.unreadable += u64::from(read.is_err());
@@ -170,6 +195,9 @@ impl Link {
             Some(Alarm::Ring { after, .. }) => Some(TimeSpec::from_duration(StdDuration::from_nanos(after.as_nanos()))),
             Some(Alarm::StayAwake) => return Ok(()),
         };
+        if let Some(capture) = &mut self.capture {
+            capture.hand_over();
+        }
         let readable = |fd| PollFd::new(fd, PollFlags::POLLIN);
         let [a, b] = &self.lanes;
         let mut fds = [readable(a.end.fd()), readable(b.end.fd()), readable(self.inbox.bell())];
@@ -191,6 +219,7 @@ impl Link {
             ab: report(now, a, &b.end),
             ba: report(now, b, &a.end),
             lateness: self.lateness,
+            captured: Captured::default(),
         }
     }
 }

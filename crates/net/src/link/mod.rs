@@ -13,6 +13,7 @@
 //! Deviation: losses by position in the stream ([`netem::StreamLoss`]) need a stream that the link does not follow; asking for
 //! them is an error.
 
+mod capture;
 mod direction;
 mod end;
 mod engine;
@@ -22,6 +23,7 @@ mod report;
 mod sched;
 mod vigil;
 
+pub use capture::Captured;
 pub use direction::Way;
 pub use engine::Link;
 pub use handle::LinkHandle;
@@ -63,6 +65,14 @@ pub struct LinkEnd {
     pub mtu: u16,
 }
 
+/// The device, and where it is: `wa0 in wanA`.
+impl std::fmt::Display for LinkEnd {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.device)?;
+        self.namespace.as_ref().map_or(Ok(()), |namespace| write!(f, " in {namespace}"))
+    }
+}
+
 /// Why there is no link, or none any more.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
@@ -91,6 +101,9 @@ pub enum LinkError {
         /// The kernel's word.
         source: io::Error,
     },
+    /// There is no thread for the capture.
+    #[error("cannot begin a capture: {0}")]
+    Capture(#[source] io::Error),
     /// Waiting is not possible.
     #[error("cannot wait for packets: {0}")]
     Wait(#[source] io::Error),

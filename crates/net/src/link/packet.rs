@@ -74,6 +74,21 @@ fn add(a: u16, b: u16) -> u16 {
     sum + u16::from(carry)
 }
 
+/// Writes the packet of a frame into `packet` as a wire would carry it, its checksum computed if that was left to a device.
+pub(crate) fn finish_into(frame: &[u8], packet: &mut Vec<u8>) {
+    let (header, octets) = frame.split_at(VIRTIO_NET_HDR_LEN);
+    let header = VirtioNetHdr::decode(header).expect("the length is the header's");
+    packet.clear();
+    packet.extend_from_slice(octets);
+    let (start, offset) = (usize::from(header.csum_start), usize::from(header.csum_offset));
+    if header.flags & NEEDS_CSUM == 0 || start + offset + 2 > packet.len() {
+        return;
+    }
+    let sum = !wire::checksum::ones_complement_sum(&packet[start..]);
+    // Zero would say that there is no checksum (RFC 768), and means the same as all ones.
+    put(packet, start + offset, if sum == 0 { u16::MAX } else { sum });
+}
+
 /// A frame that is no packet and stands for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable;

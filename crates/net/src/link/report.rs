@@ -1,5 +1,6 @@
 //! What a link tells about itself: plain numbers, taken while it runs or at its end.
 
+use super::capture::Captured;
 use super::sched::Scheduling;
 use base::Duration;
 use netem::PathStats;
@@ -17,6 +18,8 @@ pub struct LinkReport {
     pub ba: DirectionReport,
     /// By how much packets left later than the model says.
     pub lateness: Lateness,
+    /// What came of writing a capture; known at the end.
+    pub captured: Captured,
 }
 
 impl LinkReport {
