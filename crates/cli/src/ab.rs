@@ -95,8 +95,11 @@ fn plan(args: &AbArgs) -> Result<Plan, Failure> {
     let overrides =
         Overrides { arms: args.arms.clone(), set: args.set.clone(), iterations: args.iterations, seed: args.seed };
     experiment.apply(&overrides).map_err(Failure::usage)?;
-    experiment.arms.iter().for_each(|arm| crate::profiles::warn(&arm.profile));
+    experiment.arms.iter().filter_map(|arm| arm.profile()).for_each(|profile| crate::profiles::warn(profile));
     let mut plan = Plan::new(experiment).map_err(Failure::usage)?;
+    if args.backend == BackendChoice::Sim {
+        plan.can_be_simulated().map_err(Failure::usage)?;
+    }
     if let Some(name) = &args.run {
         plan.keep_only(name).map_err(Failure::usage)?;
     }

@@ -2,11 +2,13 @@
 
 use crate::plan::RunSpec;
 use crate::setting::{Flow, Point, ReorderMode};
+use crate::spec::Ends;
 use base::Duration;
 use core::fmt;
 use netem::{Jitter, JitterKind, LossSpec, PathSpec, ReorderSpec};
 use serde::{Deserialize, Serialize};
 use sim::{FlowSpec, Outcome, Scenario, Workload};
+use tcp::TcpInfo;
 use trace::Observer;
 
 /// Runs runs. Called from several threads at once.
@@ -18,7 +20,9 @@ pub trait Backend: Sync {
     fn run(&self, spec: &RunSpec) -> Result<Measured, RunFailure>;
 }
 
-/// What a run gives; nothing of it depends on the machine.
+/// What a run gives. In the simulator nothing of it depends on the machine.
+///
+/// Ends that are not ours cannot tell everything: what they keep to themselves is `None`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Measured {
     /// Payload that the receiving application read, octets.
@@ -26,27 +30,27 @@ pub struct Measured {
     /// From the first SYN sent until the last octet read.
     pub elapsed_ns: u64,
     /// Payload sent, retransmissions included, octets.
-    pub bytes_sent: u64,
+    pub bytes_sent: Option<u64>,
     /// Payload sent again, octets.
-    pub bytes_retransmitted: u64,
+    pub bytes_retransmitted: Option<u64>,
     /// Recovery episodes.
-    pub episodes: u64,
+    pub episodes: Option<u64>,
     /// Those that ended without a timeout.
-    pub episodes_without_timeout: u64,
+    pub episodes_without_timeout: Option<u64>,
     /// Those entered without a timeout.
-    pub fast_retransmits: u64,
+    pub fast_retransmits: Option<u64>,
     /// Retransmission timeouts with data outstanding.
-    pub rtos: u64,
+    pub rtos: Option<u64>,
     /// Retransmissions that were lost in their turn, as the sender found.
-    pub lost_retransmissions: u64,
+    pub lost_retransmissions: Option<u64>,
     /// Tail loss probes.
-    pub probes: u64,
+    pub probes: Option<u64>,
     /// Episodes that were found spurious and undone.
-    pub undone: u64,
+    pub undone: Option<u64>,
     /// Duplicate ranges that the receiver reported.
-    pub dsacks_sent: u64,
+    pub dsacks_sent: Option<u64>,
     /// Those that the sender recognised.
-    pub dsacks_received: u64,
+    pub dsacks_received: Option<u64>,
     /// The sender's multiplier of the reordering window at the end, if its detector has one.
     pub reo_wnd_mult: Option<u32>,
     /// Data packets that the path dropped.
@@ -55,9 +59,70 @@ pub struct Measured {
     pub undropped_ns: Option<u64>,
     /// Data and ACK packets that endpoints offered to the path.
     pub packets: u64,
+    /// How well the machine kept time; `None` in virtual time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub punctuality: Option<Punctuality>,
+}
+
+/// How well the machine kept time during a run in real time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Punctuality {
+    /// Longest time by which a packet that was due waited for the machine.
+    pub latest_ns: u64,
+    /// Such waits that were long enough to be seen in results.
+    pub late: u64,
+    /// Times the run was made: once more when the first was disturbed.
+    pub attempts: u32,
+    /// Whether the last of them was disturbed, too.
+    pub disturbed: bool,
 }
 
 impl Measured {
+    /// What only the transfer says.
+    pub fn of_transfer(bytes: u64, elapsed: Duration) -> Self {
+        Self {
+            bytes,
+            elapsed_ns: elapsed.as_nanos(),
+            bytes_sent: None,
+            bytes_retransmitted: None,
+            episodes: None,
+            episodes_without_timeout: None,
+            fast_retransmits: None,
+            rtos: None,
+            lost_retransmissions: None,
+            probes: None,
+            undone: None,
+            dsacks_sent: None,
+            dsacks_received: None,
+            reo_wnd_mult: None,
+            dropped: 0,
+            undropped_ns: None,
+            packets: 0,
+            punctuality: None,
+        }
+    }
+
+    /// The same, and what both ends of our own say.
+    pub fn of_profile(bytes: u64, elapsed: Duration, sender: &TcpInfo, receiver: &TcpInfo) -> Self {
+        let counters = &sender.counters;
+        let known = |count: u32| Some(u64::from(count));
+        Self {
+            bytes_sent: Some(counters.bytes_sent),
+            bytes_retransmitted: Some(counters.bytes_retransmitted),
+            episodes: known(counters.episodes),
+            episodes_without_timeout: known(counters.episodes_without_timeout),
+            fast_retransmits: known(counters.fast_retransmits),
+            rtos: known(counters.timeouts),
+            lost_retransmissions: known(counters.lost_retransmissions),
+            probes: known(counters.probes.into()),
+            undone: known(counters.undone.into()),
+            dsacks_sent: known(receiver.counters.dsacks_sent),
+            dsacks_received: known(counters.dsacks_received),
+            reo_wnd_mult: sender.reo_wnd_mult,
+            ..Self::of_transfer(bytes, elapsed)
+        }
+    }
+
     /// Payload bits per microsecond, that is Mbit/s.
     pub fn goodput_mbps(&self) -> f64 {
         self.bytes as f64 * 8_000.0 / self.elapsed_ns as f64
@@ -113,7 +178,7 @@ impl Backend for SimBackend {
 /// # Errors
 /// As [`Backend::run`].
 pub fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measured, RunFailure> {
-    let mut scenario = scenario(spec);
+    let mut scenario = scenario(spec)?;
     let mut found = simulate_one(&scenario, observer)?;
     if !scenario.forward.drops.is_empty() {
         scenario.forward.drops.clear();
@@ -128,17 +193,28 @@ fn simulate_one<O: Observer>(scenario: &Scenario, observer: &mut O) -> Result<Me
 }
 
 /// The run as the simulator wants it. Both ends are the arm's.
-pub fn scenario(spec: &RunSpec) -> Scenario {
+///
+/// # Errors
+/// When they are no profile.
+pub fn scenario(spec: &RunSpec) -> Result<Scenario, RunFailure> {
+    let Ends::Profile(config) = &spec.ends else {
+        return Err(RunFailure("only profiles can be simulated: make the run with `--backend netns`".to_owned()));
+    };
     let point = &spec.point;
-    let there = point.rtt / 2;
-    let mut scenario =
-        Scenario::new(spec.seed, forward(point, there), PathSpec::ideal(point.rtt.saturating_sub(there)));
+    let [forward, reverse] = paths(point);
+    let mut scenario = Scenario::new(spec.seed, forward, reverse);
     let workload = match point.flow {
         Flow::Bytes(bytes) => Workload::Bytes(bytes),
         Flow::Seconds(span) => Workload::For(span),
     };
-    scenario.flows.push(FlowSpec::new(spec.config.clone(), spec.config.clone(), workload));
-    scenario
+    scenario.flows.push(FlowSpec::new(config.clone(), config.clone(), workload));
+    Ok(scenario)
+}
+
+/// The path of a cell in the direction of the data, and the way back.
+pub fn paths(point: &Point) -> [PathSpec; 2] {
+    let there = point.rtt / 2;
+    [forward(point, there), PathSpec::ideal(point.rtt.saturating_sub(there))]
 }
 
 /// The path that carries the data, with this much delay.
@@ -177,25 +253,12 @@ fn measured(outcome: &Outcome) -> Result<Measured, RunFailure> {
     };
     let elapsed = flow.elapsed().filter(|span| flow.is_complete() && !span.is_zero()).ok_or_else(incomplete)?;
     let (sender, receiver) = flow.sender.info.zip(flow.receiver.info).ok_or_else(incomplete)?;
-    let counters = sender.counters;
     Ok(Measured {
         bytes: flow.bytes_read,
         elapsed_ns: elapsed.as_nanos(),
-        bytes_sent: counters.bytes_sent,
-        bytes_retransmitted: counters.bytes_retransmitted,
-        episodes: u64::from(counters.episodes),
-        episodes_without_timeout: u64::from(counters.episodes_without_timeout),
-        fast_retransmits: u64::from(counters.fast_retransmits),
-        rtos: u64::from(counters.timeouts),
-        lost_retransmissions: counters.lost_retransmissions.into(),
-        probes: counters.probes.into(),
-        undone: counters.undone.into(),
-        dsacks_sent: receiver.counters.dsacks_sent.into(),
-        dsacks_received: counters.dsacks_received.into(),
-        reo_wnd_mult: sender.reo_wnd_mult,
         dropped: outcome.forward.dropped.total(),
-        undropped_ns: None,
         packets: outcome.packets(),
+        ..Measured::of_profile(flow.bytes_read, elapsed, &sender, &receiver)
     })
 }
 
@@ -217,25 +280,24 @@ impl Backend for MockBackend {
         }
         let slower = spec.arm as u64 + 1;
         let lossy = u64::from(spec.iteration % 2);
+        // 8 µs an octet is 1 Mbit/s; each iteration takes a little longer than the one before.
+        let elapsed = Duration::from_nanos(bytes * slower * (7_992 + 8 * u64::from(spec.iteration)));
         Ok(Measured {
-            bytes,
-            // 8 µs an octet is 1 Mbit/s; each iteration takes a little longer than the one before.
-            elapsed_ns: bytes * slower * (7_992 + 8 * u64::from(spec.iteration)),
-            bytes_sent: bytes + 100 * lossy,
-            bytes_retransmitted: 100 * lossy,
-            episodes: lossy,
-            episodes_without_timeout: lossy,
-            fast_retransmits: lossy,
-            rtos: 0,
-            lost_retransmissions: 0,
-            probes: 0,
-            undone: 0,
-            dsacks_sent: lossy,
-            dsacks_received: lossy,
+            bytes_sent: Some(bytes + 100 * lossy),
+            bytes_retransmitted: Some(100 * lossy),
+            episodes: Some(lossy),
+            episodes_without_timeout: Some(lossy),
+            fast_retransmits: Some(lossy),
+            rtos: Some(0),
+            lost_retransmissions: Some(0),
+            probes: Some(0),
+            undone: Some(0),
+            dsacks_sent: Some(lossy),
+            dsacks_received: Some(lossy),
             reo_wnd_mult: Some(1),
             dropped: lossy,
-            undropped_ns: None,
             packets: 100,
+            ..Measured::of_transfer(bytes, elapsed)
         })
     }
 }
@@ -258,7 +320,7 @@ mod tests {
     #[test]
     fn a_cell_becomes_the_path_that_its_words_describe() {
         let plan = plan("reorder", &["path.rtt=25ms", "flow.bytes=1MB", "path.loss=1%"]);
-        let scenario = scenario(&plan.runs[0]);
+        let scenario = scenario(&plan.runs[0]).unwrap();
         let one_percent = base::Ratio::new(1, 100).unwrap();
         assert_eq!(scenario.forward.delay, Duration::from_micros(12_500));
         assert_eq!(scenario.forward.buffer, Buffer::Bytes(312_500));
@@ -273,7 +335,7 @@ mod tests {
     #[test]
     fn the_same_data_is_lost_whoever_sends_it() {
         let plan = plan("wan", &["path.rtt=25ms", "flow.bytes=300kB", "path.drop=100kB..200kB x2 + last 3"]);
-        assert_eq!(scenario(&plan.runs[0]).forward.drops.len(), 2);
+        assert_eq!(scenario(&plan.runs[0]).unwrap().forward.drops.len(), 2);
         for run in &plan.runs {
             let found = SimBackend.run(run).unwrap();
             assert_eq!(found.dropped, 5, "{run:?}");

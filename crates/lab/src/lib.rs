@@ -19,10 +19,10 @@ pub mod spec;
 pub mod stats;
 pub mod sweep;
 
-pub use backend::{Backend, Measured, MockBackend, RunFailure, SimBackend};
+pub use backend::{Backend, Measured, MockBackend, Punctuality, RunFailure, SimBackend};
 pub use log::{LogError, RunLog};
 pub use overrides::{Overrides, UsageError};
 pub use plan::{Plan, RunName, RunSpec};
 pub use results::Row;
 pub use run::{Finished, execute};
-pub use spec::Experiment;
+pub use spec::{CommandPair, Ends, Experiment, KernelCc};

@@ -38,11 +38,13 @@ struct Line {
     spec: String,
     path: String,
     arm: String,
-    profile: String,
+    profile: Option<String>,
     iteration: u32,
     seed: u64,
-    /// Leaves in which the arm differs from the root profile.
+    /// Leaves in which the arm differs from the root profile, or what it is instead of a profile.
     config: BTreeMap<String, String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    made_by: Option<String>,
     #[serde(flatten)]
     measured: Measured,
 }
@@ -128,10 +130,11 @@ impl RunLog {
             spec: run.digest.clone(),
             path: run.point.canonical(),
             arm: arm.label.clone(),
-            profile: arm.spec.profile.name.clone(),
+            profile: arm.spec.profile().map(|profile| profile.name.clone()),
             iteration: run.iteration,
             seed: run.seed,
-            config: difference_from_root(&run.config),
+            config: difference_from_root(&run.ends),
+            made_by: plan.made_by.clone(),
             measured,
         };
         let mut text = serde_json::to_string(&line).expect("a line has no maps with odd keys");

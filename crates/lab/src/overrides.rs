@@ -1,7 +1,7 @@
 //! What the command line changes in an experiment.
 
 use crate::setting::Key;
-use crate::spec::{ArmSpec, Axis, Experiment, Refusal, Target};
+use crate::spec::{ArmKind, ArmSpec, Axis, Experiment, Refusal, Target};
 use core::fmt;
 use profiles::{FindError, units};
 
@@ -63,16 +63,10 @@ impl Experiment {
     fn choose_arms(&mut self, names: &[String]) -> Result<(), UsageError> {
         let mut chosen = Vec::with_capacity(names.len());
         for name in names {
-            let own = self.arms.iter().find(|arm| arm.name == *name).cloned();
-            let arm = own.map_or_else(|| profiles::find(name).map(ArmSpec::of_profile), Ok);
-            chosen.push(arm.map_err(|error| {
-                let (problem, remedy) = match error {
-                    FindError::Unknown(error) => (format!("there is no arm or profile `{name}`"), error.remedy),
-                    FindError::File(error) => (error.to_string(), "correct the file".to_owned()),
-                    FindError::Unreadable { .. } => (error.to_string(), "name a file that can be read".to_owned()),
-                };
-                UsageError { place: format!("--arms {}", names.join(",")), problem, remedy }
-            })?);
+            let own = self.arms.iter().find(|arm| arm.name == *name).cloned().map(Ok);
+            let arm = own.or_else(|| ArmSpec::of_kernel(name)).unwrap_or_else(|| find_profile(name));
+            let place = || format!("--arms {}", names.join(","));
+            chosen.push(arm.map_err(|(problem, remedy)| UsageError { place: place(), problem, remedy })?);
         }
         self.arms = chosen;
         let sweep = core::mem::take(&mut self.sweep);
@@ -129,13 +123,24 @@ impl Experiment {
             }
             Target::Arm { arm, path } => {
                 for spec in self.arms.iter_mut().filter(|spec| spec.name == arm) {
-                    spec.set.retain(|(known, _)| known != path);
-                    spec.set.push((path.to_owned(), value.to_owned()));
+                    if let ArmKind::Profile { set, .. } = &mut spec.kind {
+                        set.retain(|(known, _)| known != path);
+                        set.push((path.to_owned(), value.to_owned()));
+                    }
                 }
             }
         }
         Ok(())
     }
+}
+
+/// A built-in profile or the path of one: what is wrong otherwise, and what would be right.
+fn find_profile(name: &str) -> Result<ArmSpec, (String, String)> {
+    profiles::find(name).map(ArmSpec::of_profile).map_err(|error| match error {
+        FindError::Unknown(error) => (format!("there is no arm or profile `{name}`"), error.remedy),
+        FindError::File(error) => (error.to_string(), "correct the file".to_owned()),
+        FindError::Unreadable { .. } => (error.to_string(), "name a file that can be read".to_owned()),
+    })
 }
 
 #[cfg(test)]
@@ -179,8 +184,8 @@ mod tests {
         let sets = ["longhaul.cc.pacing.quantum_segments=16", "longhaul.cc.pacing.kind=window"];
         let experiment = wan(&["longhaul", "longhaul"], &sets).unwrap();
         assert_eq!(experiment.arms[0], experiment.arms[1]);
-        assert!(experiment.arms[0].config(&[]).is_ok());
-        assert!(wan(&[], &["longhaul.rto.min=2s", "longhaul.rto.initial=2s"]).unwrap().arms[2].config(&[]).is_ok());
+        assert!(experiment.arms[0].ends(&[]).is_ok());
+        assert!(wan(&[], &["longhaul.rto.min=2s", "longhaul.rto.initial=2s"]).unwrap().arms[2].ends(&[]).is_ok());
     }
 
     #[test_case(&[], &["path.rt=25ms"], "--set path.rt=25ms: unknown key `path.rt`; did you mean `path.rtt`?")]
@@ -190,6 +195,8 @@ mod tests {
     #[test_case(&["longhaul"], &["server-2016.rto.min=1s"], "--set server-2016.rto.min=1s: arm `server-2016` takes no part; the arms are longhaul")]
     #[test_case(&["server-2061"], &[], "--arms server-2061: there is no arm or profile `server-2061`; did you mean `server-2016`? There are rfc, longhaul, ")]
     #[test_case(&[], &["longhaul.rto.min=1h"], "--set longhaul.rto.min=1h: `rto.min`: `1h` is no time: write a number and one of s, ms, us, ns, for example `25ms`; `longhaul profiles longhaul` shows its values")]
+    #[test_case(&["kernel:vegas"], &[], "--arms kernel:vegas: no arm `kernel:vegas`; the kernel's are `kernel:cubic`, ")]
+    #[test_case(&["kernel:bbr"], &["kernel:bbr.rto.min=1s"], "--set kernel:bbr.rto.min=1s: arm `kernel:bbr` is no profile and has no leaves; set")]
     #[test_case(&[], &["run.iterations=0"], "--set run.iterations=0: `0` iterations cannot be made; write 1 or more")]
     fn a_wrong_option_is_refused_with_what_would_be_right(arms: &[&str], set: &[&str], message: &str) {
         let refused = wan(arms, set).unwrap_err();

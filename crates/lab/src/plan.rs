@@ -3,10 +3,9 @@
 use crate::arm::{self, Arm};
 use crate::overrides::UsageError;
 use crate::setting::Point;
-use crate::spec::Experiment;
+use crate::spec::{Ends, Experiment};
 use crate::sweep::{self, Cell};
 use std::collections::BTreeMap;
-use tcp::ValidConfig;
 
 /// Everything there is to do.
 #[derive(Clone, Debug)]
@@ -19,6 +18,8 @@ pub struct Plan {
     pub arms: Vec<Arm>,
     /// By cell, then iteration, then arm.
     pub runs: Vec<RunSpec>,
+    /// What makes the runs, unless it is the simulator.
+    pub made_by: Option<String>,
 }
 
 /// One arm in one cell with one seed.
@@ -35,8 +36,9 @@ pub struct RunSpec {
     /// The network and the flow.
     pub point: Point,
     /// Both ends.
-    pub config: ValidConfig,
-    /// Digest of network, flow and configuration: with the seed and the version it determines the result.
+    pub ends: Ends,
+    /// Digest of network, flow, both ends and what makes the runs: with the seed and the version it determines the result,
+    /// as far as the machine does not.
     pub digest: String,
 }
 
@@ -62,22 +64,45 @@ impl Plan {
         let mut runs = Vec::new();
         for (cell_index, cell) in cells.iter().enumerate() {
             check(cell)?;
-            let configs = arms.iter().map(|arm| configure(arm, cell)).collect::<Result<Vec<_>, _>>()?;
+            let ends = arms.iter().map(|arm| configure(arm, cell)).collect::<Result<Vec<_>, _>>()?;
             for iteration in 1..=experiment.iterations {
-                for (arm_index, (arm, config)) in arms.iter().zip(&configs).enumerate() {
+                for (arm_index, (arm, ends)) in arms.iter().zip(&ends).enumerate() {
                     runs.push(RunSpec {
                         cell: cell_index,
                         arm: arm_index,
                         iteration,
                         seed: arm::seed(experiment.seed, &cell.point, arm.ordinal, iteration),
                         point: cell.point.clone(),
-                        config: config.clone(),
-                        digest: digest(&cell.point, config),
+                        ends: ends.clone(),
+                        digest: digest(&cell.point, ends),
                     });
                 }
             }
         }
-        Ok(Self { experiment, cells, arms, runs })
+        Ok(Self { experiment, cells, arms, runs, made_by: None })
+    }
+
+    /// Says that something else than the simulator makes the runs: their results are not the simulator's.
+    #[must_use]
+    pub fn made_by(mut self, maker: String) -> Self {
+        for run in &mut self.runs {
+            run.digest = fnv128(&format!("{} made by {maker}", run.digest));
+        }
+        self.made_by = Some(maker);
+        self
+    }
+
+    /// Whether the simulator can make the runs.
+    ///
+    /// # Errors
+    /// Which arm it cannot, and what would be right.
+    pub fn can_be_simulated(&self) -> Result<(), UsageError> {
+        let Some(arm) = self.arms.iter().find(|arm| arm.spec.profile().is_none()) else { return Ok(()) };
+        Err(UsageError {
+            place: format!("arm {}", arm.label),
+            problem: "only profiles can be simulated".to_owned(),
+            remedy: "make the runs in real time with `--backend netns`".to_owned(),
+        })
     }
 
     /// Keeps one run only.
@@ -119,35 +144,42 @@ fn check(cell: &Cell) -> Result<(), UsageError> {
     })
 }
 
-fn configure(arm: &Arm, cell: &Cell) -> Result<ValidConfig, UsageError> {
-    arm.spec.config(&cell.leaves_of(&arm.spec.name)).map_err(|error| UsageError {
+fn configure(arm: &Arm, cell: &Cell) -> Result<Ends, UsageError> {
+    arm.spec.ends(&cell.leaves_of(&arm.spec.name)).map_err(|error| UsageError {
         place: format!("arm {}", arm.label),
         problem: error.to_string(),
-        remedy: format!("change one of them; `longhaul profiles {}` shows the others", arm.spec.profile.name),
+        remedy: {
+            let profile = arm.spec.profile().map_or("rfc", |profile| profile.name.as_str());
+            format!("change one of them; `longhaul profiles {profile}` shows the others")
+        },
     })
 }
 
-/// FNV-1a over everything that decides about a run but its seed and the program, twice with different starts: 128 bits.
-fn digest(point: &Point, config: &ValidConfig) -> String {
+/// Over everything that decides about a run but its seed and the program.
+fn digest(point: &Point, ends: &Ends) -> String {
     let mut text = point.canonical();
-    for (path, value) in profiles::values(config) {
-        text.push_str(&format!("\n{path}={value}"));
+    for (key, value) in ends.lines() {
+        text.push_str(&format!("\n{key}={value}"));
     }
+    fnv128(&text)
+}
+
+/// FNV-1a, twice with different starts: 128 bits.
+fn fnv128(text: &str) -> String {
     let fnv = |start: u64| {
         text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
     };
     format!("{:016x}{:016x}", fnv(0xcbf2_9ce4_8422_2325), fnv(0x9e37_79b9_7f4a_7c15))
 }
 
-/// The leaves in which a configuration differs from the root profile.
-pub(crate) fn difference_from_root(config: &ValidConfig) -> BTreeMap<String, String> {
+/// The leaves in which a configuration differs from the root profile; all that is known of other ends.
+pub(crate) fn difference_from_root(ends: &Ends) -> BTreeMap<String, String> {
     let root: BTreeMap<&str, String> = profiles::builtin()
         .iter()
         .find(|profile| profile.extends.is_none())
         .map(|root| profiles::values(root.config()).into_iter().collect())
         .unwrap_or_default();
-    let own = profiles::values(config).into_iter();
-    own.filter(|(path, value)| root.get(path) != Some(value)).map(|(path, value)| (path.to_owned(), value)).collect()
+    ends.lines().into_iter().filter(|(path, value)| root.get(path.as_str()) != Some(value)).collect()
 }
 
 impl core::fmt::Display for RunName {
@@ -244,9 +276,35 @@ mod tests {
     }
 
     #[test]
+    fn only_profiles_can_be_simulated() {
+        plan(&["longhaul"], &[]).unwrap().can_be_simulated().unwrap();
+        let error = plan(&["longhaul", "kernel:bbr"], &[]).unwrap().can_be_simulated().unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "arm kernel:bbr: only profiles can be simulated; make the runs in real time with `--backend netns`"
+        );
+    }
+
+    #[test]
+    fn what_makes_the_runs_decides_about_results_and_not_about_seeds() {
+        let plan = plan(&["rfc", "kernel:bbr", "kernel:cubic"], &["path.rtt=25ms", "flow.bytes=1MB"]).unwrap();
+        let elsewhere = plan.clone().made_by("somebody".to_owned());
+        let mut digests: Vec<&str> =
+            plan.runs[..3].iter().chain(&elsewhere.runs[..3]).map(|run| run.digest.as_str()).collect();
+        digests.sort_unstable();
+        digests.dedup();
+        assert_eq!(digests.len(), 6);
+        assert!(plan.runs.iter().zip(&elsewhere.runs).all(|(one, other)| one.seed == other.seed));
+        assert_eq!(
+            difference_from_root(&plan.runs[1].ends).into_iter().collect::<Vec<_>>(),
+            [("kernel".to_owned(), "bbr".to_owned())]
+        );
+    }
+
+    #[test]
     fn only_what_differs_from_the_root_is_told() {
         let plan = plan(&["rfc", "longhaul"], &[]).unwrap();
-        assert!(difference_from_root(&plan.runs[0].config).is_empty());
-        assert_eq!(difference_from_root(&plan.runs[1].config).get("rto.min").map(String::as_str), Some("200ms"));
+        assert!(difference_from_root(&plan.runs[0].ends).is_empty());
+        assert_eq!(difference_from_root(&plan.runs[1].ends).get("rto.min").map(String::as_str), Some("200ms"));
     }
 }

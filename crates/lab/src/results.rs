@@ -2,7 +2,7 @@
 //!
 //! Figures are rounded to nine decimals only where they are written down, never in between.
 
-use crate::backend::Measured;
+use crate::backend::{Measured, Punctuality};
 use crate::expect::Expectation;
 use crate::plan::Plan;
 use crate::run::Finished;
@@ -57,8 +57,14 @@ pub struct Row {
     pub reo_wnd_mult: Option<f64>,
     /// Data packets dropped by the path, mean per run.
     pub dropped: Option<f64>,
-    /// The profile behind the arm.
-    pub profile: String,
+    /// The profile behind the arm, if it is one.
+    pub profile: Option<String>,
+    /// Runs that the machine disturbed although they were made twice; `None` in virtual time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disturbed_runs: Option<usize>,
+    /// Longest time by which a packet that was due waited for the machine, all runs together; `None` in virtual time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub latest_ms: Option<f64>,
     /// Goodput by iteration, for pairing.
     #[serde(skip)]
     by_iteration: BTreeMap<u32, f64>,
@@ -170,9 +176,14 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
         runs.iter().filter_map(|(_, measured)| of(measured)).collect()
     };
     let median = |of: &dyn Fn(&Measured) -> Option<f64>| stats::median(&each(of)).map(rounded);
-    let sum = |field: fn(&Measured) -> u64| runs.iter().map(|(_, measured)| field(measured)).sum::<u64>();
-    let mean = |field| (!runs.is_empty()).then(|| rounded(sum(field) as f64 / runs.len() as f64));
+    let known = |field: fn(&Measured) -> Option<u64>| runs.iter().filter_map(move |(_, measured)| field(measured));
+    let mean = |field| {
+        let count = known(field).count();
+        (count > 0).then(|| rounded(known(field).sum::<u64>() as f64 / count as f64))
+    };
     let percent = |part: u64, whole: u64| (whole > 0).then(|| rounded(part as f64 * 100.0 / whole as f64));
+    let share = |part, whole| percent(known(part).sum(), known(whole).sum());
+    let punctual: Vec<Punctuality> = runs.iter().filter_map(|(_, measured)| measured.punctuality).collect();
     Row {
         experiment: plan.experiment.name.clone(),
         cell: CellView::new(point, &plan.cells[cell].swept),
@@ -187,11 +198,11 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
         elapsed_ms: median(&|m| Some(m.elapsed_ns as f64 / 1e6)),
         efficiency: median(&|m| Some(m.efficiency(point))),
         repair_rtts: median(&|m| m.repair_rtts(point)),
-        retransmitted_pct: percent(sum(|m| m.bytes_retransmitted), sum(|m| m.bytes_sent)),
+        retransmitted_pct: share(|m| m.bytes_retransmitted, |m| m.bytes_sent),
         rtos: mean(|m| m.rtos),
-        runs_with_rto_pct: percent(sum(|m| u64::from(m.rtos > 0)), runs.len() as u64),
+        runs_with_rto_pct: share(|m| m.rtos.map(|rtos| u64::from(rtos > 0)), |m| m.rtos.map(|_| 1)),
         fast_retransmits: mean(|m| m.fast_retransmits),
-        recovery_success_pct: percent(sum(|m| m.episodes_without_timeout), sum(|m| m.episodes)),
+        recovery_success_pct: share(|m| m.episodes_without_timeout, |m| m.episodes),
         vs_reference: None,
         lost_retransmissions: mean(|m| m.lost_retransmissions),
         probes: mean(|m| m.probes),
@@ -199,8 +210,10 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
         dsacks_sent: mean(|m| m.dsacks_sent),
         dsacks_received: mean(|m| m.dsacks_received),
         reo_wnd_mult: stats::mean(&each(&|m| m.reo_wnd_mult.map(f64::from))).map(rounded),
-        dropped: mean(|m| m.dropped),
-        profile: plan.arms[arm].spec.profile.name.clone(),
+        dropped: mean(|m| Some(m.dropped)),
+        profile: plan.arms[arm].spec.profile().map(|profile| profile.name.clone()),
+        disturbed_runs: (!punctual.is_empty()).then(|| punctual.iter().filter(|run| run.disturbed).count()),
+        latest_ms: punctual.iter().map(|run| run.latest_ns).max().map(|ns| rounded(ns as f64 / 1e6)),
         by_iteration,
     }
 }

@@ -3,14 +3,15 @@
 //! One type serves files, the command line (`overrides.rs`) and tests. Values are checked when they are read, where the
 //! place in the file is still known; `sweep.rs` unfolds the result into cells.
 
+mod kind;
 mod read;
 
 use crate::expect::Expectation;
 use crate::setting::{KEYS, Key, Point};
 use profiles::{OverrideError, Profile, UnknownProfile};
 use std::sync::Arc;
-use tcp::{Config, ValidConfig};
 
+pub use kind::{ArmKind, CommandPair, Ends, KernelCc};
 pub use read::read;
 
 /// Name and text of the built-in experiments.
@@ -50,10 +51,8 @@ pub struct Experiment {
 pub struct ArmSpec {
     /// What tables call it.
     pub name: String,
-    /// The profile it starts from.
-    pub profile: Arc<Profile>,
-    /// Leaves that differ from the profile, path and value.
-    pub set: Vec<(String, String)>,
+    /// What it is.
+    pub kind: ArmKind,
 }
 
 /// Something that is swept, with its values in canonical form.
@@ -90,7 +89,7 @@ pub(crate) struct Refusal {
 impl ArmSpec {
     /// An arm that is a profile and nothing else.
     pub fn of_profile(profile: Arc<Profile>) -> Self {
-        Self { name: profile.name.clone(), profile, set: Vec::new() }
+        Self { name: profile.name.clone(), kind: ArmKind::Profile { profile, set: Vec::new() } }
     }
 
     /// An arm that is a built-in profile and nothing else.
@@ -98,14 +97,13 @@ impl ArmSpec {
         profiles::get(name).map(|profile| Self::of_profile(Arc::new(profile.clone())))
     }
 
-    /// The configuration, with further leaves set.
-    pub(crate) fn config(&self, more: &[(String, String)]) -> Result<ValidConfig, OverrideError> {
-        self.profile.with(&[&self.set, more].concat())
-    }
-
-    /// The same with its bounds unchecked: several overrides may be right only together.
-    pub(crate) fn draft(&self, more: &[(String, String)]) -> Result<Config, OverrideError> {
-        self.profile.draft(&[&self.set, more].concat())
+    /// What stands at the ends of a run, with further leaves set; only profiles have leaves.
+    pub(crate) fn ends(&self, more: &[(String, String)]) -> Result<Ends, OverrideError> {
+        Ok(match &self.kind {
+            ArmKind::Profile { profile, set } => Ends::Profile(profile.with(&[set, more].concat())?),
+            ArmKind::Kernel(cc) => Ends::Kernel(*cc),
+            ArmKind::Command(pair) => Ends::Command(pair.clone()),
+        })
     }
 }
 
@@ -124,6 +122,11 @@ impl Experiment {
             let problem = format!("arm `{arm}` takes no part");
             return Err(Refusal { problem, remedy: format!("the arms are {}", names.join(", ")), in_value: false });
         }
+        let has_leaves = self.arms.iter().any(|known| known.name == arm && known.profile().is_some());
+        if takes_part && !has_leaves {
+            let problem = format!("arm `{arm}` is no profile and has no leaves");
+            return Err(Refusal { problem, remedy: "set those of a profile".to_owned(), in_value: false });
+        }
         if !takes_part || profiles::resolve_leaf(path).is_err() {
             return Err(unknown());
         }
@@ -139,10 +142,18 @@ impl Experiment {
             }),
             Target::Arm { arm, path } => {
                 let leaf = profiles::resolve_leaf(path).expect("a target's leaf exists");
-                let spec = self.arms.iter().find(|spec| spec.name == arm).expect("a target's arm exists");
-                let config = spec.draft(&[(path.to_owned(), text.to_owned())]).map_err(|error| Refusal {
+                let mut of_this_name = self.arms.iter().filter(|spec| spec.name == arm);
+                let (profile, set) = of_this_name
+                    .find_map(|spec| match &spec.kind {
+                        ArmKind::Profile { profile, set } => Some((profile, set)),
+                        ArmKind::Kernel(_) | ArmKind::Command(_) => None,
+                    })
+                    .expect("a target's arm is a profile");
+                // Bounds are not checked: several leaves may be right only together.
+                let more = (path.to_owned(), text.to_owned());
+                let config = profile.draft(&[&set[..], &[more]].concat()).map_err(|error| Refusal {
                     problem: error.to_string(),
-                    remedy: format!("`longhaul profiles {}` shows its values", spec.profile.name),
+                    remedy: format!("`longhaul profiles {}` shows its values", profile.name),
                     in_value: true,
                 })?;
                 Ok(leaf.read(&config).unwrap_or_else(|| text.to_owned()))
@@ -154,6 +165,7 @@ impl Experiment {
         let leaves = self
             .arms
             .iter()
+            .filter(|arm| arm.profile().is_some())
             .flat_map(|arm| profiles::LEAVES.iter().map(move |leaf| format!("{}.{}", arm.name, leaf.path)));
         let known: Vec<String> = KEYS.iter().map(|key| key.name.to_owned()).chain(leaves).collect();
         match profiles::nearest(key, known.iter().map(String::as_str)) {

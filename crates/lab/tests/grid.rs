@@ -16,7 +16,7 @@ fn grid(experiment: &str, set: &[&str]) -> String {
     let mut text = String::new();
     for (run, measured) in plan.runs.iter().zip(&finished.measured) {
         let m = measured.as_ref().expect("every run comes through");
-        let percent = m.bytes_retransmitted as f64 * 100.0 / m.bytes_sent as f64;
+        let percent = m.bytes_retransmitted.unwrap() as f64 * 100.0 / m.bytes_sent.unwrap() as f64;
         let repair = m.repair_rtts(&run.point).map_or_else(String::new, |rtts| format!(" {rtts:>5.1} round trips"));
         let _ = writeln!(
             text,
@@ -24,7 +24,7 @@ fn grid(experiment: &str, set: &[&str]) -> String {
             plan.cells[run.cell].title(),
             plan.arms[run.arm].label,
             m.goodput_mbps(),
-            m.rtos
+            m.rtos.unwrap()
         );
     }
     text

@@ -20,6 +20,8 @@ fn refused(arguments: &[&str], message: &str) {
 #[test_case(&["ab", "wan", "--set", "longhaul.rto.mim=1s"], "--set longhaul.rto.mim=1s: unknown key `longhaul.rto.mim`; did you mean `longhaul.rto.min`?"; "leaf")]
 #[test_case(&["ab", "wan", "--set", "longhaul.rto.min=90s"], "arm longhaul: rto.initial: must lie between rto.min and rto.max; "; "values together")]
 #[test_case(&["ab", "wan", "--arms", "longhual"], "--arms longhual: there is no arm or profile `longhual`; did you mean `longhaul`?"; "arm")]
+#[test_case(&["ab", "wan", "--arms", "longhaul,kernel:bbr"], "arm kernel:bbr: only profiles can be simulated; make the runs in real time with `--backend netns`"; "kernel in the simulator")]
+#[test_case(&["ab", "wan", "--arms", "kernel:tahoe"], "--arms kernel:tahoe: no arm `kernel:tahoe`; the kernel's are `kernel:cubic`, "; "kernel arm")]
 #[test_case(&["ab", "wan", "--run", "9/longhaul/1"], "--run 9/longhaul/1: there is no such run; cells are 1 to 8, arms "; "run")]
 #[test_case(&["ab", "wan", "--out", "/dev/null/below"], "--out: cannot write `/dev/null/below`: "; "out")]
 #[test_case(&["ab", "wan", "--run", "1/longhaul/1", "--trace", "/dev/null/x"], "--trace: cannot write `/dev/null/x`: "; "trace")]

@@ -1,12 +1,13 @@
 //! From TOML to an experiment.
 
-use super::{ArmSpec, Axis, Experiment, Refusal};
+use super::{ArmKind, ArmSpec, Axis, CommandPair, Experiment, Refusal};
 use crate::expect::Expectation;
 use crate::setting::{Key, Point};
 use core::ops::Range;
-use profiles::FileError;
 use profiles::toml_file::{Entry, TomlFile, entries};
 use profiles::units;
+use profiles::{FileError, Profile};
+use std::sync::Arc;
 
 /// Iterations when a file says nothing.
 const ITERATIONS: u32 = 10;
@@ -107,8 +108,7 @@ impl Reader<'_> {
             let arm = own.iter().find(|arm: &&ArmSpec| arm.name == name).cloned();
             let arm = match arm {
                 Some(arm) => arm,
-                None => ArmSpec::of_builtin(&name)
-                    .map_err(|error| self.file.error(span, format!("no arm `{name}`"), error.remedy))?,
+                None => Self::known_arm(&name).map_err(|(problem, remedy)| self.file.error(span, problem, remedy))?,
             };
             self.experiment.arms.push(arm);
         }
@@ -120,6 +120,12 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// An arm that is known by its name alone.
+    fn known_arm(name: &str) -> Result<ArmSpec, (String, String)> {
+        let profile = || ArmSpec::of_builtin(name).map_err(|error| (format!("no arm `{name}`"), error.remedy));
+        ArmSpec::of_kernel(name).unwrap_or_else(profile)
+    }
+
     fn own_arm(&self, entry: &Entry<'_>) -> Result<ArmSpec, FileError> {
         let name_is_good = !entry.key.is_empty()
             && entry.key.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
@@ -129,43 +135,74 @@ impl Reader<'_> {
             let remedy = "use letters, digits, `-` and `_`; path, flow, run and use are reserved";
             return Err(self.file.error(entry.key_span.clone(), problem, remedy));
         }
-        let (mut arm, mut set) = (None, None);
-        for inner in self.file.table(entry)? {
+        let inner = self.file.table(entry)?;
+        let kind = if inner.iter().any(|inner| matches!(inner.key, "server" | "client")) {
+            self.commands(entry, &inner)?
+        } else {
+            self.own_profile(entry, &inner)?
+        };
+        Ok(ArmSpec { name: entry.key.to_owned(), kind })
+    }
+
+    /// `server` and `client`.
+    fn commands(&self, entry: &Entry<'_>, inner: &[Entry<'_>]) -> Result<ArmKind, FileError> {
+        let find = |key: &str| inner.iter().find(|inner| inner.key == key);
+        if let Some(other) = inner.iter().find(|inner| !matches!(inner.key, "server" | "client")) {
+            return Err(self.file.unknown_key(other, ["server", "client"]));
+        }
+        let (Some(server), Some(client)) = (find("server"), find("client")) else {
+            let problem = format!("arm `{}` is half a pair", entry.key);
+            return Err(self.file.error(entry.key_span.clone(), problem, "give it both a `server` and a `client`"));
+        };
+        let pair = CommandPair { server: self.file.string(server)?, client: self.file.string(client)? };
+        pair.check().map_err(|(key, remedy)| {
+            let place = if key == "server" { server } else { client };
+            let problem = format!("the {key} of arm `{}` does not know where to meet", entry.key);
+            self.file.error(place.value.span(), problem, remedy)
+        })?;
+        Ok(ArmKind::Command(pair))
+    }
+
+    /// `profile` and `set`.
+    fn own_profile(&self, entry: &Entry<'_>, inner: &[Entry<'_>]) -> Result<ArmKind, FileError> {
+        let (mut found, mut set) = (None, None);
+        for inner in inner {
             match inner.key {
                 "profile" => {
-                    let found = ArmSpec::of_builtin(&self.file.string(&inner)?).map_err(|error| {
+                    let known = profiles::get(&self.file.string(inner)?).map_err(|error| {
                         let problem = format!("there is no profile `{}`", error.name);
                         self.file.error(inner.value.span(), problem, error.remedy)
                     })?;
-                    arm = Some(ArmSpec { name: entry.key.to_owned(), ..found });
+                    found = Some(Arc::new(known.clone()));
                 }
                 "set" => set = Some(inner),
-                _ => return Err(self.file.unknown_key(&inner, ["profile", "set"])),
+                _ => return Err(self.file.unknown_key(inner, ["profile", "set", "server", "client"])),
             }
         }
-        let Some(mut arm) = arm else {
+        let Some(profile) = found else {
             let problem = format!("arm `{}` has no `profile`", entry.key);
-            return Err(self.file.error(entry.key_span.clone(), problem, "name the profile it starts from"));
+            let remedy = "name the profile it starts from, or a `server` and a `client`";
+            return Err(self.file.error(entry.key_span.clone(), problem, remedy));
         };
-        if let Some(set) = set {
-            self.own_leaves(&mut arm, &set)?;
-        }
-        Ok(arm)
+        let set = set.map(|set| self.own_leaves(&profile, set)).transpose()?.unwrap_or_default();
+        Ok(ArmKind::Profile { profile, set })
     }
 
-    fn own_leaves(&self, arm: &mut ArmSpec, set: &Entry<'_>) -> Result<(), FileError> {
+    fn own_leaves(&self, profile: &Profile, set: &Entry<'_>) -> Result<Vec<(String, String)>, FileError> {
         let leaves = self.file.table(set)?;
+        let mut values = Vec::with_capacity(leaves.len());
         for leaf in &leaves {
-            arm.set.push((leaf.key.to_owned(), self.file.scalar(leaf)?));
+            values.push((leaf.key.to_owned(), self.file.scalar(leaf)?));
         }
-        arm.config(&[]).map(drop).map_err(|error| {
+        profile.with(&values).map_err(|error| {
             let place = match &error {
                 profiles::OverrideError::Leaf { index, .. } => &leaves[*index],
                 profiles::OverrideError::Invalid(_) => set,
             };
             let remedy = "see `longhaul profiles rfc` for all leaves";
             self.file.error(place.key_span.start..place.value.span().end, error.to_string(), remedy)
-        })
+        })?;
+        Ok(values)
     }
 
     fn sweep(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {

@@ -62,7 +62,7 @@ fn everything_a_file_can_say_is_understood_in_any_order() {
     "#;
     let found = parse(text).unwrap();
     assert_eq!(found.arms.iter().map(|arm| arm.name.as_str()).collect::<Vec<_>>(), ["slow", "rfc", "spare"]);
-    assert_eq!(found.arms[0].config(&[]).unwrap().rto.min, base::Duration::from_millis(500));
+    assert_eq!(rto_min(&found.arms[0]), Some(base::Duration::from_millis(500)));
     assert_eq!(found.sweep[0], Axis { key: "slow.ack.delay".into(), values: vec!["10ms".into(), "20ms".into()] });
     assert_eq!(found.sweep[1].values, ["0.5bdp", "64kB"]);
     assert_eq!((found.iterations, found.seed, found.expect.len()), (3, 42, 1));
@@ -70,6 +70,28 @@ fn everything_a_file_can_say_is_understood_in_any_order() {
     let canonical = "path.rate=34500kbit path.rtt=100ms path.buffer=1bdp path.jitter=0ns path.loss=0.1% \
                      path.reorder.probability=16% path.reorder.delay=0ns path.reorder.mode=early flow.seconds=10s";
     assert_eq!(found.point.canonical(), canonical);
+}
+
+fn rto_min(arm: &ArmSpec) -> Option<base::Duration> {
+    match arm.ends(&[]).unwrap() {
+        Ends::Profile(config) => Some(config.rto.min),
+        Ends::Kernel(_) | Ends::Command(_) => None,
+    }
+}
+
+#[test]
+fn the_kernel_and_pairs_of_commands_are_arms() {
+    let text = r#"
+        summary = "the real ones"
+        [arms]
+        use = ["kernel:bbr", "iperf", "rfc"]
+        [arms.iperf]
+        server = "iperf3 -s -1 -p {port}"
+        client = "iperf3 -c {host} -p {port} -n {bytes}"
+    "#;
+    let kinds: Vec<ArmKind> = parse(text).unwrap().arms.into_iter().map(|arm| arm.kind).collect();
+    let (server, client) = ("iperf3 -s -1 -p {port}".to_owned(), "iperf3 -c {host} -p {port} -n {bytes}".to_owned());
+    assert_eq!(kinds[..2], [ArmKind::Kernel(KernelCc::Bbr), ArmKind::Command(CommandPair { server, client })]);
 }
 
 #[test_case("[arms]\nuse = [\"rfc\"]", "x.toml:1:1: `summary` is missing; say in one sentence what is compared"; "no summary")]
@@ -86,6 +108,11 @@ fn everything_a_file_can_say_is_understood_in_any_order() {
 #[test_case("[arms]\nuse = []", "x.toml:2:7: `use` is an empty list; give it one value or more"; "empty list")]
 #[test_case("[arms.path]\nprofile = \"rfc\"", "x.toml:1:7: `path` cannot be the name of an arm; use letters"; "reserved name")]
 #[test_case("[arms.\"a.b\"]\nprofile = \"rfc\"", "x.toml:1:7: `a.b` cannot be the name of an arm; use letters"; "dotted name")]
+#[test_case("[arms]\nuse = [\"kernel:tahoe\"]", "x.toml:2:8: no arm `kernel:tahoe`; the kernel's are `kernel:cubic`, `kernel:bbr`, `kernel:reno`"; "unknown kernel")]
+#[test_case("[arms.a]\nserver = \"x {port}\"", "x.toml:1:7: arm `a` is half a pair; give it both a `server` and a `client`"; "half a pair")]
+#[test_case("[arms.a]\nserver = \"x\"\nclient = \"y {host} {port} {bytes}\"", "x.toml:2:10: the server of arm `a` does not know where to meet; write `{port}`"; "server without a port")]
+#[test_case("[arms.a]\nserver = \"x {port}\"\nclient = \"y {host} {port}\"", "x.toml:3:10: the client of arm `a` does not know where to meet; write `{host}`, `{port}` and `{bytes}`"; "client without a size")]
+#[test_case("[arms.a]\nserver = \"x {port}\"\nprofile = \"rfc\"", "x.toml:3:1: unknown key `profile`"; "both kinds at once")]
 #[test_case("[arms.a]\nset = {}", "x.toml:1:7: arm `a` has no `profile`; name the profile it starts from"; "arm without a profile")]
 #[test_case("[arms.a]\nprofile = \"rfx\"", "x.toml:2:11: there is no profile `rfx`; did you mean `rfc`?"; "unknown profile")]
 #[test_case("[arms.a]\nprofile = \"rfc\"\nset = { \"rto.mim\" = \"1s\" }", "x.toml:3:9: there is no leaf `rto.mim`: did you mean `rto.min`?; see"; "unknown leaf")]

@@ -1,0 +1,165 @@
+//! What an arm is: one of our profiles, the kernel of the machine, or two programs. The last two exist in real time only.
+
+use super::ArmSpec;
+use profiles::Profile;
+use std::sync::Arc;
+use tcp::ValidConfig;
+
+/// What an experiment says of an arm.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ArmKind {
+    /// One of our profiles.
+    Profile {
+        /// What it starts from.
+        profile: Arc<Profile>,
+        /// Leaves that differ from the profile, path and value.
+        set: Vec<(String, String)>,
+    },
+    /// The kernel's TCP.
+    Kernel(KernelCc),
+    /// Two programs.
+    Command(CommandPair),
+}
+
+/// What stands at both ends in a run: an arm, with what its cell sets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// Our own stack.
+    Profile(ValidConfig),
+    /// The kernel's.
+    Kernel(KernelCc),
+    /// Whatever the two programs bring along.
+    Command(CommandPair),
+}
+
+/// A congestion control of the kernel's, as arms and its own socket option call it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KernelCc {
+    /// `kernel:cubic`
+    Cubic,
+    /// `kernel:bbr`
+    Bbr,
+    /// `kernel:reno`
+    Reno,
+}
+
+/// A server and a client for a shell to run; `{host}`, `{port}` and `{bytes}` are filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandPair {
+    /// Listens on `{port}`.
+    pub server: String,
+    /// Transfers `{bytes}` to `{host}`, `{port}`, and ends.
+    pub client: String,
+}
+
+/// Before the name of a congestion control.
+pub(crate) const KERNEL: &str = "kernel:";
+
+impl KernelCc {
+    /// All there are.
+    pub const ALL: [Self; 3] = [Self::Cubic, Self::Bbr, Self::Reno];
+
+    /// What the kernel calls it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Cubic => "cubic",
+            Self::Bbr => "bbr",
+            Self::Reno => "reno",
+        }
+    }
+}
+
+impl CommandPair {
+    /// Both commands with their places filled in: the server's and the client's.
+    pub fn filled(&self, host: &str, port: u16, bytes: u64) -> [String; 2] {
+        let fill = |command: &str| {
+            let command = command.replace("{host}", host).replace("{port}", &port.to_string());
+            command.replace("{bytes}", &bytes.to_string())
+        };
+        [fill(&self.server), fill(&self.client)]
+    }
+
+    /// Whether both say where they meet.
+    ///
+    /// # Errors
+    /// Which does not, and what would be right.
+    pub(crate) fn check(&self) -> Result<(), (&'static str, &'static str)> {
+        if !self.server.contains("{port}") {
+            return Err(("server", "write `{port}` where its port belongs"));
+        }
+        let places = ["{host}", "{port}", "{bytes}"];
+        if !places.iter().all(|place| self.client.contains(place)) {
+            return Err(("client", "write `{host}`, `{port}` and `{bytes}` where they belong"));
+        }
+        Ok(())
+    }
+}
+
+impl ArmSpec {
+    /// The kernel's TCP, if the name asks for it: what is wrong with the rest of the name otherwise, and what would be right.
+    pub(crate) fn of_kernel(name: &str) -> Option<Result<Self, (String, String)>> {
+        let wanted = name.strip_prefix(KERNEL)?;
+        let found = KernelCc::ALL.into_iter().find(|cc| cc.name() == wanted);
+        let known: Vec<String> = KernelCc::ALL.iter().map(|cc| format!("`{KERNEL}{}`", cc.name())).collect();
+        Some(match found {
+            Some(cc) => Ok(Self { name: name.to_owned(), kind: ArmKind::Kernel(cc) }),
+            None => Err((format!("no arm `{name}`"), format!("the kernel's are {}", known.join(", ")))),
+        })
+    }
+
+    /// The profile behind it, if there is one.
+    pub fn profile(&self) -> Option<&Arc<Profile>> {
+        match &self.kind {
+            ArmKind::Profile { profile, .. } => Some(profile),
+            ArmKind::Kernel(_) | ArmKind::Command(_) => None,
+        }
+    }
+}
+
+impl Ends {
+    /// Everything that decides about them, a line each: `leaf=value`, or what the kernel or a shell is told.
+    pub(crate) fn lines(&self) -> Vec<(String, String)> {
+        let line = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        match self {
+            Self::Profile(config) => {
+                profiles::values(config).into_iter().map(|(path, value)| (path.to_owned(), value)).collect()
+            }
+            Self::Kernel(cc) => vec![line("kernel", cc.name())],
+            Self::Command(pair) => vec![line("server", &pair.server), line("client", &pair.client)],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_case::test_case;
+
+    #[test]
+    fn a_kernel_arm_is_known_by_its_prefix() {
+        for cc in KernelCc::ALL {
+            let name = format!("kernel:{}", cc.name());
+            let arm = ArmSpec::of_kernel(&name).unwrap().unwrap();
+            assert_eq!((arm.name.as_str(), arm.kind), (name.as_str(), ArmKind::Kernel(cc)));
+        }
+        assert_eq!(ArmSpec::of_kernel("cubic"), None);
+        let (problem, remedy) = ArmSpec::of_kernel("kernel:vegas").unwrap().unwrap_err();
+        assert_eq!(problem, "no arm `kernel:vegas`");
+        assert_eq!(remedy, "the kernel's are `kernel:cubic`, `kernel:bbr`, `kernel:reno`");
+    }
+
+    #[test]
+    fn places_are_filled_wherever_they_stand_and_other_braces_stay() {
+        let pair = CommandPair { server: "s {port} {x}".into(), client: "c {host}:{port} {bytes} {port}".into() };
+        assert_eq!(pair.filled("10.0.0.2", 7, 9), ["s 7 {x}", "c 10.0.0.2:7 9 7"]);
+        assert_eq!(pair.check(), Ok(()));
+    }
+
+    #[test_case("s", "{host} {port} {bytes}", "server"; "server without a port")]
+    #[test_case("{port}", "{host} {port}", "client"; "client without a size")]
+    #[test_case("{port}", "{port} {bytes}", "client"; "client without a host")]
+    fn a_pair_that_does_not_say_where_it_meets_is_refused(server: &str, client: &str, wrong: &str) {
+        let pair = CommandPair { server: server.into(), client: client.into() };
+        assert_eq!(pair.check().unwrap_err().0, wrong);
+    }
+}
