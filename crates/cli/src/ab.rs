@@ -1,6 +1,7 @@
 //! `longhaul ab`: reads an experiment, runs it, and tells what came out.
 
 use crate::failure::Failure;
+use crate::netns_backend::{self, NetnsBackend};
 use crate::trace_file::Traced;
 use crate::{output, summary, table};
 use ::profiles::nearest;
@@ -17,7 +18,8 @@ pub struct AbArgs {
     /// A built-in experiment (see `longhaul experiments`), or the path of a TOML file.
     #[arg(value_name = "EXPERIMENT")]
     experiment: String,
-    /// Profiles, arms of the experiment, or paths of profiles in TOML files; the first is the reference, one named twice draws its own seeds.
+    /// Profiles, arms of the experiment, or paths of profiles in TOML files; in real time also kernel:cubic, kernel:bbr and
+    /// kernel:reno. The first is the reference, one named twice draws its own seeds.
     #[arg(long, value_name = "A,B,…", value_delimiter = ',')]
     arms: Vec<String>,
     /// Runs of each arm in each cell.
@@ -26,7 +28,7 @@ pub struct AbArgs {
     /// Where all random streams start.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Runs at the same time [default: one per processor].
+    /// Runs at the same time [default: one per processor; in real time always one].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     jobs: Option<u16>,
     /// Keep every run in DIR/runs.jsonl, and go on from what is there.
@@ -46,8 +48,8 @@ pub struct AbArgs {
     /// Write the run's events to a file, one a line.
     #[arg(long, value_name = "FILE", requires = "run")]
     trace: Option<PathBuf>,
-    /// What makes the runs.
-    #[arg(long, hide = true, default_value = "sim")]
+    /// What makes the runs: the simulator, or real time between two network namespaces of this machine, which needs root.
+    #[arg(long, value_name = "sim|netns", default_value = "sim", hide_possible_values = true)]
     backend: BackendChoice,
 }
 
@@ -63,6 +65,8 @@ enum Format {
 enum BackendChoice {
     /// The simulator.
     Sim,
+    /// Network namespaces, in real time.
+    Netns,
     /// Known results, for tests of this command.
     Mock,
 }
@@ -78,6 +82,7 @@ pub fn run(args: &AbArgs) -> Result<(), Failure> {
         anstream::eprintln!("warning: {warning}");
     }
     let (finished, elapsed) = make(args, &plan, log.as_mut())?;
+    disturbances(&plan, &finished);
     let rows = results::rows(&plan, &finished);
     let told = output::write(&match args.format {
         Format::Table => table::ab(&plan, &rows),
@@ -97,8 +102,10 @@ fn plan(args: &AbArgs) -> Result<Plan, Failure> {
     experiment.apply(&overrides).map_err(Failure::usage)?;
     experiment.arms.iter().filter_map(|arm| arm.profile()).for_each(|profile| crate::profiles::warn(profile));
     let mut plan = Plan::new(experiment).map_err(Failure::usage)?;
-    if args.backend == BackendChoice::Sim {
-        plan.can_be_simulated().map_err(Failure::usage)?;
+    match args.backend {
+        BackendChoice::Sim => plan.can_be_simulated().map_err(Failure::usage)?,
+        BackendChoice::Netns => plan = plan.made_by(NetnsBackend::maker()),
+        BackendChoice::Mock => {}
     }
     if let Some(name) = &args.run {
         plan.keep_only(name).map_err(Failure::usage)?;
@@ -133,30 +140,69 @@ fn cannot_use(error: LogError) -> Failure {
 
 /// Makes the runs, with a progress bar on a terminal.
 fn make(args: &AbArgs, plan: &Plan, log: Option<&mut RunLog>) -> Result<(Finished, std::time::Duration), Failure> {
-    let jobs =
-        args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), usize::from);
+    let jobs = jobs(args);
+    let cannot_trace = |error: std::io::Error| {
+        let path = args.trace.as_deref().unwrap_or(Path::new("")).display();
+        Failure::usage(format!("--trace: cannot write `{path}`: {error}"))
+    };
+    let trace = args.trace.as_deref().map(Traced::create).transpose().map_err(cannot_trace)?;
+    let real = (args.backend == BackendChoice::Netns).then(|| NetnsBackend::new(plan, trace.as_ref())).transpose()?;
     // indicatif draws on stderr, and only when that is a terminal.
     let bar = ProgressBar::new(plan.runs.len() as u64);
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} runs {eta}").expect("the template is right"));
     let mut progress = |_: &lab::RunSpec| bar.inc(1);
     let began = Instant::now();
     let go = |backend: &dyn Backend| execute(plan, backend, jobs, log, &mut progress);
-    let finished = match (&args.trace, args.backend) {
-        (Some(path), _) => {
-            let cannot =
-                |error: std::io::Error| Failure::usage(format!("--trace: cannot write `{}`: {error}", path.display()));
-            let traced = Traced::create(path).map_err(cannot)?;
-            let finished = go(&traced);
-            traced.finish().map_err(cannot)?;
-            finished
-        }
-        (None, BackendChoice::Sim) => go(&SimBackend),
-        (None, BackendChoice::Mock) => go(&MockBackend),
+    let finished = match (&real, &trace) {
+        (Some(real), _) => go(real),
+        (None, Some(traced)) => go(traced),
+        (None, None) if args.backend == BackendChoice::Mock => go(&MockBackend),
+        (None, None) => go(&SimBackend),
     };
+    drop(real);
+    trace.map(Traced::finish).transpose().map_err(cannot_trace)?;
     let elapsed = began.elapsed();
     bar.finish_and_clear();
     let finished = finished.map_err(|error| Failure::Failed(format!("{error}; what was written before is kept")))?;
     Ok((finished, elapsed))
+}
+
+/// In real time runs share the machine with nothing, not even with each other.
+fn jobs(args: &AbArgs) -> usize {
+    if args.backend == BackendChoice::Netns {
+        if args.jobs.is_some_and(|jobs| jobs > 1) {
+            anstream::eprintln!("warning: --jobs: runs in real time are made one after the other");
+        }
+        return 1;
+    }
+    args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), usize::from)
+}
+
+/// Says which runs in real time the machine disturbed.
+fn disturbances(plan: &Plan, finished: &Finished) {
+    let names = |wanted: fn(&lab::Punctuality) -> bool| -> Vec<String> {
+        let runs = plan.runs.iter().zip(&finished.measured);
+        let of = |(run, measured): (_, &Option<lab::Measured>)| {
+            measured.and_then(|measured| measured.punctuality).filter(wanted).map(|_| plan.name_of(run).to_string())
+        };
+        runs.filter_map(of).collect()
+    };
+    let (again, disturbed) = (names(|run| run.attempts > 1), names(|run| run.disturbed));
+    if !again.is_empty() {
+        let late = netns_backend::LATE;
+        anstream::eprintln!(
+            "note: {} runs were made twice, because packets left more than {late} late: {}",
+            again.len(),
+            again.join(", ")
+        );
+    }
+    if !disturbed.is_empty() {
+        anstream::eprintln!(
+            "warning: {} of them were disturbed again, and count nevertheless: {}",
+            disturbed.len(),
+            disturbed.join(", ")
+        );
+    }
 }
 
 /// Failures told in full; more would only repeat themselves.
@@ -199,8 +245,10 @@ fn replay(args: &AbArgs, plan: &Plan, swept: &[(String, String)], run: Option<&R
     }
     option("--iterations", plan.experiment.iterations.to_string());
     option("--seed", plan.experiment.seed.to_string());
-    if args.backend == BackendChoice::Mock {
-        option("--backend", "mock".to_owned());
+    match args.backend {
+        BackendChoice::Sim => {}
+        BackendChoice::Netns => option("--backend", "netns".to_owned()),
+        BackendChoice::Mock => option("--backend", "mock".to_owned()),
     }
     if let Some(name) = run {
         option("--run", name.to_string());

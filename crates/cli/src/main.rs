@@ -8,6 +8,7 @@ mod ab;
 mod experiments;
 mod failure;
 mod link;
+mod netns_backend;
 mod output;
 mod profiles;
 mod send;
@@ -30,7 +31,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Compare TCPs over a simulated path.
+    /// Compare TCPs over an emulated path, in virtual or in real time.
     Ab(Box<ab::AbArgs>),
     /// List the built-in experiments.
     Experiments,

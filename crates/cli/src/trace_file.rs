@@ -1,4 +1,5 @@
-//! A backend that writes the canonical trace of the runs it makes: what `longhaul ab … --run … --trace FILE` uses.
+//! The canonical trace of the runs that are made, in a file: what `longhaul ab … --run … --trace FILE` uses. In virtual time
+//! it is a backend of its own, in real time the threads of a run share it.
 
 use base::Instant;
 use lab::{Backend, Measured, RunFailure, RunSpec, backend};
@@ -8,7 +9,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use trace::{ConnId, Event, Observer, write_line};
 
-/// The simulator, watched.
+/// The file, and the simulator watched by it.
 #[derive(Debug)]
 pub struct Traced(Mutex<Sink>);
 
@@ -29,6 +30,11 @@ impl Traced {
         Ok(Self(Mutex::new(Sink { out, line: String::new(), error: None })))
     }
 
+    /// An observer for one thread of several.
+    pub fn observer(&self) -> impl Observer + '_ {
+        Shared(&self.0)
+    }
+
     /// Writes out what is left.
     ///
     /// # Errors
@@ -44,6 +50,15 @@ impl Backend for Traced {
     fn run(&self, spec: &RunSpec) -> Result<Measured, RunFailure> {
         let mut sink = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         backend::simulate(spec, &mut *sink)
+    }
+}
+
+/// Takes the file for each event.
+struct Shared<'s>(&'s Mutex<Sink>);
+
+impl Observer for Shared<'_> {
+    fn record(&mut self, at: Instant, conn: ConnId, event: Event) {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner).record(at, conn, event);
     }
 }
 

@@ -15,6 +15,7 @@ mod device;
 mod driver;
 mod impair;
 mod inlet;
+mod kernel;
 mod link;
 mod netns;
 mod offload;
@@ -29,6 +30,7 @@ pub use crc::Crc32;
 pub use device::{Device, Frame, Received};
 pub use driver::{Driver, DriverConfig, DriverError, Ended, StartError};
 pub use impair::{Impairment, RawPacket};
+pub use kernel::{KernelTotals, kernel_totals};
 pub use link::{
     Captured, DirectionReport, Lateness, Link, LinkConfig, LinkEnd, LinkError, LinkHandle, LinkReport, Scheduling, Way,
 };

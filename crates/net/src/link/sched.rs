@@ -3,7 +3,7 @@
 //! An ordinary thread waits its turn behind whatever else runs. One under SCHED_FIFO is put aside for up to 50 ms a second by
 //! the kernel's server for ordinary threads; one under SCHED_DEADLINE is not, as long as it leaves a part of each period.
 //!
-//! This is the one module of the crate with `unsafe`: neither the standard library nor `nix` has the calls.
+//! With `kernel.rs` one of the two modules of the crate with `unsafe`: neither the standard library nor `nix` has the calls.
 #![allow(unsafe_code)]
 
 use libc::{SCHED_FLAG_RESET_ON_FORK, SYS_sched_getattr, SYS_sched_setattr, c_long, c_uint, sched_attr, syscall};

@@ -1,0 +1,123 @@
+//! Runs in real time: two network namespaces, the emulated path between them, and at its ends whatever the arm is.
+//!
+//! ```text
+//!  namespace longhaul-PID-a                                       namespace longhaul-PID-b
+//!  our TCP ── lh0 ── the kernel ── wa0 ═══ the cell's path ═══ wb0 ── the kernel ── lh0 ── our TCP
+//!                        └ its TCP, a client                 its TCP, a server ┘
+//! ```
+//! Each run has a pair of its own: no queue, cache or counter is left over from the run before. One run at a time, in the order
+//! of the plan, so that what the machine does in between meets all arms alike. What the machine was late with is told by
+//! the link; a run that shows it is made once more.
+
+mod apps;
+mod command_arm;
+mod interrupt;
+mod kernel_arm;
+mod leftovers;
+mod profile_arm;
+mod snmp;
+mod watch;
+mod world;
+
+use crate::failure::Failure;
+use crate::trace_file::Traced;
+use base::Duration;
+use interrupt::Interrupt;
+use lab::setting::Flow;
+use lab::{Backend, Ends, Measured, Plan, Punctuality, RunFailure, RunSpec};
+use net::LinkReport;
+use watch::Watch;
+use world::World;
+
+/// A packet that waits longer than this for the machine can be seen in a result: it is half of what the experiments that
+/// reorder do on purpose, and a tenth of their shortest round trip.
+pub const LATE: Duration = Duration::from_micros(2_500);
+
+/// Makes runs in real time.
+#[derive(Debug)]
+pub struct NetnsBackend<'t> {
+    interrupt: Interrupt,
+    trace: Option<&'t Traced>,
+}
+
+impl<'t> NetnsBackend<'t> {
+    /// Looks whether the machine can make the plan's runs, and removes what killed ones left behind.
+    ///
+    /// To be called before any thread is started: it redirects SIGINT and SIGTERM.
+    ///
+    /// # Errors
+    /// What is missing, and what would be right.
+    pub fn new(plan: &Plan, trace: Option<&'t Traced>) -> Result<Self, Failure> {
+        leftovers::remove().map_err(Failure::usage)?;
+        let world = World::open(&plan.cells[0].point, 0).map_err(Failure::usage)?;
+        for run in &plan.runs {
+            can_be_made(run, &world).map_err(Failure::Usage)?;
+        }
+        drop(world);
+        let interrupt = Interrupt::catch().map_err(|error| Failure::Failed(format!("signals: {error}")))?;
+        Ok(Self { interrupt, trace })
+    }
+
+    /// What the results depend on besides the plan.
+    pub fn maker() -> String {
+        let release = nix::sys::utsname::uname().map(|name| name.release().to_string_lossy().into_owned());
+        format!("netns on kernel {}", release.as_deref().unwrap_or("unknown"))
+    }
+
+    fn once(&self, run: &RunSpec) -> Result<Measured, RunFailure> {
+        let world = World::open(&run.point, run.seed).map_err(|error| RunFailure(error.to_string()))?;
+        let mut watch = Watch::new(&world, &self.interrupt);
+        let done = watch.go_on().and_then(|()| match &run.ends {
+            Ends::Profile(config) => profile_arm::run(&world, run, config, self.trace, &mut watch),
+            Ends::Kernel(cc) => kernel_arm::run(&world, run.point.flow, *cc, &mut watch),
+            Ends::Command(pair) => command_arm::run(&world, run.point.flow, pair, &mut watch),
+        });
+        let report = world.close();
+        self.interrupt.obey();
+        let (measured, report) = (done?, report.map_err(|error| RunFailure(error.to_string()))?);
+        Ok(with_path(measured, &report))
+    }
+}
+
+impl Backend for NetnsBackend<'_> {
+    fn run(&self, run: &RunSpec) -> Result<Measured, RunFailure> {
+        let first = self.once(run)?;
+        if !first.punctuality.is_some_and(|punctuality| punctuality.disturbed) {
+            return Ok(first);
+        }
+        let mut second = self.once(run)?;
+        second.punctuality.as_mut().expect("there is one in real time").attempts = 2;
+        Ok(second)
+    }
+}
+
+/// Adds what the path says.
+fn with_path(measured: Measured, report: &LinkReport) -> Measured {
+    let late = report.lateness.later_than(LATE);
+    Measured {
+        dropped: report.ab.path.dropped.total(),
+        packets: report.ab.path.offered + report.ba.path.offered,
+        punctuality: Some(Punctuality {
+            latest_ns: report.lateness.max.as_nanos(),
+            late,
+            attempts: 1,
+            disturbed: report.lateness.max > LATE || report.unmodelled_drops() > 0,
+        }),
+        ..measured
+    }
+}
+
+fn can_be_made(run: &RunSpec, world: &World) -> Result<(), String> {
+    if !run.point.drops.is_empty() {
+        let drops = &run.point.drops;
+        return Err(format!(
+            "path.drop={drops}: a real link does not know positions in a stream; take it out, or use the simulator"
+        ));
+    }
+    match &run.ends {
+        Ends::Profile(_) => Ok(()),
+        Ends::Kernel(cc) => kernel_arm::is_there(world, *cc),
+        Ends::Command(_) if matches!(run.point.flow, Flow::Bytes(_)) => Ok(()),
+        Ends::Command(_) => Err("flow.seconds: commands are told a size; give the flow `flow.bytes`".to_owned()),
+    }
+}

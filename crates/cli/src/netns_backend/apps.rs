@@ -1,0 +1,183 @@
+//! The two applications of a transfer of ours: one writes the position-coded pattern as fast as it is taken, the other reads.
+//!
+//! They describe octets instead of moving them, as the simulator's do: what an application does with its data is no part of
+//! the comparison. The receiving stack checks every octet that came.
+
+use base::Instant;
+use lab::setting::Flow;
+use net::{App, StartError};
+use std::net::SocketAddr;
+use tcp::{CloseReason, Conn, ConnEvent, Read, Stack, StackCx, StackEvent, TcpInfo, ValidConfig};
+use trace::Observer;
+
+/// How a connection ended, and its last words.
+#[derive(Clone, Copy, Debug)]
+pub struct Ending {
+    pub reason: CloseReason,
+    pub info: TcpInfo,
+}
+
+/// One end of the connection.
+#[derive(Debug, Default)]
+struct End {
+    conn: Option<Conn>,
+    ending: Option<Ending>,
+}
+
+impl End {
+    fn close<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, reason: CloseReason) {
+        if let Some(conn) = self.conn.take() {
+            let info = stack.info(conn).expect("nobody else releases it");
+            stack.release(cx, conn);
+            self.ending = Some(Ending { reason, info });
+        }
+    }
+
+    fn abort<O: Observer>(&self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
+        if let Some(conn) = self.conn {
+            stack.abort(cx, conn);
+        }
+    }
+}
+
+/// Opens a connection, writes, and closes.
+#[derive(Debug)]
+pub struct Source {
+    remote: SocketAddr,
+    cfg: ValidConfig,
+    flow: Flow,
+    end: End,
+    began: Instant,
+    written: u64,
+}
+
+impl Source {
+    pub fn new(remote: SocketAddr, cfg: ValidConfig, flow: Flow) -> Self {
+        Self { remote, cfg, flow, end: End::default(), began: Instant::ZERO, written: 0 }
+    }
+
+    /// When the SYN was sent.
+    pub fn began(&self) -> Instant {
+        self.began
+    }
+
+    /// Octets written.
+    pub fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// How it ended.
+    pub fn ending(&self) -> Option<Ending> {
+        self.end.ending
+    }
+
+    fn fill<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
+        let Some(conn) = self.end.conn else { return };
+        let left = match self.flow {
+            Flow::Bytes(bytes) => bytes - self.written,
+            Flow::Seconds(span) if cx.now < self.began + span => u64::MAX - self.written,
+            Flow::Seconds(_) => 0,
+        };
+        // A failed write means that the connection is over, which its own event tells.
+        let taken = if left > 0 { stack.write_pattern(cx, conn, left).unwrap_or(0) } else { 0 };
+        self.written += taken;
+        if taken == left {
+            stack.shutdown(cx, conn);
+        }
+    }
+}
+
+impl App for Source {
+    fn start<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) -> Result<(), StartError> {
+        self.began = cx.now;
+        self.end.conn = Some(stack.connect(cx, &self.cfg, self.remote)?);
+        Ok(())
+    }
+
+    fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: StackEvent) {
+        let StackEvent::Conn { event, .. } = event else { return };
+        match event {
+            ConnEvent::Connected | ConnEvent::Writable => self.fill(stack, cx),
+            ConnEvent::Closed(reason) => self.end.close(stack, cx, reason),
+            _ => {}
+        }
+    }
+
+    fn on_stop<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
+        self.end.abort(stack, cx);
+    }
+
+    fn is_done(&self) -> bool {
+        self.end.ending.is_some()
+    }
+}
+
+/// Takes one connection, reads to its end, and closes.
+#[derive(Debug)]
+pub struct Sink {
+    port: u16,
+    cfg: ValidConfig,
+    end: End,
+    read: u64,
+    last_read: Instant,
+}
+
+impl Sink {
+    pub fn new(port: u16, cfg: ValidConfig) -> Self {
+        Self { port, cfg, end: End::default(), read: 0, last_read: Instant::ZERO }
+    }
+
+    /// Octets read.
+    pub fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// When the last of them were read.
+    pub fn last_read(&self) -> Instant {
+        self.last_read
+    }
+
+    /// How it ended.
+    pub fn ending(&self) -> Option<Ending> {
+        self.end.ending
+    }
+
+    fn drain<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, conn: Conn) {
+        loop {
+            match stack.read_pattern(cx, conn, u64::MAX) {
+                Ok(Read::Data(0)) => return,
+                Ok(Read::Data(len)) => {
+                    self.read += len;
+                    self.last_read = cx.now;
+                }
+                Ok(Read::Fin) | Err(_) => return stack.shutdown(cx, conn),
+            }
+        }
+    }
+}
+
+impl App for Sink {
+    fn start<O: Observer>(&mut self, stack: &mut Stack, _cx: &mut StackCx<'_, O>) -> Result<(), StartError> {
+        Ok(stack.listen(self.port, 1, &self.cfg)?)
+    }
+
+    fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: StackEvent) {
+        match event {
+            StackEvent::Accepted { conn, .. } => {
+                stack.accept(conn);
+                self.end.conn = Some(conn);
+            }
+            StackEvent::Conn { conn, event: ConnEvent::Readable } => self.drain(stack, cx, conn),
+            StackEvent::Conn { event: ConnEvent::Closed(reason), .. } => self.end.close(stack, cx, reason),
+            StackEvent::Conn { .. } => {}
+        }
+    }
+
+    fn on_stop<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
+        self.end.abort(stack, cx);
+    }
+
+    fn is_done(&self) -> bool {
+        self.end.ending.is_some()
+    }
+}

@@ -1,0 +1,54 @@
+//! Ctrl-C in the middle of a run: what was made goes first, then the program ends as if nobody had intervened.
+
+use nix::sys::signal::{SigSet, Signal, raise};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use std::io;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// SIGINT and SIGTERM, held back.
+#[derive(Debug)]
+pub struct Interrupt {
+    signals: SignalFd,
+    /// What came, or 0.
+    came: AtomicI32,
+}
+
+impl Interrupt {
+    /// Holds the signals back in the calling thread and in those it starts later.
+    ///
+    /// # Errors
+    /// When they cannot be redirected.
+    pub fn catch() -> io::Result<Self> {
+        held_back().thread_block()?;
+        let signals = SignalFd::with_flags(&held_back(), SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
+        Ok(Self { signals, came: AtomicI32::new(0) })
+    }
+
+    /// Whether the program was asked to end.
+    pub fn came(&self) -> bool {
+        if let Ok(Some(signal)) = self.signals.read_signal() {
+            self.came.store(signal.ssi_signo as i32, Ordering::Relaxed);
+        }
+        self.came.load(Ordering::Relaxed) != 0
+    }
+
+    /// Lets a signal that came do its work, now that everything is cleaned up: the program ends.
+    pub fn obey(&self) {
+        if !self.came() {
+            return;
+        }
+        let _ = held_back().thread_unblock();
+        if let Ok(signal) = Signal::try_from(self.came.load(Ordering::Relaxed)) {
+            let _ = raise(signal);
+        }
+    }
+}
+
+/// For threads that start programs: those are to get the signals as usual.
+pub fn let_through() {
+    let _ = held_back().thread_unblock();
+}
+
+fn held_back() -> SigSet {
+    [Signal::SIGINT, Signal::SIGTERM].into_iter().collect()
+}

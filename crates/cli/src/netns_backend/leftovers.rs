@@ -1,0 +1,74 @@
+//! What a killed run left behind: namespaces that bear the number of a process that is no more, and processes in them.
+//!
+//! Devices are gone by themselves, with the descriptors of the process that made them.
+
+use net::{Namespace, NamespaceError};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// Names of namespaces begin so; the number of the process that made it follows, then `-a` or `-b`.
+pub const PREFIX: &str = "longhaul-";
+
+/// Removes it.
+///
+/// # Errors
+/// When a namespace that nobody owns any more cannot be removed.
+pub fn remove() -> Result<(), NamespaceError> {
+    // A directory that cannot be read cannot be written either, which is told when it is tried.
+    let names = Namespace::list(PREFIX).unwrap_or_default();
+    for name in names.iter().filter(|name| owner(name).is_some_and(is_gone)) {
+        end_processes(name);
+        match Namespace::remove(name) {
+            // Somebody else was faster.
+            Ok(()) | Err(NamespaceError::NotFound(_)) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// The process that made it.
+fn owner(name: &str) -> Option<u32> {
+    let (pid, side) = name.strip_prefix(PREFIX)?.split_once('-')?;
+    matches!(side, "a" | "b").then(|| pid.parse().ok())?
+}
+
+/// A process of our own number made nothing yet: what bears it is older.
+fn is_gone(pid: u32) -> bool {
+    pid == std::process::id() || !Path::new("/proc").join(pid.to_string()).exists()
+}
+
+/// The commands of an arm outlive a program that was killed. They are told by where they are: in a namespace that only that
+/// program gave away.
+fn end_processes(name: &str) {
+    let inode_of = |path: &Path| std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
+    let Some(namespace) = inode_of(&Path::new("/run/netns").join(name)) else { return };
+    let Ok(processes) = std::fs::read_dir("/proc") else { return };
+    for pid in processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok()) {
+        if inode_of(&Path::new("/proc").join(pid.to_string()).join("ns/net")) == Some(namespace) {
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_its_maker() {
+        for (name, expected) in [
+            ("longhaul-17-a", Some(17)),
+            ("longhaul-17-b", Some(17)),
+            ("longhaul-17-c", None),
+            ("longhaul-17", None),
+            ("longhaul-x-a", None),
+            ("other-17-a", None),
+        ] {
+            assert_eq!(owner(name), expected, "{name}");
+        }
+        assert!(is_gone(std::process::id()) && !is_gone(1));
+    }
+}

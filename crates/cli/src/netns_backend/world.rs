@@ -1,0 +1,124 @@
+//! Where a run happens: two namespaces and the link between them, made for it and removed after it.
+
+use super::leftovers::PREFIX;
+use lab::backend::paths;
+use lab::setting::Point;
+use net::{Cidr, Link, LinkConfig, LinkEnd, LinkError, LinkHandle, LinkReport, Namespace, NamespaceError};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::thread::JoinHandle;
+
+/// Largest IP packet, octets.
+pub const MTU: u16 = 1_500;
+
+/// The kernel's addresses on the link.
+pub const LINK_A: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1));
+pub const LINK_B: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 77, 0, 2));
+
+/// In both namespaces; the machine's own settings stay as they are. Windows may grow to 64 MB, nothing is remembered from one
+/// connection for the next, and IPv6 keeps quiet: its messages would be counted as packets of the path.
+const SETTINGS: [(&str, &str); 6] = [
+    ("net/ipv4/tcp_rmem", "4096 131072 67108864"),
+    ("net/ipv4/tcp_wmem", "4096 16384 67108864"),
+    ("net/ipv4/tcp_no_metrics_save", "1"),
+    ("net/ipv4/ip_forward", "1"),
+    ("net/ipv6/conf/all/disable_ipv6", "1"),
+    ("net/ipv6/conf/default/disable_ipv6", "1"),
+];
+
+/// Two namespaces with a path between them.
+#[derive(Debug)]
+pub struct World {
+    /// Where the data comes from.
+    pub a: Namespace,
+    /// Where it goes.
+    pub b: Namespace,
+    handle: LinkHandle,
+    link: Option<JoinHandle<Result<LinkReport, LinkError>>>,
+}
+
+/// Why there is no world.
+#[derive(Debug, thiserror::Error)]
+pub enum WorldError {
+    /// No namespace.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+    /// No link.
+    #[error(transparent)]
+    Link(#[from] LinkError),
+    /// A setting of a namespace's kernel.
+    #[error("cannot write `{value}` into /proc/sys/{setting} of a network namespace: {source}; is /proc/sys writable?")]
+    Setting { setting: &'static str, value: &'static str, source: io::Error },
+    /// No thread for the link.
+    #[error("cannot start a thread for the link: {0}")]
+    Thread(#[source] io::Error),
+}
+
+impl World {
+    /// Makes the namespaces, and a link with the path of `point`.
+    ///
+    /// # Errors
+    /// What is missing, and what would be right; nothing is left behind then.
+    pub fn open(point: &Point, seed: u64) -> Result<Self, WorldError> {
+        let name = |side: &str| format!("{PREFIX}{}-{side}", std::process::id());
+        let (a, b) = (Namespace::create(&name("a"))?, Namespace::create(&name("b"))?);
+        set(&a)?;
+        set(&b)?;
+        let end = |namespace: &Namespace, device: &str, address: IpAddr| LinkEnd {
+            namespace: Some(namespace.name().to_owned()),
+            device: device.to_owned(),
+            addresses: vec![network(address)],
+            mtu: MTU,
+        };
+        let [ab, ba] = paths(point);
+        let config = LinkConfig { a: end(&a, "wa0", LINK_A), b: end(&b, "wb0", LINK_B), ab, ba, seed };
+        let link = Link::open(&config)?;
+        let handle = link.handle();
+        let thread = std::thread::Builder::new().name("link".to_owned()).spawn(move || link.run());
+        Ok(Self { a, b, handle, link: Some(thread.map_err(WorldError::Thread)?) })
+    }
+
+    /// Packets that came out of the link so far; `None` when it has failed.
+    pub fn delivered(&self) -> Option<u64> {
+        self.handle.report().map(|report| report.ab.path.delivered + report.ba.path.delivered)
+    }
+
+    /// Removes everything; what the link has seen.
+    ///
+    /// # Errors
+    /// Why the link ended before.
+    pub fn close(mut self) -> Result<LinkReport, LinkError> {
+        self.stop().expect("the link is stopped once")
+    }
+
+    fn stop(&mut self) -> Option<Result<LinkReport, LinkError>> {
+        let link = self.link.take()?;
+        self.handle.stop();
+        Some(link.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        let _ = self.stop();
+    }
+}
+
+/// The /24 network of an address, and the address in it.
+pub fn network(address: IpAddr) -> Cidr {
+    format!("{address}/24").parse().expect("a network of 256 addresses")
+}
+
+fn set(namespace: &Namespace) -> Result<(), WorldError> {
+    namespace.run(|| {
+        for (setting, value) in SETTINGS {
+            let written = std::fs::write(format!("/proc/sys/{setting}"), value);
+            match written {
+                // A kernel without IPv6 is quiet enough.
+                Err(error) if error.kind() == io::ErrorKind::NotFound && setting.starts_with("net/ipv6") => {}
+                other => other.map_err(|source| WorldError::Setting { setting, value, source })?,
+            }
+        }
+        Ok(())
+    })?
+}
