@@ -32,7 +32,8 @@ pub use driver::{Driver, DriverConfig, DriverError, Ended, StartError};
 pub use impair::{Impairment, RawPacket};
 pub use kernel::{KernelTotals, kernel_totals};
 pub use link::{
-    Captured, DirectionReport, Lateness, Link, LinkConfig, LinkEnd, LinkError, LinkHandle, LinkReport, Scheduling, Way,
+    Captured, DirectionReport, Lateness, Link, LinkConfig, LinkEnd, LinkError, LinkHandle, LinkReport, Raised,
+    Scheduling, Share, Way,
 };
 pub use netns::{Namespace, NamespaceError};
 pub use offload::Parts;

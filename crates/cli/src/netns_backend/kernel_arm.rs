@@ -1,6 +1,8 @@
 //! The kernel's TCP as an arm: ordinary sockets that were made inside the namespaces, served by threads that need not be.
 //!
 //! Buffers are left to the kernel, which lets them grow as far as the namespace permits; setting their size would end that.
+//! The threads wait for a processor no longer than those of an arm of ours: a writer that comes late leaves the kernel with
+//! nothing to send.
 
 use super::snmp::Snmp;
 use super::watch::Watch;
@@ -8,7 +10,7 @@ use super::world::{LINK_A, LINK_B, World};
 use base::Instant;
 use lab::setting::Flow;
 use lab::{KernelCc, Measured, RunFailure};
-use net::{Clock, KernelTotals, MonotonicClock, Namespace, kernel_totals};
+use net::{Clock, KernelTotals, MonotonicClock, Namespace, Raised, Share, kernel_totals};
 use nix::sys::socket::sockopt::{ReceiveTimeout, TcpCongestion};
 use nix::sys::socket::{
     AddressFamily, Backlog, Shutdown, SockFlag, SockProtocol, SockType, SockaddrStorage, bind, connect, listen,
@@ -112,6 +114,7 @@ fn address(address: IpAddr, port: u16) -> SockaddrStorage {
 }
 
 fn send(client: &TcpStream, flow: Flow) -> io::Result<Sent> {
+    let _raised = Raised::new(Share::Stack);
     let began = MonotonicClock::default().now();
     connect(client.as_raw_fd(), &address(LINK_B, PORT))?;
     let bytes = write_all(client, flow)?;
@@ -141,6 +144,7 @@ fn write_all(mut client: &TcpStream, flow: Flow) -> io::Result<u64> {
 }
 
 fn receive(listener: &TcpListener, stop: &AtomicBool) -> io::Result<Came> {
+    let _raised = Raised::new(Share::Stack);
     let mut clock = MonotonicClock::default();
     let mut server = patiently(stop, || listener.accept())?.0;
     let (mut chunk, mut expected) = (vec![0; CHUNK], vec![0; CHUNK]);

@@ -10,8 +10,8 @@ use crate::trace_file::Traced;
 use base::{Instant, Rng};
 use lab::{Measured, RunFailure, RunSpec};
 use net::{
-    App, Clock, Driver, DriverConfig, Ended, Impairment, Interest, MonotonicClock, Namespace, Offload, Tun, TunConfig,
-    Wake,
+    App, Clock, Driver, DriverConfig, Ended, Impairment, Interest, MonotonicClock, Namespace, Offload, Raised, Share,
+    Tun, TunConfig, Wake,
 };
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -132,6 +132,8 @@ impl<'s> Side<'s> {
 
     fn observed<A: App, O: Observer>(self, app: &mut A, obs: &mut O, started: impl FnOnce()) -> Result<(), String> {
         let mut driver = self.driver();
+        // The kernel's TCP does its work in the link's thread; ours is not to wait for a processor longer than that.
+        let _raised = Raised::new(Share::Stack);
         driver.start(app, obs).map_err(|error| error.to_string())?;
         started();
         match driver.run(app, obs).map_err(|error| error.to_string())? {

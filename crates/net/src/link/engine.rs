@@ -9,7 +9,7 @@ use super::end::End;
 use super::handle::{Inbox, LinkHandle, Request};
 use super::packet::{self, Datagram};
 use super::report::{DirectionReport, Lateness, LinkReport};
-use super::sched::{Raised, Scheduling};
+use super::sched::{Raised, Scheduling, Share};
 use super::vigil::{Alarm, Vigil};
 use super::{LinkConfig, LinkError};
 use crate::clock::{Clock, MonotonicClock};
@@ -112,7 +112,7 @@ impl Link {
     /// # Errors
     /// When a device fails.
     pub fn run(mut self) -> Result<LinkReport, LinkError> {
-        let raised = Raised::new();
+        let raised = Raised::new(Share::Link);
         self.scheduling = raised.now();
         // Of no consequence where it is refused: real-time threads have no slack.
         let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK_NS);

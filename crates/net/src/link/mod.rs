@@ -28,7 +28,7 @@ pub use direction::Way;
 pub use engine::Link;
 pub use handle::LinkHandle;
 pub use report::{DirectionReport, Lateness, LinkReport};
-pub use sched::Scheduling;
+pub use sched::{Raised, Scheduling, Share};
 
 use crate::cidr::Cidr;
 use crate::netns::NamespaceError;

@@ -8,10 +8,10 @@
 
 use libc::{SCHED_FLAG_RESET_ON_FORK, SYS_sched_getattr, SYS_sched_setattr, c_long, c_uint, sched_attr, syscall};
 
-/// How a link's thread is scheduled.
+/// How a thread is scheduled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheduling {
-    /// SCHED_DEADLINE: 4.5 of every 5 ms are its own.
+    /// SCHED_DEADLINE: a part of every 5 ms is its own.
     Deadline,
     /// SCHED_FIFO: before ordinary threads, but put aside for them at times.
     Fifo,
@@ -31,26 +31,44 @@ impl Scheduling {
     }
 }
 
-/// What SCHED_DEADLINE promises and asks for, nanoseconds.
-const RUNTIME: u64 = 4_500_000;
+/// What a thread needs of a processor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Share {
+    /// Almost all of one: 4.5 of every 5 ms.
+    Link,
+    /// A third, so that a link and the stacks at both of its ends have room on two processors.
+    Stack,
+}
+
+impl Share {
+    /// What SCHED_DEADLINE promises, nanoseconds.
+    const fn runtime(self) -> u64 {
+        match self {
+            Self::Link => 4_500_000,
+            Self::Stack => 1_600_000,
+        }
+    }
+}
+
+/// In every so many nanoseconds.
 const PERIOD: u64 = 5_000_000;
 /// In the middle of SCHED_FIFO's 1 to 99: behind what the kernel itself runs there.
 const FIFO_PRIORITY: u32 = 50;
 
 /// The calling thread's place in front, given up when dropped.
 #[derive(Debug)]
-pub(crate) struct Raised {
+pub struct Raised {
     before: sched_attr,
     now: Scheduling,
 }
 
 impl Raised {
     /// Raises the calling thread as far as it may be raised.
-    pub(crate) fn new() -> Self {
+    pub fn new(share: Share) -> Self {
         let before = get();
         let deadline = sched_attr {
             sched_policy: libc::SCHED_DEADLINE as u32,
-            sched_runtime: RUNTIME,
+            sched_runtime: share.runtime(),
             sched_deadline: PERIOD,
             sched_period: PERIOD,
             ..ordinary()
@@ -66,7 +84,8 @@ impl Raised {
         Self { before, now }
     }
 
-    pub(crate) fn now(&self) -> Scheduling {
+    /// How it is scheduled now.
+    pub fn now(&self) -> Scheduling {
         self.now
     }
 }
@@ -115,7 +134,7 @@ mod tests {
     #[test]
     fn a_thread_gets_its_old_place_back() {
         let before = get();
-        let raised = Raised::new();
+        let raised = Raised::new(Share::Link);
         let policy = match raised.now() {
             Scheduling::Deadline => libc::SCHED_DEADLINE,
             Scheduling::Fifo => libc::SCHED_FIFO,
