@@ -70,6 +70,13 @@ pub trait Hop<P: Packet>: Debug + Send {
     fn max_backlog(&self) -> u64 {
         0
     }
+    /// What waits here, given up to a hop that takes this one's place: when each packet leaves, and its octets, oldest first.
+    /// The packets themselves leave as they would have.
+    fn hand_over(&mut self) -> Vec<(Instant, u32)> {
+        Vec::new()
+    }
+    /// Begins behind what waits where this hop takes another's place; before anything is offered.
+    fn take_over(&mut self, _waiting: &[(Instant, u32)]) {}
     /// Short name for traces: `loss`, `rate`, `delay`, …
     fn name(&self) -> &'static str;
 }

@@ -107,6 +107,16 @@ impl<P: Packet> Path<P> {
         }
     }
 
+    /// Begins where packets of `old` still wait: a hop of this path that has a namesake there goes on behind what waits in it, at
+    /// its own pace. Before anything is offered to this path, and after the last packet was offered to the other.
+    pub fn take_over(&mut self, old: &mut Self) {
+        for stage in &mut self.stages {
+            if let Some(other) = old.stages.iter_mut().find(|other| other.name == stage.name) {
+                stage.hop.take_over(&other.hop.hand_over());
+            }
+        }
+    }
+
     /// A packet enters the path at `now`, not earlier than any time this path was told before.
     ///
     /// `dropped` gets every packet that is found to be lost during the call, with the name of the hop and the cause, so

@@ -41,6 +41,15 @@ impl<P: Packet> Hop<P> for Bottleneck {
     fn max_backlog(&self) -> u64 {
         self.queue.max_octets()
     }
+    fn hand_over(&mut self) -> Vec<(Instant, u32)> {
+        self.queue.take()
+    }
+    fn take_over(&mut self, waiting: &[(Instant, u32)]) {
+        for &(exit, len) in waiting {
+            self.serialiser.idle_from_ns = exit.as_nanos();
+            self.queue.push(exit, len);
+        }
+    }
     fn name(&self) -> &'static str {
         "rate"
     }

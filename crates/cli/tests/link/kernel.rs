@@ -36,7 +36,6 @@ pub struct Sent {
     from: UdpSocket,
     to: UdpSocket,
     next: u32,
-    pub took: Duration,
 }
 
 /// Payload of a datagram of 1500 octets over IPv4.
@@ -90,13 +89,13 @@ impl Kernel {
         setsockopt(&receiver, sockopt::RcvBufForce, &(16 << 20)).unwrap();
         let sender = self.inside(|| UdpSocket::bind(here).unwrap());
         sender.connect(receiver.local_addr().unwrap()).unwrap();
-        send_at(pace, Sent { from: sender, to: receiver, next: 0, took: Duration::ZERO })
+        send_at(pace, Sent { from: sender, to: receiver, next: 0 })
     }
 
     /// Sends more of them, numbered on.
     pub fn send_more(&self, before: &Sent, pace: Pace) -> Sent {
         let (from, to) = (before.from.try_clone().unwrap(), before.to.try_clone().unwrap());
-        send_at(pace, Sent { from, to, next: before.next, took: Duration::ZERO })
+        send_at(pace, Sent { from, to, next: before.next })
     }
 
     /// Sends a stream; how many octets came and were the right ones.
@@ -134,8 +133,8 @@ fn send_at(pace: Pace, mut sent: Sent) -> Sent {
             (Duration::from_nanos(1_500 * 8 * 1_000_000_000 * 100 / (of_bits_per_sec * per_cent)), packets)
         }
     };
-    let (began, last) = (Instant::now(), sent.next + packets);
-    let mut due = began;
+    let last = sent.next + packets;
+    let mut due = Instant::now();
     while sent.next < last {
         let now = Instant::now();
         if now < due {
@@ -147,17 +146,29 @@ fn send_at(pace: Pace, mut sent: Sent) -> Sent {
         sent.from.send(&payload).unwrap();
         sent.next += 1;
     }
-    sent.took = began.elapsed();
     sent
 }
 
 impl Sent {
     /// The numbers of those that arrive, in this order, until no more do.
     pub fn received(&self) -> Vec<u32> {
-        self.to.set_read_timeout(Some(QUIET)).unwrap();
+        self.received_at_least(0)
+    }
+
+    /// The same where some are known to take their time.
+    pub fn received_at_least(&self, count: usize) -> Vec<u32> {
+        let mut numbers = self.received_within(PATIENCE, count);
+        numbers.extend(self.received_within(QUIET, usize::MAX));
+        numbers
+    }
+
+    fn received_within(&self, patience: Duration, at_most: usize) -> Vec<u32> {
+        self.to.set_read_timeout(Some(patience)).unwrap();
         let mut payload = [0; PAYLOAD];
         let mut numbers = Vec::new();
-        while let Ok(len) = self.to.recv(&mut payload) {
+        while numbers.len() < at_most
+            && let Ok(len) = self.to.recv(&mut payload)
+        {
             assert_eq!(len, PAYLOAD);
             numbers.push(u32::from_be_bytes(payload[..4].try_into().unwrap()));
         }

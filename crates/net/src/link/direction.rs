@@ -1,7 +1,7 @@
 //! One direction of a link: the path in force, and those before it until the last of their packets has arrived.
 //!
-//! A changed path begins empty and draws from streams of its own; what was on its way arrives as it would have without the
-//! change. A link that is never changed draws exactly what the simulator draws for the same seed.
+//! A changed path draws from streams of its own, and its bottleneck begins behind what still waits in the one before; what was on
+//! its way arrives as it would have without the change. A link that is never changed draws exactly what the simulator draws for the same seed.
 
 use super::packet::{Datagram, Parcel};
 use super::report::DirectionReport;
@@ -50,7 +50,8 @@ impl Direction {
     /// From now on packets take another path.
     pub(crate) fn change(&mut self, spec: &PathSpec) {
         self.changes += 1;
-        let path = spec.build(&self.rng.fork(&format!("change/{}", self.changes)));
+        let mut path = spec.build(&self.rng.fork(&format!("change/{}", self.changes)));
+        path.take_over(&mut self.path);
         let old = std::mem::replace(&mut self.path, path);
         self.older.push(old);
     }

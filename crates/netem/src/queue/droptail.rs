@@ -73,6 +73,12 @@ impl DropTail {
         self.octets - gone.map(|(_, len)| u64::from(*len)).sum::<u64>()
     }
 
+    /// Gives up what is inside.
+    pub(crate) fn take(&mut self) -> Vec<(Instant, u32)> {
+        self.octets = 0;
+        self.inside.drain(..).collect()
+    }
+
     /// The most octets that were ever inside at once.
     pub(crate) fn max_octets(&self) -> u64 {
         self.max_octets

@@ -151,6 +151,25 @@ proptest! {
         }
     }
 
+    /// At a rate that loses no fraction of a nanosecond, since that is not handed over.
+    #[test]
+    fn a_link_replaced_by_its_like_goes_on_as_if_it_were_the_same(
+        limit in 0u64..20_000, offers in arrivals(), replaced in 0usize..80,
+    ) {
+        let new = || Bottleneck::new(rate(1_000_000_000), Buffer::Bytes(limit));
+        let (mut kept, mut changed) = (new(), new());
+        for (index, (ns, len)) in offers.into_iter().enumerate() {
+            if index == replaced {
+                let waiting = Hop::<Parcel>::hand_over(&mut changed);
+                prop_assert_eq!(Hop::<Parcel>::backlog(&changed, at(ns)), 0);
+                changed = new();
+                Hop::<Parcel>::take_over(&mut changed, &waiting);
+            }
+            prop_assert_eq!(format!("{:?}", offer(&mut kept, ns, len)), format!("{:?}", offer(&mut changed, ns, len)));
+            prop_assert_eq!(Hop::<Parcel>::backlog(&kept, at(ns)), Hop::<Parcel>::backlog(&changed, at(ns)));
+        }
+    }
+
     #[test]
     fn wide_and_narrow_division_agree(bps in 1u64.., len: u32, fraction: u64) {
         let serialiser = Serialiser { fraction: fraction % bps, ..Serialiser::new(rate(bps)) };

@@ -82,26 +82,50 @@ fn what_is_on_its_way_when_the_path_changes_arrives_as_it_would_have() {
 }
 
 #[test]
-fn paths_of_the_past_are_counted_with_the_rest() {
+fn a_changed_bottleneck_goes_on_behind_what_waits_at_its_own_pace() {
     let mut pool = Pool::default();
-    let narrow = PathSpec {
-        rate: Rate::from_bits_per_sec(8_000),
-        buffer: Buffer::Packets(2),
+    // A packet of 40 octets takes 40 ms before the change and 20 ms after it.
+    let rate = |bps| PathSpec {
+        rate: Rate::from_bits_per_sec(bps),
+        buffer: Buffer::Packets(4),
         ..PathSpec::ideal(Duration::ZERO)
     };
-    let mut direction = Direction::new(Way::Ba, &narrow, 7);
-    for change in 0..3 {
-        for number in 0..5 {
-            let parcel = parcel(&mut pool, number);
-            direction.offer(ms(change * 10), parcel, &mut pool);
+    let mut direction = Direction::new(Way::Ba, &rate(8_000), 7);
+    let offer = |direction: &mut Direction, pool: &mut Pool<Datagram>, numbers: std::ops::Range<u16>| {
+        for number in numbers {
+            let parcel = parcel(pool, number);
+            direction.offer(ms(0), parcel, pool);
         }
-        direction.change(&narrow);
+    };
+    offer(&mut direction, &mut pool, 0..2);
+    direction.change(&rate(16_000));
+    offer(&mut direction, &mut pool, 2..5);
+    let report = direction.report(ms(0));
+    assert_eq!((report.path.offered, report.path.dropped.tail, report.in_flight), (5, 1, 4), "the buffer holds four");
+    assert_eq!((report.backlog_octets, report.path.max_backlog_octets), (160, 160));
+    let expected = [(ms(40), 0), (ms(80), 1), (ms(100), 2), (ms(120), 3)];
+    assert_eq!(arrivals(&mut direction, &mut pool, ms(1_000)), expected);
+    let report = direction.report(ms(1_000));
+    assert_eq!((report.path.delivered, report.in_flight, report.backlog_octets), (4, 0, 0));
+}
+
+#[test]
+fn paths_of_the_past_are_counted_with_the_rest() {
+    let mut pool = Pool::default();
+    let (slow, fast) = (lossy(50), PathSpec::ideal(Duration::from_millis(1)));
+    let mut direction = Direction::new(Way::Ba, &slow, 7);
+    for change in 0..3 {
+        for number in 0..100 {
+            let parcel = parcel(&mut pool, number);
+            direction.offer(ms(change), parcel, &mut pool);
+        }
+        direction.change(if change == 0 { &slow } else { &fast });
     }
-    let report = direction.report(ms(20));
-    assert_eq!((report.path.offered, report.path.dropped.tail, report.in_flight), (15, 9, 6));
-    assert_eq!((report.path.max_backlog_octets, report.path.offered_octets), (80, 600));
-    assert_eq!(report.backlog_octets, 6 * 40, "each packet takes 40 ms");
+    let report = direction.report(ms(2));
+    let lost = report.path.dropped.loss;
+    assert!((1..30).contains(&lost));
+    assert_eq!((report.path.offered, report.path.offered_octets, report.in_flight), (300, 12_000, 300 - lost));
     arrivals(&mut direction, &mut pool, ms(1_000));
     let report = direction.report(ms(1_000));
-    assert_eq!((report.path.delivered, report.in_flight, report.backlog_octets), (6, 0, 0));
+    assert_eq!((report.path.delivered, report.in_flight), (300 - lost, 0));
 }
