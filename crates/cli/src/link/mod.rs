@@ -249,7 +249,8 @@ impl Running {
             if signal.ssi_signo != Signal::SIGUSR1 as u32 {
                 return Ok(Told::Stop);
             }
-            output::write(&format!("{}\n", self.stats()?))?;
+            let stats = self.stats()?;
+            self.view.aside(|| output::write(&format!("{stats}\n")))?;
         }
         Ok(Told::GoOn)
     }
@@ -293,6 +294,6 @@ fn warn(scheduling: Scheduling) {
     };
     anstream::eprintln!(
         "warning: the link runs {how}; SCHED_DEADLINE needs CAP_SYS_NICE (root, or `setcap cap_sys_nice+ep`) and room \
-         for 90 % of a processor"
+         for 45 % of a processor"
     );
 }

@@ -45,6 +45,7 @@ fn direction(report: &DirectionReport) -> Value {
 
 /// A line for each direction on a terminal; nothing elsewhere.
 pub struct View {
+    screen: MultiProgress,
     lines: Option<[ProgressBar; 2]>,
     before: LinkReport,
 }
@@ -52,14 +53,14 @@ pub struct View {
 impl View {
     /// Draws on stderr.
     pub fn new() -> Self {
+        let screen = MultiProgress::new();
         let lines = std::io::stderr().is_terminal().then(|| {
-            let screen = MultiProgress::new();
             ["a→b", "b→a"].map(|name| {
                 let style = ProgressStyle::with_template("{prefix} {msg}").expect("the template is right");
                 screen.add(ProgressBar::new_spinner().with_style(style).with_prefix(name))
             })
         });
-        Self { lines, before: LinkReport::default() }
+        Self { screen, lines, before: LinkReport::default() }
     }
 
     /// Whether anybody looks.
@@ -77,6 +78,11 @@ impl View {
             line.tick();
         }
         self.before = report;
+    }
+
+    /// Makes room on the terminal for something else to be written.
+    pub fn aside<T>(&self, write: impl FnOnce() -> T) -> T {
+        self.screen.suspend(write)
     }
 
     /// Leaves the terminal as it was.

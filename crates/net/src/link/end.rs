@@ -6,6 +6,7 @@ use crate::tun::Tun;
 use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::fd::BorrowedFd;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Packets that the kernel may keep for a link that is late: at a gigabit a second, and 1500 octets each, 0.8 s.
 const QUEUE: u32 = 65_536;
@@ -21,9 +22,7 @@ pub(super) struct End {
     name: String,
     // The device goes before the namespace that it is in.
     device: Tun,
-    counters: File,
-    /// Packets dropped before the link was there, by a device that is older than it.
-    dropped_before: u64,
+    ring: Arc<Ring>,
     /// Packets that the kernel did not take.
     pub(super) refused: u64,
     /// Frames that were no packets.
@@ -48,19 +47,8 @@ impl End {
     fn make(end: &LinkEnd) -> Result<Self, LinkError> {
         let name = end.device.clone();
         let device = Tun::create_for_link(&name, end.mtu, &end.addresses, QUEUE)?;
-        let cannot = |source| LinkError::Counters { device: name.clone(), source };
-        let mut counters = File::open(COUNTERS).map_err(cannot)?;
-        let dropped_before = dropped(&mut counters, &name).map_err(cannot)?;
-        Ok(Self {
-            title: end.to_string(),
-            name,
-            device,
-            counters,
-            dropped_before,
-            refused: 0,
-            unreadable: 0,
-            _namespace: None,
-        })
+        let ring = Arc::new(Ring::of(&name).map_err(|source| LinkError::Counters { device: name.clone(), source })?);
+        Ok(Self { title: end.to_string(), name, device, ring, refused: 0, unreadable: 0, _namespace: None })
     }
 
     pub(super) fn title(&self) -> &str {
@@ -94,10 +82,35 @@ impl End {
         }
     }
 
-    /// Packets that found the device's queue full since the link is there.
-    pub(super) fn ring_drops(&mut self) -> u64 {
+    /// The device's queue, for whoever asks.
+    pub(super) fn ring(&self) -> Arc<Ring> {
+        self.ring.clone()
+    }
+}
+
+/// What the kernel counts of a device's queue; read by who wants to know, not by the link's thread.
+#[derive(Debug)]
+pub(super) struct Ring {
+    device: String,
+    /// Of the namespace that the device is in, whoever reads it.
+    counters: Mutex<File>,
+    /// Packets dropped before the link was there, by a device that is older than it.
+    dropped_before: u64,
+}
+
+impl Ring {
+    /// Of a device in the calling thread's namespace.
+    fn of(device: &str) -> io::Result<Self> {
+        let mut counters = File::open(COUNTERS)?;
+        let dropped_before = dropped(&mut counters, device)?;
+        Ok(Self { device: device.to_owned(), counters: Mutex::new(counters), dropped_before })
+    }
+
+    /// Packets that found the queue full since the link is there.
+    pub(super) fn drops(&self) -> u64 {
+        let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
         // The file was read before; a device that somebody has removed since counts nothing any more.
-        dropped(&mut self.counters, &self.name).map_or(0, |dropped| dropped.saturating_sub(self.dropped_before))
+        dropped(&mut counters, &self.device).map_or(0, |dropped| dropped.saturating_sub(self.dropped_before))
     }
 }
 

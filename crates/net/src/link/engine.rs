@@ -77,9 +77,10 @@ impl Link {
             Ok::<_, LinkError>(Lane { end: End::open(end)?, direction: Direction::new(way, spec, config.seed) })
         };
         let lanes = [lane(Way::Ab, &config.a, &config.ab)?, lane(Way::Ba, &config.b, &config.ba)?];
+        let rings = lanes.each_ref().map(|lane| lane.end.ring());
         Ok(Self {
             lanes,
-            inbox: Inbox::new().map_err(LinkError::Wait)?,
+            inbox: Inbox::new(rings).map_err(LinkError::Wait)?,
             boxes: Pool::default(),
             frame: vec![0; FRAME].into(),
             clock: MonotonicClock::default(),
@@ -125,7 +126,7 @@ impl Link {
             }
         }
         drop(raised);
-        let report = self.report();
+        let report = self.handle().with_rings(self.report());
         let captured = self.capture.take().map_or_else(Captured::default, Capture::finish);
         Ok(LinkReport { captured, ..report })
     }
@@ -210,9 +211,10 @@ impl Link {
         Ok(())
     }
 
+    /// All but what the devices' queues dropped.
     fn report(&mut self) -> LinkReport {
         let now = self.clock.now();
-        let [a, b] = &mut self.lanes;
+        let [a, b] = &self.lanes;
         LinkReport {
             elapsed: now.since(self.began),
             scheduling: self.scheduling,
@@ -225,11 +227,6 @@ impl Link {
 }
 
 /// What became of the packets that come from one lane's end and go to another end.
-fn report(now: Instant, from: &mut Lane, to: &End) -> DirectionReport {
-    DirectionReport {
-        ring_drops: from.end.ring_drops(),
-        unreadable: from.end.unreadable,
-        refused: to.refused,
-        ..from.direction.report(now)
-    }
+fn report(now: Instant, from: &Lane, to: &End) -> DirectionReport {
+    DirectionReport { unreadable: from.end.unreadable, refused: to.refused, ..from.direction.report(now) }
 }

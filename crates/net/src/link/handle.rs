@@ -1,6 +1,7 @@
 //! Talking to a link from other threads while it runs.
 
 use super::direction::Way;
+use super::end::Ring;
 use super::report::LinkReport;
 use netem::PathSpec;
 use nix::errno::Errno;
@@ -26,6 +27,8 @@ pub(super) enum Request {
 pub struct LinkHandle {
     requests: Sender<Request>,
     bell: Arc<EventFd>,
+    /// At end a and end b.
+    rings: [Arc<Ring>; 2],
 }
 
 impl LinkHandle {
@@ -43,7 +46,13 @@ impl LinkHandle {
     pub fn report(&self) -> Option<LinkReport> {
         let (answer, told) = mpsc::channel();
         self.ask(Request::Report(answer));
-        told.recv().ok()
+        told.recv().ok().map(|report| self.with_rings(report))
+    }
+
+    /// The rest of a report, which the link's thread has no time for.
+    pub(super) fn with_rings(&self, mut report: LinkReport) -> LinkReport {
+        [report.ab.ring_drops, report.ba.ring_drops] = self.rings.each_ref().map(|ring| ring.drops());
+        report
     }
 
     /// A link that has ended needs nothing any more.
@@ -63,10 +72,10 @@ pub(super) struct Inbox {
 }
 
 impl Inbox {
-    pub(super) fn new() -> io::Result<Self> {
+    pub(super) fn new(rings: [Arc<Ring>; 2]) -> io::Result<Self> {
         let bell = Arc::new(EventFd::from_flags(EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK)?);
         let (sender, requests) = mpsc::channel();
-        Ok(Self { requests, handle: LinkHandle { requests: sender, bell } })
+        Ok(Self { requests, handle: LinkHandle { requests: sender, bell, rings } })
     }
 
     pub(super) fn handle(&self) -> LinkHandle {

@@ -66,15 +66,16 @@ impl Raised {
     /// Raises the calling thread as far as it may be raised.
     pub fn new(share: Share) -> Self {
         let before = get();
-        let deadline = sched_attr {
+        let deadline = |runtime| sched_attr {
             sched_policy: libc::SCHED_DEADLINE as u32,
-            sched_runtime: share.runtime(),
+            sched_runtime: runtime,
             sched_deadline: PERIOD,
             sched_period: PERIOD,
             ..ordinary()
         };
         let fifo = sched_attr { sched_policy: libc::SCHED_FIFO as u32, sched_priority: FIFO_PRIORITY, ..ordinary() };
-        let now = if set(&deadline) {
+        // Where others have most of the processors' time already, half is better than to be put aside.
+        let now = if set(&deadline(share.runtime())) || set(&deadline(share.runtime() / 2)) {
             Scheduling::Deadline
         } else if set(&fifo) {
             Scheduling::Fifo
