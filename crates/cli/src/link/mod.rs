@@ -114,6 +114,12 @@ fn emulate(args: &LinkArgs) -> Result<(), Failure> {
     paths.change(args.directions.ab.as_deref(), args.directions.ba.as_deref())?;
     let [(_, ab), (_, ba)] = paths.specs()?;
     let until = args.lasting.as_deref().map(lasting).transpose()?.map(|lasting| Instant::now() + lasting);
+    if a.namespace == b.namespace {
+        anstream::eprintln!(
+            "warning: both ends are in one namespace, where the kernel hands packets between its own addresses over without \
+             the link; give one end `ns=NAME`"
+        );
+    }
     // Signals are redirected before any thread is started.
     let signals = signals().map_err(|error| Failure::Failed(format!("signals: {error}")))?;
     let names = format!("{a}, {b}");

@@ -98,6 +98,24 @@ impl Kernel {
         send_at(pace, Sent { from, to, next: before.next })
     }
 
+    /// Sends so many datagrams of this size in one call; what arrives.
+    pub fn send_train(&self, to: &Self, count: u8, size: usize) -> Vec<Vec<u8>> {
+        let (here, there) = (SocketAddr::new(self.address, 0), SocketAddr::new(to.address, 0));
+        let receiver = to.inside(|| UdpSocket::bind(there).unwrap());
+        let sender = self.inside(|| UdpSocket::bind(here).unwrap());
+        setsockopt(&sender, sockopt::UdpGsoSegment, &(size as i32)).unwrap();
+        let train: Vec<u8> = (0..count).flat_map(|index| vec![index; size]).collect();
+        sender.send_to(&train, receiver.local_addr().unwrap()).unwrap();
+        receiver.set_read_timeout(Some(PATIENCE)).unwrap();
+        let next = |_| {
+            let mut octets = vec![0; train.len()];
+            let len = receiver.recv(&mut octets).expect("a datagram is missing");
+            octets.truncate(len);
+            octets
+        };
+        (0..count).map(next).collect()
+    }
+
     /// Sends a stream; how many octets came and were the right ones.
     pub fn stream(&self, to: &Self, bytes: u64) -> u64 {
         let (here, there) = (SocketAddr::new(self.address, 0), SocketAddr::new(to.address, 0));

@@ -126,6 +126,18 @@ fn a_stream_between_two_kernels_arrives_whole(addresses: [&str; 2], paths: &str)
     report.assert_nothing_lost_by_the_host();
 }
 
+/// What QUIC does: one call hands the kernel a train of datagrams, and the device gets it whole.
+#[test]
+fn a_train_of_datagrams_arrives_in_single_ones() {
+    let link = Emulator::start(V4, "--ab delay=1ms --ba delay=1ms");
+    let received = link.a.send_train(&link.b, 40, 1_000);
+    let expected: Vec<Vec<u8>> = (0..40).map(|index| vec![index; 1_000]).collect();
+    assert!(received == expected, "{} datagrams came", received.len());
+    let report = link.stop();
+    assert_eq!((report.number("/ab/offered"), report.number("/ab/offered_bytes")), (40, 40 * 1_028));
+    report.assert_nothing_lost_by_the_host();
+}
+
 /// An independent reader sees every packet twice, the second time ten milliseconds later or more, with checksums that are
 /// right although the kernels left them to their devices.
 #[test]
