@@ -33,9 +33,10 @@ pub enum NamespaceError {
     /// None of this name is there.
     #[error("there is no network namespace `{0}`: make it with `ip netns add {0}`")]
     NotFound(String),
-    /// CAP_SYS_ADMIN is missing.
+    /// CAP_SYS_ADMIN is missing, or CAP_NET_ADMIN, without which nothing can be set up inside.
     #[error(
-        "{step} the network namespace `{name}` needs CAP_SYS_ADMIN: run as root; a container has to be given it, too"
+        "{step} the network namespace `{name}` needs CAP_SYS_ADMIN and CAP_NET_ADMIN: run as root; a \
+         container has to be given them, too"
     )]
     NoPrivilege {
         /// The namespace.
