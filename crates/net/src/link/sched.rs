@@ -11,7 +11,7 @@ use libc::{SCHED_FLAG_RESET_ON_FORK, SYS_sched_getattr, SYS_sched_setattr, c_lon
 /// How a thread is scheduled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Scheduling {
-    /// SCHED_DEADLINE: a part of every 5 ms is its own.
+    /// SCHED_DEADLINE: a part of every period is its own.
     Deadline,
     /// SCHED_FIFO: before ordinary threads, but put aside for them at times.
     Fifo,
@@ -36,22 +36,22 @@ impl Scheduling {
 pub enum Share {
     /// Almost all of one: 4.5 of every 5 ms.
     Link,
-    /// A third, so that a link and the stacks at both of its ends have room on two processors.
+    /// Less than half, so that a link and the stacks at both of its ends have room on two processors: 0.45 of every
+    /// millisecond. The period is short because who has used up its part waits for the rest of it, and congestion controls
+    /// take a gap of 2 ms between acknowledgements for news.
     Stack,
 }
 
 impl Share {
-    /// What SCHED_DEADLINE promises, nanoseconds.
-    const fn runtime(self) -> u64 {
+    /// What SCHED_DEADLINE promises, and in which period, nanoseconds.
+    const fn runtime_and_period(self) -> (u64, u64) {
         match self {
-            Self::Link => 4_500_000,
-            Self::Stack => 1_600_000,
+            Self::Link => (4_500_000, 5_000_000),
+            Self::Stack => (450_000, 1_000_000),
         }
     }
 }
 
-/// In every so many nanoseconds.
-const PERIOD: u64 = 5_000_000;
 /// In the middle of SCHED_FIFO's 1 to 99: behind what the kernel itself runs there.
 const FIFO_PRIORITY: u32 = 50;
 
@@ -66,16 +66,17 @@ impl Raised {
     /// Raises the calling thread as far as it may be raised.
     pub fn new(share: Share) -> Self {
         let before = get();
+        let (most, period) = share.runtime_and_period();
         let deadline = |runtime| sched_attr {
             sched_policy: libc::SCHED_DEADLINE as u32,
             sched_runtime: runtime,
-            sched_deadline: PERIOD,
-            sched_period: PERIOD,
+            sched_deadline: period,
+            sched_period: period,
             ..ordinary()
         };
         let fifo = sched_attr { sched_policy: libc::SCHED_FIFO as u32, sched_priority: FIFO_PRIORITY, ..ordinary() };
         // Where others have most of the processors' time already, half is better than to be put aside.
-        let now = if set(&deadline(share.runtime())) || set(&deadline(share.runtime() / 2)) {
+        let now = if set(&deadline(most)) || set(&deadline(most / 2)) {
             Scheduling::Deadline
         } else if set(&fifo) {
             Scheduling::Fifo
