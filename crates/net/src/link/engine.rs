@@ -25,7 +25,8 @@ use std::time::Duration as StdDuration;
 /// Room for the longest frame: a header, and 65,535 octets of IP.
 const FRAME: usize = 1 << 17;
 
-/// Frames read from a device before departures get their turn again: a flood of small packets must not hold up the rest.
+/// Frames read from a device, and packets written to it, before the rest gets its turn again: neither a flood of small packets
+/// nor one direction's train may hold up the other's.
 const BATCH: usize = 32;
 
 /// The ends by number.
@@ -57,11 +58,11 @@ struct Lane {
     direction: Direction,
 }
 
-/// What a look at the devices left to do.
+/// Whether there may be more to do at once.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rest {
-    Nothing,
-    Frames,
+    None,
+    Some,
 }
 
 impl Link {
@@ -118,17 +119,21 @@ impl Link {
         // Of no consequence where it is refused: real-time threads have no slack.
         let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK_NS);
         self.began = self.clock.now();
-        while self.answer() {
-            self.deliver();
-            let rest = self.collect()?;
-            if rest == Rest::Nothing {
-                self.wait()?;
-            }
-        }
+        let ended = self.carry();
         drop(raised);
         let report = self.handle().with_rings(self.report());
         let captured = self.capture.take().map_or_else(Captured::default, Capture::finish);
-        Ok(LinkReport { captured, ..report })
+        ended.map(|()| LinkReport { captured, ..report })
+    }
+
+    /// Carries packets until it is asked to stop.
+    fn carry(&mut self) -> Result<(), LinkError> {
+        while self.answer() {
+            if [self.deliver(), self.collect()?] == [Rest::None, Rest::None] {
+                self.wait()?;
+            }
+        }
+        Ok(())
     }
 
     /// Does what was asked for; whether the link goes on.
@@ -150,13 +155,15 @@ impl Link {
         self.lanes[way as usize].direction.change(spec);
     }
 
-    /// Writes what is due.
-    fn deliver(&mut self) {
+    /// Writes what is due, up to a batch to each device.
+    fn deliver(&mut self) -> Rest {
+        let mut rest = Rest::None;
         let [a, b] = &mut self.lanes;
         for (direction, to, number) in [(&mut a.direction, &mut b.end, B), (&mut b.direction, &mut a.end, A)] {
-            loop {
+            for _ in 0..BATCH {
                 let now = self.clock.now();
                 let Some((due, packet)) = direction.poll(now, &mut self.boxes) else { break };
+                rest = Rest::Some;
                 to.write(packet.frame());
                 self.lateness.record(now.since(due));
                 if let Some(capture) = &mut self.capture {
@@ -165,11 +172,12 @@ impl Link {
                 self.boxes.put_back(packet);
             }
         }
+        rest
     }
 
     /// Reads what the devices have, up to a batch each.
     fn collect(&mut self) -> Result<Rest, LinkError> {
-        let mut rest = Rest::Nothing;
+        let mut rest = Rest::None;
         for (number, Lane { end, direction }) in self.lanes.iter_mut().enumerate() {
             for _ in 0..BATCH {
                 let Some(len) = end.read(&mut self.frame)? else { break };
@@ -181,7 +189,7 @@ impl Link {
                     direction.offer(now, packet, boxes);
                 });
                 end.unreadable += u64::from(read.is_err());
-                rest = Rest::Frames;
+                rest = Rest::Some;
             }
         }
         Ok(rest)
