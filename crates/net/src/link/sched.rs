@@ -67,7 +67,7 @@ impl Raised {
     pub fn new(share: Share) -> Self {
         let before = get();
         let (most, period) = share.runtime_and_period();
-        let deadline = |runtime| sched_attr {
+        let deadline = |runtime, period| sched_attr {
             sched_policy: libc::SCHED_DEADLINE as u32,
             sched_runtime: runtime,
             sched_deadline: period,
@@ -75,8 +75,9 @@ impl Raised {
             ..ordinary()
         };
         let fifo = sched_attr { sched_policy: libc::SCHED_FIFO as u32, sched_priority: FIFO_PRIORITY, ..ordinary() };
-        // Where others have most of the processors' time already, half is better than to be put aside.
-        let now = if set(&deadline(most)) || set(&deadline(most / 2)) {
+        // Where others have most of the processors' time already, half is better than to be put aside; in short periods, since
+        // half of a long one is a long time to wait.
+        let now = if set(&deadline(most, period)) || set(&deadline(most / 10, period / 5)) {
             Scheduling::Deadline
         } else if set(&fifo) {
             Scheduling::Fifo
