@@ -1,6 +1,7 @@
 //! The local socket by which a running link is changed and asked: a line of words in, a line of JSON or an error out.
 //!
-//! Each link has a socket of its own in [`DIRECTORY`], named after its process; whoever names none means the only one.
+//! Each link has a socket of its own in a directory of its user's, named after its process; whoever names none means the only
+//! one there.
 
 use crate::failure::Failure;
 use std::fs::Permissions;
@@ -11,8 +12,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where sockets are unless `--control` says otherwise.
-const DIRECTORY: &str = "/run";
+/// Names of sockets unless `--control` says otherwise.
 const PREFIX: &str = "longhaul-link-";
 const SUFFIX: &str = ".sock";
 
@@ -34,7 +34,7 @@ impl Control {
     /// # Errors
     /// When the path cannot be used, or another link listens there.
     pub fn listen(path: Option<&Path>) -> Result<Self, Failure> {
-        let own = || Path::new(DIRECTORY).join(format!("{PREFIX}{}{SUFFIX}", std::process::id()));
+        let own = || directory().join(format!("{PREFIX}{}{SUFFIX}", std::process::id()));
         let path = path.map_or_else(own, Path::to_owned);
         let cannot = |error| {
             let path = path.display();
@@ -117,8 +117,15 @@ pub fn ask(path: Option<&Path>, request: &str) -> Result<String, Failure> {
     }
 }
 
+/// Where the system keeps what belongs to running programs: root's, or the user's own.
+fn directory() -> PathBuf {
+    let of_user = || std::env::var_os("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
+    if nix::unistd::geteuid().is_root() { PathBuf::from("/run") } else { of_user() }
+}
+
 fn the_only_one() -> Result<PathBuf, Failure> {
-    let entries = std::fs::read_dir(DIRECTORY).into_iter().flatten().flatten();
+    let directory = directory();
+    let entries = std::fs::read_dir(&directory).into_iter().flatten().flatten();
     let is_ours = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         name.starts_with(PREFIX) && name.ends_with(SUFFIX) && !is_stale(path)
@@ -126,7 +133,8 @@ fn the_only_one() -> Result<PathBuf, Failure> {
     let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_ours).collect();
     match found.len() {
         0 => Err(Failure::usage(format!(
-            "no link is running that keeps its socket in {DIRECTORY}; start one, or name its socket with --control PATH"
+            "no link is running that keeps its socket in {}; start one, or name its socket with --control PATH",
+            directory.display()
         ))),
         1 => Ok(found.remove(0)),
         _ => {

@@ -34,7 +34,7 @@ pub struct LinkArgs {
     #[command(subcommand)]
     command: Option<LinkCommand>,
     /// One end: dev=NAME,addr=ADDRESS/PREFIX and, if wanted, ns=NAMESPACE, more addr=, mtu=BYTES. The device is created, and
-    /// so is the namespace unless it is there; what was created is removed at the end.
+    /// so is the namespace unless it is there; what was created is removed at the end. IPv6 is off where no IPv6 address is given.
     #[arg(long, value_name = "KEY=VALUE,…", required = true)]
     a: Option<String>,
     /// The other end.
@@ -51,7 +51,7 @@ pub struct LinkArgs {
     /// Write what passes both ends to a file, as pcapng.
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
-    /// Where to listen for `link set` and `link stats` [default: /run/longhaul-link-PID.sock].
+    /// Where to listen for `link set` and `link stats` [default: longhaul-link-PID.sock in /run, or in XDG_RUNTIME_DIR unless root].
     #[arg(long, value_name = "PATH")]
     control: Option<PathBuf>,
 }
