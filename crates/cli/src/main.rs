@@ -7,6 +7,7 @@
 mod ab;
 mod experiments;
 mod failure;
+mod fidelity;
 mod link;
 mod netns_backend;
 mod output;
@@ -33,6 +34,8 @@ struct Cli {
 enum Command {
     /// Compare TCPs over an emulated path, in virtual or in real time.
     Ab(Box<ab::AbArgs>),
+    /// Compare the simulator with real time, cell by cell.
+    Fidelity(fidelity::FidelityArgs),
     /// List the built-in experiments.
     Experiments,
     /// Show which TCPs there are, one in full, or in what two differ.
@@ -50,6 +53,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Ab(args) => ab::run(&args),
+        Command::Fidelity(args) => fidelity::run(&args),
         Command::Experiments => experiments::run(),
         Command::Profiles(args) => crate::profiles::run(&args),
         Command::Serve(args) => serve::run(&args).map_err(Failure::from),
