@@ -4,7 +4,7 @@
 //! is plain data, so that a profile can name every leaf and two profiles can be compared leaf by leaf.
 
 use crate::avoidance::{Avoidance, Cubic, Reno};
-pub use crate::avoidance::{CubicConfig, FastConvergence, RenoConfig, SsthreshBase};
+pub use crate::avoidance::{CubicConfig, FastConvergence, RenoConfig, RenoGrowth, SsthreshBase, Undone};
 use crate::control::CongestionControl;
 use crate::loss_based::LossBased;
 use crate::pacing::WindowPacing;
@@ -189,6 +189,8 @@ impl CcConfig {
             AvoidanceConfig::Cubic(cubic) => {
                 need(is_open(cubic.beta), "cc.avoidance.beta", BETA);
                 need(is_steepness(cubic.c), "cc.avoidance.c", "must be between 0.001 and 1, with at most six decimals");
+                let divisor = cubic.blind_divisor.unwrap_or(1);
+                need((1..=100).contains(&divisor), "cc.avoidance.blind_divisor", "must be from 1 to 100, or none");
             }
         }
         if let PacingConfig::Window { slow_start_percent, avoidance_percent, quantum_segments } = self.pacing {

@@ -21,7 +21,7 @@ mod testing;
 pub use algo::{
     AvoidanceConfig, CcConfig, ClassicConfig, CssConfig, CubicConfig, CwndValidation, DelayIncreaseConfig, Detection,
     FastConvergence, GrowthCount, HystartConfig, HystartPpConfig, IdleRestart, LssConfig, PacingConfig, RenoConfig,
-    SlowStartConfig, SsthreshBase, build,
+    RenoGrowth, SlowStartConfig, SsthreshBase, Undone, build,
 };
 pub use avoidance::Avoidance;
 pub use control::{CcNote, CongestionControl, Pacing, Snapshot};

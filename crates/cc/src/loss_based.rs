@@ -15,7 +15,7 @@
 //! * Undo brings back everything saved before the first reduction of the episode, except that a window that has meanwhile
 //!   grown beyond the saved one stays (RFC 9438 §4.9). If it has also outgrown the slow start that was interrupted, only
 //!   `ssthresh` comes back, and avoidance goes on as it is. A mark is never undone, and since undoing a loss before it
-//!   would undo it too, it makes what was saved void.
+//!   would undo it too, it makes what was saved void. An avoidance that begins anew after an undo keeps what it made of the signal.
 
 use crate::avoidance::Avoidance;
 use crate::control::{CcNote, CongestionControl, Pacing, Snapshot};
@@ -336,6 +336,10 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
             let told = present.untold != Some(Untold::Exited);
             prior.untold = (told && prior.slow_starting()).then_some(Untold::Resumed);
             prior.slow_start.on_undo();
+            if present.avoidance.begins_anew_after_undo() {
+                prior.avoiding = Avoiding::NotYet;
+                core::mem::swap(&mut prior.avoidance, &mut present.avoidance);
+            }
             *present = prior;
         }
         self.repace(None);

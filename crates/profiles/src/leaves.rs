@@ -8,7 +8,7 @@ use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
 use cc::{
     AvoidanceConfig, CubicConfig, CwndValidation, Detection, FastConvergence, GrowthCount, HystartConfig,
-    HystartPpConfig, IdleRestart, PacingConfig, RenoConfig, SlowStartConfig, SsthreshBase,
+    HystartPpConfig, IdleRestart, PacingConfig, RenoConfig, RenoGrowth, SlowStartConfig, SsthreshBase, Undone,
 };
 use recovery::rto::MaxBound;
 use recovery::rtt::{RttGains, RttVariation, SynEcho};
@@ -83,6 +83,11 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("cc.avoidance.c", Share, |c| cubic(c).map(|cubic| Place::Share(&mut cubic.c))),
     choice!("cc.avoidance.fast_convergence", |c| cubic(c).map(|cubic| &mut cubic.fast_convergence),
         "off" => FastConvergence::Off, "on" => FastConvergence::On),
+    choice!("cc.avoidance.undone", |c| cubic(c).map(|cubic| &mut cubic.undone),
+        "resumed" => Undone::Resumed, "anew" => Undone::Anew),
+    choice!("cc.avoidance.reno_growth", |c| cubic(c).map(|cubic| &mut cubic.reno_growth),
+        "one_beyond_prior" => RenoGrowth::OneBeyondPrior, "steady" => RenoGrowth::Steady),
+    quantity!("cc.avoidance.blind_divisor", Count, |c| cubic(c).map(|cubic| Place::MaybeU32(&mut cubic.blind_divisor))),
     choice!("cc.avoidance.ssthresh_base", |c| Some(ssthresh_base(c)),
         "flight_size" => SsthreshBase::FlightSize, "cwnd" => SsthreshBase::Cwnd),
     kind!("cc.pacing.kind", |c| c.cc.pacing,

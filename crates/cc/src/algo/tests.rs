@@ -73,6 +73,8 @@ fn with_pacing(slow_start_percent: u32, avoidance_percent: u32, quantum_segments
 #[test_case(with_hystart(|c| c.low_window_segments = 1), "cc.slow_start.low_window_segments"; "hystart at one segment")]
 #[test_case(with_lss(|c| c.tail.low_window_segments = 1), "cc.slow_start.low_window_segments"; "lss at one segment")]
 #[test_case(with_hystart(|c| c.ack_delta = Duration::ZERO), "cc.slow_start.ack_delta")]
+#[test_case(with_cubic(|c| c.blind_divisor = Some(0)), "cc.avoidance.blind_divisor"; "growth without bound")]
+#[test_case(with_cubic(|c| c.blind_divisor = Some(101)), "cc.avoidance.blind_divisor"; "hardly any growth")]
 #[test_case(with_hystart(|c| c.train_exit_percent = 99), "cc.slow_start.train_exit_percent")]
 #[test_case(with_hystart(|c| c.delay.eta_divisor = 0), "cc.slow_start.eta_divisor")]
 #[test_case(with_css(|c| c.delay.min_eta = Duration::ZERO), "cc.slow_start.min_eta"; "no margin")]
@@ -128,10 +130,22 @@ fn any_avoidance() -> impl Strategy<Value = AvoidanceConfig> {
     let reno = (any_beta(), any_base())
         .prop_map(|(beta, ssthresh_base)| AvoidanceConfig::Reno(RenoConfig { beta, ssthresh_base }));
     let convergence = prop_oneof![Just(FastConvergence::On), Just(FastConvergence::Off)];
-    let cubic =
-        (any_beta(), 1..=1_000_u64, convergence, any_base()).prop_map(|(beta, c, fast_convergence, ssthresh_base)| {
-            AvoidanceConfig::Cubic(CubicConfig { beta, c: fraction(c, 1_000), fast_convergence, ssthresh_base })
-        });
+    let undone = prop_oneof![Just(Undone::Resumed), Just(Undone::Anew)];
+    let growth = prop_oneof![Just(RenoGrowth::OneBeyondPrior), Just(RenoGrowth::Steady)];
+    let choices = (convergence, any_base(), undone, growth, proptest::option::of(1..=100_u32));
+    let cubic = (any_beta(), 1..=1_000_u64, choices).prop_map(|(beta, c, choices)| {
+        let (fast_convergence, ssthresh_base, undone, reno_growth, blind_divisor) = choices;
+        let c = fraction(c, 1_000);
+        AvoidanceConfig::Cubic(CubicConfig {
+            beta,
+            c,
+            fast_convergence,
+            ssthresh_base,
+            undone,
+            reno_growth,
+            blind_divisor,
+        })
+    });
     prop_oneof![reno, cubic, Just(AvoidanceConfig::default())]
 }
 

@@ -25,6 +25,13 @@ pub struct CubicConfig {
     pub fast_convergence: FastConvergence,
     /// What β is applied to.
     pub ssthresh_base: SsthreshBase,
+    /// Where the cubic stands after a reduction that proved spurious.
+    pub undone: Undone,
+    /// How fast Reno's window grows, beside which the cubic's is measured.
+    pub reno_growth: RenoGrowth,
+    /// As long as no loss has shown how much the path takes, the window grows by at least this part of itself in a round
+    /// trip: the divisor; `None` to leave it to the cubic.
+    pub blind_divisor: Option<u32>,
 }
 
 impl Default for CubicConfig {
@@ -39,8 +46,29 @@ impl Default for CubicConfig {
             c: ratio(4, 10),
             fast_convergence: FastConvergence::On,
             ssthresh_base: SsthreshBase::FlightSize,
+            undone: Undone::Resumed,
+            reno_growth: RenoGrowth::OneBeyondPrior,
+            blind_divisor: None,
         }
     }
+}
+
+/// How fast the estimate of Reno's window grows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RenoGrowth {
+    /// By α segments a round trip, and by one from `cwnd_prior` on (RFC 9438 §4.3).
+    OneBeyondPrior,
+    /// By α segments throughout.
+    Steady,
+}
+
+/// What becomes of the cubic when a reduction is undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undone {
+    /// It goes on where it was (RFC 9438 §4.9.1).
+    Resumed,
+    /// Window and `ssthresh` come back, but a new epoch begins, with the window that was reduced as its plateau.
+    Anew,
 }
 
 //= specs/rfc9438.md#fast-convergence
@@ -96,14 +124,42 @@ impl Fraction {
     }
 }
 
+/// The configuration's choices between two, in one octet: every connection carries them.
+#[derive(Clone, Copy, Debug)]
+struct Choices(u8);
+
+impl Choices {
+    const FAST_CONVERGENCE: u8 = 1;
+    const BASE_IS_CWND: u8 = 2;
+    const UNDONE_ANEW: u8 = 4;
+    const STEADY_RENO: u8 = 8;
+
+    fn of(config: &CubicConfig) -> Self {
+        let chosen = |is: bool, bit: u8| if is { bit } else { 0 };
+        Self(
+            chosen(config.fast_convergence == FastConvergence::On, Self::FAST_CONVERGENCE)
+                | chosen(config.ssthresh_base == SsthreshBase::Cwnd, Self::BASE_IS_CWND)
+                | chosen(config.undone == Undone::Anew, Self::UNDONE_ANEW)
+                | chosen(config.reno_growth == RenoGrowth::Steady, Self::STEADY_RENO),
+        )
+    }
+    const fn has(self, bit: u8) -> bool {
+        self.0 & bit != 0
+    }
+    const fn ssthresh_base(self) -> SsthreshBase {
+        if self.has(Self::BASE_IS_CWND) { SsthreshBase::Cwnd } else { SsthreshBase::FlightSize }
+    }
+}
+
 /// The algorithm's state. Where congestion was last met (`w_max`) is the plateau of the epoch's curve: a signal sets it for
 /// the next epoch when the present one is over.
 #[derive(Clone, Debug)]
 pub struct Cubic {
     beta: Fraction,
     c: Fraction,
-    fast_convergence: FastConvergence,
-    ssthresh_base: SsthreshBase,
+    choices: Choices,
+    /// Zero for none.
+    blind_divisor: u8,
     /// `cwnd` before the last reduction. Octets.
     cwnd_prior: Bytes,
     origin: Origin,
@@ -118,9 +174,15 @@ impl Cubic {
     pub fn new(config: &CubicConfig) -> Self {
         let (start, curve) = (Instant::ZERO, Curve::default());
         let epoch = Epoch { start, last_ack: start, curve, w_est: 0, alpha: 0 };
-        let CubicConfig { beta, c, fast_convergence, ssthresh_base } = *config;
-        let (beta, c) = (Fraction::of(beta), Fraction::of(c));
-        Self { beta, c, fast_convergence, ssthresh_base, cwnd_prior: 0, origin: Origin::SlowStart, epoch }
+        Self {
+            beta: Fraction::of(config.beta),
+            c: Fraction::of(config.c),
+            choices: Choices::of(config),
+            blind_divisor: config.blind_divisor.map_or(0, |divisor| u8::try_from(divisor).unwrap_or(u8::MAX)),
+            cwnd_prior: 0,
+            origin: Origin::SlowStart,
+            epoch,
+        }
     }
 
     //= specs/rfc9438.md#reno-friendly-region
@@ -147,10 +209,20 @@ impl Cubic {
     #[inline]
     fn advance_w_est(&mut self, share: u64) -> Bytes {
         let one_segment = u64::from(self.epoch.curve.smss) << FRACTION_BITS;
-        let caught_up = self.epoch.w_est >= u64::from(self.cwnd_prior) << FRACTION_BITS;
+        let caught_up =
+            !self.choices.has(Choices::STEADY_RENO) && self.epoch.w_est >= u64::from(self.cwnd_prior) << FRACTION_BITS;
         let a_round_trip = if caught_up { one_segment } else { self.epoch.alpha };
         self.epoch.w_est += times_share(a_round_trip, share);
         (self.epoch.w_est >> FRACTION_BITS).min(u64::from(Window::MAX)) as Bytes
+    }
+
+    /// The least that `acked` octets bring while nothing is known of the path's capacity.
+    #[inline]
+    fn blind_growth(&self, acked: Bytes) -> Bytes {
+        match (self.blind_divisor, self.origin) {
+            (0, _) | (_, Origin::Reduction) => 0,
+            (divisor, Origin::SlowStart | Origin::Timeout) => acked / Bytes::from(divisor),
+        }
     }
 }
 
@@ -217,11 +289,11 @@ impl Avoidance for Cubic {
         let w_est = self.advance_w_est(share);
         let t = Ticks::of(ack.now.since(self.epoch.start));
         if w_est >= cwnd && self.epoch.curve.at(t) < w_est {
-            return (w_est - cwnd).min(acked);
+            return (w_est - cwnd).min(acked).max(self.blind_growth(acked));
         }
         let one_rtt_on = t + Ticks::of(ack.srtt.unwrap_or(Duration::ZERO));
         let target = self.epoch.curve.at(one_rtt_on).clamp(cwnd, cwnd + cwnd / 2);
-        times_share(u64::from(target - cwnd), share) as Bytes
+        (times_share(u64::from(target - cwnd), share) as Bytes).max(self.blind_growth(acked))
     }
 
     //= specs/rfc9438.md#multiplicative-decrease
@@ -236,17 +308,18 @@ impl Avoidance for Cubic {
         let cwnd = in_question(window, event);
         let beta = self.beta.ratio();
         let w_max = &mut self.epoch.curve.w_max;
-        *w_max = match self.fast_convergence {
+        *w_max = if self.choices.has(Choices::FAST_CONVERGENCE) && cwnd < *w_max {
             // cwnd · (1 + β) / 2
-            FastConvergence::On if cwnd < *w_max => scaled(cwnd, ratio(beta.den() + beta.num(), 2 * beta.den())),
-            FastConvergence::On | FastConvergence::Off => cwnd,
+            scaled(cwnd, ratio(beta.den() + beta.num(), 2 * beta.den()))
+        } else {
+            cwnd
         };
         self.cwnd_prior = cwnd;
         self.origin = match event {
             CongestionEvent::Timeout { .. } => Origin::Timeout,
             CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => Origin::Reduction,
         };
-        scaled(self.ssthresh_base.octets(window, event), event.factor(beta))
+        scaled(self.choices.ssthresh_base().octets(window, event), event.factor(beta))
     }
 
     //= specs/rfc9438.md#window-growth
@@ -254,6 +327,10 @@ impl Avoidance for Cubic {
     fn on_idle(&mut self, idle: Duration) {
         self.epoch.start += idle;
         self.epoch.last_ack += idle;
+    }
+
+    fn begins_anew_after_undo(&self) -> bool {
+        self.choices.has(Choices::UNDONE_ANEW)
     }
 
     fn values(&self) -> [(&'static str, u64); 2] {

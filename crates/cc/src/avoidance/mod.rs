@@ -4,7 +4,7 @@ mod cubic;
 pub mod cubic_math;
 mod reno;
 
-pub use cubic::{Cubic, CubicConfig, FastConvergence};
+pub use cubic::{Cubic, CubicConfig, FastConvergence, RenoGrowth, Undone};
 pub use reno::{Reno, RenoConfig};
 
 use crate::sample::{AckSample, CongestionEvent};
@@ -25,6 +25,10 @@ pub trait Avoidance: Debug + Clone + Send + 'static {
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent, now: Instant) -> Bytes;
     /// Nothing was sent for `idle`, and sending is about to resume.
     fn on_idle(&mut self, _idle: Duration) {}
+    /// Whether an undo leaves it as the reduction made it, and it begins anew; otherwise it is as it was before.
+    fn begins_anew_after_undo(&self) -> bool {
+        false
+    }
     /// Up to two named numbers for traces.
     fn values(&self) -> [(&'static str, u64); 2] {
         [("", 0); 2]

@@ -1,7 +1,7 @@
 //! The composite: its rules one by one, and stories in rounds as snapshots.
 
 use super::*;
-use crate::avoidance::{Cubic, CubicConfig, Reno, RenoConfig};
+use crate::avoidance::{Cubic, CubicConfig, Reno, RenoConfig, Undone};
 use crate::slow_start::tail::{Css, Lss};
 use crate::slow_start::{Classic, ClassicConfig, Hystart, HystartPp};
 use crate::testing::{Happening, Rounds, ack, app_limited, story};
@@ -234,6 +234,29 @@ fn undo_keeps_a_window_that_has_grown_beyond_the_saved_one_and_resumes_the_slow_
     assert_eq!((cc.window().cwnd(), cc.window().ssthresh()), (grown.cwnd(), Window::UNKNOWN));
     assert_eq!(cc.on_ack(&ack(20, SEGMENT)), Some(CcNote::ReturnedToSlowStart));
     assert_eq!(cc.window().cwnd(), grown.cwnd() + SEGMENT);
+}
+
+#[test]
+fn after_an_undo_the_cubic_goes_on_where_it_was_or_begins_anew() {
+    let [resumed, anew] = [Undone::Resumed, Undone::Anew].map(|undone| {
+        let avoidance = Cubic::new(&CubicConfig { undone, ..CubicConfig::default() });
+        let mut cc = LossBased::new(window(100), Classic::new(&CLASSIC), avoidance, None);
+        cc.state.window.set_ssthresh(100 * SEGMENT);
+        let round = |cc: &mut LossBased<_, _>, at_ms: u64| {
+            let window = cc.window().cwnd();
+            cc.on_ack(&ack(at_ms, window));
+        };
+        (0..15).for_each(|nth| round(&mut cc, 200 * nth));
+        let before = cc.window().cwnd();
+        cc.on_congestion(&loss(100), Instant::from_nanos(3_000_000_000));
+        assert!(cc.window().cwnd() < before);
+        assert!(cc.undo());
+        assert_eq!(cc.window().cwnd(), before);
+        (15..20).for_each(|nth| round(&mut cc, 200 * nth));
+        cc.window().cwnd() - before
+    });
+    // From 3 s on the curve is steeper than at its beginning, where Reno is ahead of it.
+    assert!(resumed > anew + SEGMENT, "{resumed} and {anew}");
 }
 
 #[test]

@@ -172,6 +172,32 @@ fn reno_is_matched_in_full_once_its_estimate_is_back_at_the_old_window() {
     assert_eq!(last, SEGMENT);
 }
 
+#[test]
+fn renos_estimate_may_grow_at_one_pace_throughout() {
+    let config = CubicConfig { reno_growth: RenoGrowth::Steady, ..CubicConfig::default() };
+    let mut cubic = Cubic::new(&config);
+    let mut window = window(100);
+    cubic.on_enter(&window, Instant::ZERO);
+    for _ in 0..80 {
+        let grown = cubic.on_ack(&ack(1, window.cwnd()), &window);
+        // α = 9/17 of a segment, though nothing was ever lost.
+        assert!(grown.abs_diff(9_000 / 17) <= 1, "{grown}");
+        window.grow(grown);
+    }
+}
+
+#[test_case(None, 9_000 / 17; "the cubic's own, beside Reno's")]
+#[test_case(Some(20), 5_000; "a twentieth a round trip")]
+fn before_the_first_loss_the_window_may_grow_by_a_part_of_itself(blind_divisor: Option<u32>, expected: Bytes) {
+    let config = CubicConfig { reno_growth: RenoGrowth::Steady, blind_divisor, ..CubicConfig::default() };
+    let mut cubic = Cubic::new(&config);
+    cubic.on_enter(&window(100), Instant::ZERO);
+    assert_eq!(cubic.on_ack(&ack(1, 100 * SEGMENT), &window(100)), expected);
+    cubic.on_congestion(&window(100), &loss_at(100), Instant::ZERO);
+    cubic.on_enter(&window(100), Instant::ZERO);
+    assert_eq!(cubic.on_ack(&ack(1, 100 * SEGMENT), &window(100)), 9_000 / 17, "congestion has been met");
+}
+
 //= specs/rfc9438.md#window-growth
 //= type=test
 //# Time in which an application limit kept the window from growing does not count towards t.
