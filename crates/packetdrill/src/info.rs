@@ -128,7 +128,7 @@ fn head(image: &mut Image, d: &Details) {
     image.byte(2, small(d.consecutive_timeouts));
     image.byte(3, small(d.window_probes));
     image.byte(4, small(d.back_off));
-    let (ecn, marked) = (d.info.ecn.negotiated, d.info.ecn.received_ce > 0);
+    let (ecn, marked) = (d.info.ecn.negotiated, d.info.ecn.received_capable > 0);
     let options = [timestamps, sack, scaling, ecn, ecn && marked, d.info.syn_data_taken];
     image.byte(5, options.into_iter().rev().fold(0, |bits, used| bits << 1 | u8::from(used)));
     if let Some((theirs, ours)) = d.shifts {

@@ -25,7 +25,7 @@ use tcp::config::{
     ReceiveAccounting, ReceiveWindowConfig, RetryLimit, SackConfig, SegmenterConfig, SendAccounting, SendGrowth,
     SteppedConfig, SynAckEcho, SynCookies, SynData, TimeWaitReset, TimeWaitReuse, TimestampConfig, UnsaidMtu,
     UnsentAck, UrgentDelivery, UrgentPointer, WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
-    WindowShrinking,
+    WindowShrinking, WrongAck,
 };
 
 /// Pacing by the window, when a profile that did not pace is told to: customary margins over `cwnd / srtt`.
@@ -356,6 +356,8 @@ pub const LEAVES: &[Leaf] = &[
         DeferAccept::For(time) => Some(Place::Time(time)),
         DeferAccept::Off => None,
     }),
+    choice!("handshake.wrong_ack", |c| Some(&mut c.handshake.wrong_ack),
+        "waits" => WrongAck::Waits, "retries" => WrongAck::Retries),
     choice!("handshake.cookies", |c| Some(&mut c.handshake.cookies),
         "off" => SynCookies::Off, "when_full" => SynCookies::WhenFull, "always" => SynCookies::Always),
     quantity!("challenge.limit", Count, U32, |c| c.challenge.limit),

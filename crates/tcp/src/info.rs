@@ -238,4 +238,6 @@ pub struct EcnInfo {
     pub received_ce: u32,
     /// Echoes that were answered with a smaller window.
     pub reductions: u32,
+    /// Data segments received that could have been marked.
+    pub received_capable: u32,
 }

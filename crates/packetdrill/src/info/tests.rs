@@ -44,7 +44,7 @@ fn info() -> TcpInfo {
         readable: 0,
         mismatches: 0,
         negotiated: (true, true, true),
-        ecn: EcnInfo { negotiated: true, delivered_ce: 13, received_ce: 14, reductions: 1 },
+        ecn: EcnInfo { negotiated: true, delivered_ce: 13, received_ce: 14, reductions: 1, received_capable: 20 },
         syn_data_taken: true,
         counters: counters(),
     }

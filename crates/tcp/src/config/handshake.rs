@@ -11,6 +11,8 @@ pub struct HandshakeConfig {
     pub defer_accept: DeferAccept,
     /// Whether SYNs are answered without keeping state.
     pub cookies: SynCookies,
+    /// When a SYN leaves again that was answered by an ACK of something else.
+    pub wrong_ack: WrongAck,
 }
 
 /// What becomes of data and a FIN in a SYN.
@@ -42,8 +44,23 @@ pub enum SynCookies {
     Always,
 }
 
+/// When a SYN leaves again that was answered by an ACK of something else, which a reset answers: the peer still has a connection
+/// of an earlier life (RFC 9293 §3.5.1), and forgets it at the reset.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WrongAck {
+    /// When its timeout is over.
+    Waits,
+    /// After two milliseconds, the first time.
+    Retries,
+}
+
 impl Default for HandshakeConfig {
     fn default() -> Self {
-        Self { syn_data: SynData::Queued, defer_accept: DeferAccept::Off, cookies: SynCookies::Off }
+        Self {
+            syn_data: SynData::Queued,
+            defer_accept: DeferAccept::Off,
+            cookies: SynCookies::Off,
+            wrong_ack: WrongAck::Waits,
+        }
     }
 }

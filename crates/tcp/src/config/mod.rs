@@ -17,7 +17,7 @@ pub use crate::recv::{AckConfig, AckTimer, DrsConfig, QuickAgain, ReceiveWindowC
 pub use ecn::{EcnConfig, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta};
 pub use fastopen::{FastOpenClient, FastOpenConfig, FastOpenServer};
 pub use guard::{ChallengeConfig, MissingTimestamps, TimeWaitReset, TimeWaitReuse, UnsentAck};
-pub use handshake::{DeferAccept, HandshakeConfig, SynCookies, SynData};
+pub use handshake::{DeferAccept, HandshakeConfig, SynCookies, SynData, WrongAck};
 pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLimit};
 pub use path::{AnnouncedMss, Discovery, IcmpConfig, IpConfig, MtuProbing, OpeningErrors, PathMtuConfig, UnsaidMtu};
 pub use receive::{FrameGrowth, FrameMemory, ReceiveAccounting};

@@ -54,6 +54,8 @@ pub(super) struct Marks {
     received_ce: u32,
     /// Echoes that were answered with a smaller window.
     reductions: u32,
+    /// Data segments that arrived and could have been marked.
+    received_capable: u32,
     /// The window is one segment and was in question again: no new data before this moment.
     held_until: Option<Instant>,
 }
@@ -146,6 +148,9 @@ impl Endpoint {
         if seg.repr.flags.contains(Flags::CWR) {
             self.ecn.echo = Echo::Nothing;
             self.rcv.ack_due = true;
+        }
+        if seg.ecn != Ecn::NotEct {
+            self.extras_mut().marks.received_capable += 1;
         }
         if seg.ecn == Ecn::Ce {
             self.rcv.ack_due |= self.ecn.echo == Echo::Nothing;
@@ -249,6 +254,7 @@ impl Endpoint {
             delivered_ce: marks.delivered_ce,
             received_ce: marks.received_ce,
             reductions: marks.reductions,
+            received_capable: marks.received_capable,
         }
     }
 }

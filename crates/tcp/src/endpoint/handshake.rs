@@ -5,7 +5,7 @@ use super::{
     Application, EcnState, Endpoint, FourTuple, Frames, Numbering, Origin, PendingEvents, Probing, ReceiveSide,
     RecoverySide, Segment, SendSide, SendSpace, State, Tally,
 };
-use crate::config::{SynAckEcho, ValidConfig, WindowRounding};
+use crate::config::{SynAckEcho, ValidConfig, WindowRounding, WrongAck};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
 use crate::options::{self, Negotiated, TIMESTAMP_OCTETS};
@@ -98,6 +98,9 @@ impl ReceiveSide {
         }
     }
 }
+
+/// A SYN that met a connection of an earlier life leaves again after this time.
+const SOON: Duration = Duration::from_millis(2);
 
 impl Endpoint {
     /// Opens a connection actively; the SYN leaves with the next `poll_transmit`.
@@ -235,6 +238,10 @@ impl Endpoint {
         let acks_our_syn = repr.ack.map(|ack| ack.after(self.snd.iss) && ack.at_or_before(self.snd.nxt));
         if acks_our_syn == Some(false) || !self.echo_is_ours(cx.now, repr) {
             // The stack answers an unacceptable ACK with a reset.
+            let again = self.cfg.handshake.wrong_ack == WrongAck::Retries && self.rec.retries == 0;
+            if again && acks_our_syn == Some(false) && !repr.flags.contains(Flags::RST) {
+                self.arm(cx, TimerKind::Retransmit, cx.now + SOON);
+            }
             return Disposition::Dropped(DropReason::BadAck);
         }
         if repr.flags.contains(Flags::RST) {

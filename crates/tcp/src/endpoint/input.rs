@@ -1,7 +1,7 @@
 //! Arriving segments, in the order RFC 9293 §3.10.7.4 prescribes, with the checks of RFC 5961 and RFC 7323.
 
 use super::{Endpoint, Origin, Segment, State};
-use crate::config::{MissingTimestamps, SackConfig, TimeWaitReset, UnsentAck};
+use crate::config::{AckTimer, MissingTimestamps, SackConfig, TimeWaitReset, UnsentAck};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
 use base::{SeqNum, SeqRange};
@@ -216,7 +216,9 @@ impl Endpoint {
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
         let below = SeqRange::new(range.start, range.end.min(rcv_nxt));
         // A range from before the connection began would be nonsense on the wire.
-        if !below.is_empty() && self.reports_duplicates() && below.start.after(self.rcv.irs) {
+        // Where ACKs adapt, a peer that repeats its FIN is told no more than that it has arrived.
+        let over = self.state == State::TimeWait && self.cfg.ack.timer == AckTimer::Adaptive;
+        if !below.is_empty() && !over && self.reports_duplicates() && below.start.after(self.rcv.irs) {
             self.rcv.dsack = Some(below);
         }
         if !below.is_empty() {
