@@ -39,6 +39,14 @@ impl Family {
             Self::V6 => Ipv6Addr::UNSPECIFIED.into(),
         }
     }
+
+    /// An address as a socket of this family shows it.
+    pub fn shown(self, address: SocketAddr) -> SocketAddr {
+        match (self, address.ip()) {
+            (Self::V6, IpAddr::V4(ip)) => SocketAddr::new(ip.to_ipv6_mapped().into(), address.port()),
+            _ => address,
+        }
+    }
 }
 
 impl Address {
@@ -65,13 +73,16 @@ impl Address {
         }
     }
 
-    /// The address, of the family of the socket.
+    /// The address, of the family of the socket; sockets of version 6 also take addresses of version 4, mapped (RFC 4291
+    /// §2.5.5.2), and then speak that.
     ///
     /// # Errors
     /// `EAFNOSUPPORT` for everything else.
     pub fn of_family(self, family: Family) -> Result<SocketAddr, Errno> {
         match self {
-            Self::Inet(address) if Family::of(address.ip()) == family => Ok(address),
+            Self::Inet(address) if Family::of(address.ip()) == family => {
+                Ok(SocketAddr::new(address.ip().to_canonical(), address.port()))
+            }
             _ => Err(Errno::EAFNOSUPPORT),
         }
     }
@@ -112,5 +123,8 @@ mod tests {
         assert_eq!(Address::read(&[2]), Err(Errno::EINVAL));
         let v4: SocketAddr = "192.0.2.1:80".parse().unwrap();
         assert_eq!(Address::Inet(v4).of_family(Family::V6), Err(Errno::EAFNOSUPPORT));
+        let mapped = Family::V6.shown(v4);
+        assert_eq!((mapped.to_string().as_str(), Family::V4.shown(v4)), ("[::ffff:192.0.2.1]:80", v4));
+        assert_eq!(Address::Inet(mapped).of_family(Family::V6), Ok(v4));
     }
 }

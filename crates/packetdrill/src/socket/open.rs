@@ -150,11 +150,13 @@ impl Host {
         let conn = *listener.waiting.front().ok_or(Errno::EAGAIN)?;
         let descriptor = Descriptor::open()?;
         listener.waiting.pop_front();
-        let mut child = Socket::new(descriptor, socket.family, socket.config.clone());
+        let socket_family = socket.family;
+        let mut child = Socket::new(descriptor, socket_family, socket.config.clone());
         child.settings = socket.settings.clone();
         child.state = State::Connected(conn);
         let endpoint = self.stack.endpoint(conn).ok_or(Errno::ECONNABORTED)?;
         let tuple = endpoint.tuple();
+        let peer = socket_family.shown(SocketAddr::new(tuple.remote, tuple.remote_port));
         // It may be over before anybody looked at it.
         child.error = endpoint.closed().and_then(|reason| error_of(reason, endpoint.queues().fin_received));
         child.bound = Some(SocketAddr::new(tuple.local, tuple.local_port));
@@ -163,6 +165,6 @@ impl Host {
         self.insert(child_fd, child);
         self.stack.accept(conn);
         self.config_changed(child_fd)?;
-        Ok((child_fd, SocketAddr::new(tuple.remote, tuple.remote_port)))
+        Ok((child_fd, peer))
     }
 }
