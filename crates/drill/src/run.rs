@@ -67,8 +67,8 @@ pub fn run(path: &Path, options: &Options, log: &mut dyn FnMut(String)) -> Resul
         Ok((script, config))
     };
     // The symbols depend on the IP version, which may stand in the script.
-    let (_, config) = read(&presets(false, &options.defines))?;
-    let (script, config) = read(&presets(config.ip_version == IpVersion::V6, &options.defines))?;
+    let (_, config) = read(&presets(IpVersion::V4, &options.defines))?;
+    let (script, config) = read(&presets(config.ip_version, &options.defines))?;
     let stack = stack(&options.backend, options.so_flags.as_deref(), &config).map_err(Error::Impossible)?;
     let directory = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
@@ -81,14 +81,21 @@ pub fn run(path: &Path, options: &Options, log: &mut dyn FnMut(String)) -> Resul
 
 /// Symbols that public scripts take for granted, because their runners define them. Cookies are those of the addresses here
 /// under the Fast Open key of `scripts/common/defaults.sh`, and under a key of zeros. The user's own come on top.
-fn presets(v6: bool, own: &BTreeMap<String, String>) -> BTreeMap<String, String> {
-    let values = if v6 {
-        ["SOL_IPV6", "IPV6_RECVERR", "address_unreachable", "c1d1e9742a47a9bc", "82af1a8f9a205c34"]
-    } else {
-        ["SOL_IP", "IP_RECVERR", "host_unreachable", "3021b9d889017eeb", "b7c12350a90dc8f5"]
+fn presets(version: IpVersion, own: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    // What a socket says is of its family, what the network says of its packets'.
+    let (level, kind) = match version {
+        IpVersion::V4 => ("SOL_IP", "IP_RECVERR"),
+        IpVersion::V4MappedV6 | IpVersion::V6 => ("SOL_IPV6", "IPV6_RECVERR"),
+    };
+    let [code, cookie, of_zeros] = match version {
+        IpVersion::V4 | IpVersion::V4MappedV6 => ["host_unreachable", "3021b9d889017eeb", "b7c12350a90dc8f5"],
+        IpVersion::V6 => ["address_unreachable", "c1d1e9742a47a9bc", "82af1a8f9a205c34"],
     };
     let names = ["CMSG_LEVEL_IP", "CMSG_TYPE_RECVERR", "CODE", "TFO_COOKIE", "TFO_COOKIE_ZERO"];
-    let presets = names.into_iter().zip(values).map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let presets = names
+        .into_iter()
+        .zip([level, kind, code, cookie, of_zeros])
+        .map(|(name, value)| (name.to_owned(), value.to_owned()));
     presets.chain(own.iter().map(|(name, value)| (name.clone(), value.clone()))).collect()
 }
 

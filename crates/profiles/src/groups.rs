@@ -1,6 +1,9 @@
 //! Groups of leaves that depend on a kind: where they lie, if the kind is theirs.
 
-use cc::{AvoidanceConfig, CssConfig, CubicConfig, DelayIncreaseConfig, HystartConfig, SlowStartConfig, SsthreshBase};
+use cc::{
+    AvoidanceConfig, CssConfig, CubicConfig, DelayIncreaseConfig, HystartConfig, PacingConfig, SlowStartConfig,
+    SsthreshBase,
+};
 use tcp::config::{
     ChunksConfig, Config, FrameMemory, ReceiveAccounting, ReceiveWindowConfig, SegmenterConfig, SendAccounting,
     SteppedConfig,
@@ -18,6 +21,16 @@ pub(crate) fn chunk_costs(config: &mut Config) -> Option<(&mut u32, &mut u32)> {
     match &mut config.send.accounting {
         SendAccounting::Chunks { head, record } => Some((head, record)),
         SendAccounting::Octets => None,
+    }
+}
+
+/// Pacing's percentages in slow start and after it, and its quantum.
+pub(crate) fn pacing(config: &mut Config) -> Option<[&mut u32; 3]> {
+    match &mut config.cc.pacing {
+        PacingConfig::Window { slow_start_percent, avoidance_percent, quantum_segments } => {
+            Some([slow_start_percent, avoidance_percent, quantum_segments])
+        }
+        PacingConfig::Off => None,
     }
 }
 

@@ -3,7 +3,7 @@
 //! Kinds stand before what depends on them, groups in the order of the fields; tables show this order.
 
 use crate::forms::{choice, kind, quantity};
-use crate::groups::{chunk_costs, chunks, css, cubic, delay, frames, hystart, ssthresh_base, stepped};
+use crate::groups::{chunk_costs, chunks, css, cubic, delay, frames, hystart, pacing, ssthresh_base, stepped};
 use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
 use cc::{
@@ -92,18 +92,9 @@ pub const LEAVES: &[Leaf] = &[
         "flight_size" => SsthreshBase::FlightSize, "cwnd" => SsthreshBase::Cwnd),
     kind!("cc.pacing.kind", |c| c.cc.pacing,
         "off" => PacingConfig::Off => PacingConfig::Off, "window" => PacingConfig::Window { .. } => PACING),
-    quantity!("cc.pacing.slow_start_percent", Count, |c| match &mut c.cc.pacing {
-        PacingConfig::Window { slow_start_percent, .. } => Some(Place::U32(slow_start_percent)),
-        PacingConfig::Off => None,
-    }),
-    quantity!("cc.pacing.avoidance_percent", Count, |c| match &mut c.cc.pacing {
-        PacingConfig::Window { avoidance_percent, .. } => Some(Place::U32(avoidance_percent)),
-        PacingConfig::Off => None,
-    }),
-    quantity!("cc.pacing.quantum_segments", Count, |c| match &mut c.cc.pacing {
-        PacingConfig::Window { quantum_segments, .. } => Some(Place::U32(quantum_segments)),
-        PacingConfig::Off => None,
-    }),
+    quantity!("cc.pacing.slow_start_percent", Count, |c| pacing(c).map(|of| Place::U32(of[0]))),
+    quantity!("cc.pacing.avoidance_percent", Count, |c| pacing(c).map(|of| Place::U32(of[1]))),
+    quantity!("cc.pacing.quantum_segments", Count, |c| pacing(c).map(|of| Place::U32(of[2]))),
     choice!("cc.validation", |c| Some(&mut c.cc.validation),
         "half_used" => CwndValidation::HalfUsed, "packets_out" => CwndValidation::PacketsOut),
     choice!("cc.idle_restart", |c| Some(&mut c.cc.idle_restart),
