@@ -1,7 +1,8 @@
 //! One direction of a link: the path in force, and those before it until the last of their packets has arrived.
 //!
-//! A changed path draws from streams of its own, and its bottleneck begins behind what still waits in the one before; what was on
-//! its way arrives as it would have without the change. A link that is never changed draws exactly what the simulator draws for the same seed.
+//! A changed path draws from streams of its own, and its bottleneck begins behind what still waits in the one before; what was
+//! on its way arrives as it would have without the change. A link that is never changed draws exactly what the simulator
+//! draws for the same seed.
 
 use super::packet::{Datagram, Parcel};
 use super::report::DirectionReport;

@@ -1,8 +1,8 @@
 //! When to wake up for a departure: a little before it, by as much as this machine usually wakes up late, and then stay awake.
 //!
 //! A timer that is asked for a moment fires after it, by a few microseconds on bare metal and by some hundred in a virtual
-//! machine, where idle processors have to be brought back first. The margin follows what is seen: up by a lot when a wake-up
-//! came after the departure, down by a little when it came in time, which settles where all but one in thirty come in time.
+//! machine, where idle processors have to be brought back first. The margin follows what is seen: up by a lot when a wake-up was
+//! later than that, down by a little when it was not, which settles where all but one in thirty come in time.
 //!
 //! Staying awake takes processor time from those whose packets are carried. It may take a share; beyond, departures
 //! are late by what the timer is.
@@ -22,12 +22,12 @@ const SAVED_MAX: Duration = Duration::from_millis(1);
 /// How to spend the time until a departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alarm {
-    /// Sleep this long, for a departure at that moment.
+    /// Sleep until then.
     Ring {
         /// From now on.
         after: Duration,
-        /// The departure.
-        for_departure: Instant,
+        /// The same as a moment.
+        at: Instant,
     },
     /// It is too close: look at the devices again instead.
     StayAwake,
@@ -59,7 +59,7 @@ impl Vigil {
         if self.awake {
             Alarm::StayAwake
         } else {
-            Alarm::Ring { after: left.saturating_sub(margin), for_departure: departure }
+            Alarm::Ring { after: left.saturating_sub(margin), at: departure - margin }
         }
     }
 
@@ -75,8 +75,8 @@ impl Vigil {
 
     /// The alarm rang, as is seen at `now`.
     pub(super) fn rang(&mut self, alarm: Option<Alarm>, now: Instant) {
-        if let Some(Alarm::Ring { for_departure, .. }) = alarm {
-            self.margin = match now > for_departure {
+        if let Some(Alarm::Ring { at, .. }) = alarm {
+            self.margin = match now.since(at) > self.margin {
                 true => (self.margin + UP).min(MARGIN_MAX),
                 false => self.margin.saturating_sub(DOWN),
             };
@@ -123,6 +123,20 @@ mod tests {
         // One in fifty is very late: not worth a long vigil before each.
         let mixed = margin_where_timers_are_late_by(|tick| if tick % 50 == 0 { us(250) } else { us(20) });
         assert!((20..=80).contains(&mixed.as_micros()), "{mixed}");
+    }
+
+    #[test]
+    fn the_margin_is_learnt_where_there_is_no_time_to_stay_awake_too() {
+        let mut vigil = Vigil { margin: us(100), ..Vigil::default() };
+        for tick in 1..1_000 {
+            vigil.saved = Duration::ZERO;
+            vigil.last = Instant::ZERO + us(100 * tick);
+            let alarm = vigil.alarm(vigil.last, vigil.last + us(100));
+            let Alarm::Ring { after, at } = alarm else { panic!("awake with nothing saved") };
+            assert_eq!((after, at), (us(100), vigil.last + us(100)));
+            vigil.rang(Some(alarm), at + us(20));
+        }
+        assert!((20..=50).contains(&vigil.margin.as_micros()), "{}", vigil.margin);
     }
 
     #[test]
