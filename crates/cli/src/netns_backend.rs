@@ -16,6 +16,7 @@ mod kernel_arm;
 mod leftovers;
 mod profile_arm;
 mod snmp;
+mod turn;
 mod watch;
 mod world;
 
@@ -26,6 +27,7 @@ use interrupt::Interrupt;
 use lab::setting::Flow;
 use lab::{Backend, Ends, Measured, Plan, Punctuality, RunFailure, RunSpec};
 use net::LinkReport;
+use turn::Turn;
 use watch::Watch;
 use world::World;
 
@@ -67,16 +69,25 @@ impl<'t> NetnsBackend<'t> {
 
     fn once(&self, run: &RunSpec) -> Result<Measured, RunFailure> {
         let world = World::open(&run.point, run.seed).map_err(|error| RunFailure(error.to_string()))?;
-        let mut watch = Watch::new(&world, &self.interrupt);
-        let done = watch.go_on().and_then(|()| match &run.ends {
-            Ends::Profile(config) => profile_arm::run(&world, run, config, self.trace, &mut watch),
-            Ends::Kernel(cc) => kernel_arm::run(&world, run.point.flow, *cc, &mut watch),
-            Ends::Command(pair) => command_arm::run(&world, run.point.flow, pair, &mut watch),
-        });
+        let done = self.transfer(run, &world);
         let report = world.close();
         self.interrupt.obey();
         let (measured, report) = (done?, report.map_err(|error| RunFailure(error.to_string()))?);
         Ok(with_path(measured, &report))
+    }
+}
+
+impl NetnsBackend<'_> {
+    /// Waits for its turn in a world that is made already, so that whoever else waits gets the next while this one is removed.
+    fn transfer(&self, run: &RunSpec, world: &World) -> Result<Measured, RunFailure> {
+        let _turn = Turn::take(&self.interrupt)?;
+        let mut watch = Watch::new(world, &self.interrupt);
+        watch.go_on()?;
+        match &run.ends {
+            Ends::Profile(config) => profile_arm::run(world, run, config, self.trace, &mut watch),
+            Ends::Kernel(cc) => kernel_arm::run(world, run.point.flow, *cc, &mut watch),
+            Ends::Command(pair) => command_arm::run(world, run.point.flow, pair, &mut watch),
+        }
     }
 }
 
