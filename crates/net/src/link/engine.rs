@@ -7,6 +7,7 @@ use super::capture::{Capture, Captured, Passing};
 use super::direction::{Direction, Way};
 use super::end::End;
 use super::handle::{Inbox, LinkHandle, Request};
+use super::idle::LightSleep;
 use super::packet::{self, Datagram};
 use super::report::{DirectionReport, Lateness, LinkReport};
 use super::sched::{Raised, Scheduling, Share};
@@ -116,11 +117,12 @@ impl Link {
     pub fn run(mut self) -> Result<LinkReport, LinkError> {
         let raised = Raised::new(Share::Link);
         self.scheduling = raised.now();
+        let light_sleep = LightSleep::new();
         // Of no consequence where it is refused: real-time threads have no slack.
         let _ = nix::sys::prctl::set_timerslack(TIMER_SLACK_NS);
         self.began = self.clock.now();
         let ended = self.carry();
-        drop(raised);
+        drop((raised, light_sleep));
         let report = self.handle().with_rings(self.report());
         let captured = self.capture.take().map_or_else(Captured::default, Capture::finish);
         ended.map(|()| LinkReport { captured, ..report })

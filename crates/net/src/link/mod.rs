@@ -18,6 +18,7 @@ mod direction;
 mod end;
 mod engine;
 mod handle;
+mod idle;
 mod packet;
 mod report;
 mod sched;
