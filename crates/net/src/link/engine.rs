@@ -200,11 +200,11 @@ impl Link {
     /// Waits until a packet is about to be due, a device can be read, or something was asked.
     fn wait(&mut self) -> Result<(), LinkError> {
         let deadline = self.lanes.iter().filter_map(|lane| lane.direction.next_deadline()).min();
-        let alarm = deadline.map(|deadline| self.vigil.alarm(self.clock.now(), deadline));
+        let alarm = self.vigil.alarm(self.clock.now(), deadline);
         let timeout = match alarm {
-            None => None,
-            Some(Alarm::Ring { after, .. }) => Some(TimeSpec::from_duration(StdDuration::from_nanos(after.as_nanos()))),
-            Some(Alarm::StayAwake) => return Ok(()),
+            Alarm::None => None,
+            Alarm::Ring { after, .. } => Some(TimeSpec::from_duration(StdDuration::from_nanos(after.as_nanos()))),
+            Alarm::StayAwake => return Ok(()),
         };
         if let Some(capture) = &mut self.capture {
             capture.hand_over();

@@ -2,9 +2,7 @@
 //! metal, milliseconds where a host has to bring a virtual machine's processor back first.
 //!
 //! While a link runs, the kernel is asked for processors that wake up at once (the latency bound of its power management, which
-//! lasts as long as its file is open). Measured in a virtual machine with little else to do, over 10 ms each way: round trips of
-//! 20.2 ms at the median and 20.3 ms at the ninetieth percentile, instead of 20.4 and 22. It costs the power of processors
-//! that only seem idle.
+//! lasts as long as its file is open). It costs the power of processors that only seem idle.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;

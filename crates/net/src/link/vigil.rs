@@ -22,6 +22,8 @@ const SAVED_MAX: Duration = Duration::from_millis(1);
 /// How to spend the time until a departure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Alarm {
+    /// Sleep until something comes.
+    None,
     /// Sleep until then.
     Ring {
         /// From now on.
@@ -50,9 +52,13 @@ impl Default for Vigil {
 }
 
 impl Vigil {
-    /// What to do at `now`, when nothing is left to do before `departure`.
-    pub(super) fn alarm(&mut self, now: Instant, departure: Instant) -> Alarm {
+    /// What to do at `now`, when nothing is left to do before `departure`, if there is one.
+    pub(super) fn alarm(&mut self, now: Instant, departure: Option<Instant>) -> Alarm {
         self.account(now);
+        let Some(departure) = departure else {
+            self.awake = false;
+            return Alarm::None;
+        };
         let left = departure.since(now);
         let margin = if self.saved.is_zero() { Duration::ZERO } else { self.margin };
         self.awake = left <= margin;
@@ -74,8 +80,8 @@ impl Vigil {
     }
 
     /// The alarm rang, as is seen at `now`.
-    pub(super) fn rang(&mut self, alarm: Option<Alarm>, now: Instant) {
-        if let Some(Alarm::Ring { at, .. }) = alarm {
+    pub(super) fn rang(&mut self, alarm: Alarm, now: Instant) {
+        if let Alarm::Ring { at, .. } = alarm {
             self.margin = match now.since(at) > self.margin {
                 true => (self.margin + UP).min(MARGIN_MAX),
                 false => self.margin.saturating_sub(DOWN),
@@ -99,12 +105,13 @@ mod tests {
             let departure = Instant::ZERO + us(1_000 * tick);
             let mut now = departure - us(900);
             loop {
-                match vigil.alarm(now, departure) {
+                match vigil.alarm(now, Some(departure)) {
                     alarm @ Alarm::Ring { after, .. } => {
                         now = now + after + late(tick);
-                        vigil.rang(Some(alarm), now);
+                        vigil.rang(alarm, now);
                     }
                     Alarm::StayAwake => now += us(1),
+                    Alarm::None => panic!("there is a departure"),
                 }
                 if now >= departure {
                     break;
@@ -131,12 +138,22 @@ mod tests {
         for tick in 1..1_000 {
             vigil.saved = Duration::ZERO;
             vigil.last = Instant::ZERO + us(100 * tick);
-            let alarm = vigil.alarm(vigil.last, vigil.last + us(100));
+            let alarm = vigil.alarm(vigil.last, Some(vigil.last + us(100)));
             let Alarm::Ring { after, at } = alarm else { panic!("awake with nothing saved") };
             assert_eq!((after, at), (us(100), vigil.last + us(100)));
-            vigil.rang(Some(alarm), at + us(20));
+            vigil.rang(alarm, at + us(20));
         }
         assert!((20..=50).contains(&vigil.margin.as_micros()), "{}", vigil.margin);
+    }
+
+    #[test]
+    fn sleep_with_nothing_on_the_way_is_no_vigil() {
+        let mut vigil = Vigil { margin: us(100), ..Vigil::default() };
+        let start = Instant::ZERO + us(10_000);
+        assert_eq!(vigil.alarm(start, Some(start + us(50))), Alarm::StayAwake);
+        assert_eq!(vigil.alarm(start + us(50), None), Alarm::None);
+        let later = start + us(10_000);
+        assert_eq!(vigil.alarm(later, Some(later + us(100))), Alarm::StayAwake, "the time was not saved");
     }
 
     #[test]
@@ -147,12 +164,13 @@ mod tests {
         while now < Instant::ZERO + Duration::from_secs(1) {
             let departure = now + us(50);
             while now < departure {
-                match vigil.alarm(now, departure) {
+                match vigil.alarm(now, Some(departure)) {
                     Alarm::Ring { after, .. } => now += after,
                     Alarm::StayAwake => {
                         awake += 1;
                         now += us(1);
                     }
+                    Alarm::None => panic!("there is a departure"),
                 }
             }
         }
