@@ -17,6 +17,7 @@ mod serve;
 mod summary;
 mod table;
 mod trace_file;
+mod window;
 
 use clap::{Parser, Subcommand};
 use failure::Failure;
@@ -48,6 +49,8 @@ enum Command {
     Recv(send::RecvArgs),
     /// Emulate a wide-area path between two devices.
     Link(Box<link::LinkArgs>),
+    /// Tell which receive window a path needs, and how systems are told.
+    Window(window::WindowArgs),
 }
 
 fn main() -> ExitCode {
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => serve::run(&args).map_err(Failure::from),
         Command::Send(args) => send::send(&args).map_err(Failure::from),
         Command::Link(args) => link::run(&args),
+        Command::Window(args) => window::run(&args),
         Command::Recv(args) => send::recv(&args).map_err(Failure::from),
     };
     match done {
