@@ -134,7 +134,8 @@ fn find(name: &str) -> Result<Experiment, Failure> {
     Ok(spec::read(&stem, name, &text)?)
 }
 
-fn cannot_use(error: LogError) -> Failure {
+/// Why a directory for results is refused, and which would do.
+pub fn cannot_use(error: LogError) -> Failure {
     Failure::usage(format!("--out: {error}; name a directory that can be written and holds no other runs.jsonl"))
 }
 

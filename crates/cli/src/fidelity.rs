@@ -6,12 +6,13 @@
 
 mod table;
 
+use crate::ab::cannot_use;
 use crate::failure::Failure;
 use crate::netns_backend::NetnsBackend;
 use crate::output;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::{Backend, Finished, Overrides, Plan, RunLog, SimBackend, execute, spec};
+use lab::{Backend, Finished, Overrides, Plan, Row, RunLog, SimBackend, execute, results, spec};
 use std::path::PathBuf;
 
 /// Arguments of `longhaul fidelity`.
@@ -125,11 +126,8 @@ impl Group {
 
     /// A cell's name in the table: the group and what it sweeps.
     fn title(self, cell: &lab::sweep::Cell) -> String {
-        let rtt = || cell.swept.iter().find(|(key, _)| key == "path.rtt");
-        let found = match self {
-            Self::Loss => cell.swept.iter().find(|(key, _)| key == "path.loss"),
-            _ => rtt(),
-        };
+        let axis = if self == Self::Loss { "path.loss" } else { "path.rtt" };
+        let found = cell.swept.iter().find(|(key, _)| key == axis);
         found.map_or_else(|| self.name(), |(_, value)| format!("{} {value}", self.name()))
     }
 }
@@ -160,7 +158,7 @@ pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
         let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let there = make(sim, &SimBackend, jobs, &mut logs[0], &bar)?;
         let here = make(real, &backend, 1, &mut logs[1], &bar)?;
-        comparisons.extend(compare(*group, sim, [&there, &here]));
+        comparisons.extend(compare(*group, [(sim, &there), (real, &here)]));
     }
     bar.finish_and_clear();
     drop(backend);
@@ -169,7 +167,7 @@ pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
 
 fn open(args: &FidelityArgs, name: &str) -> Result<Option<RunLog>, Failure> {
     let open = |directory: &PathBuf| RunLog::open(&directory.join(name));
-    args.out.as_ref().map(open).transpose().map_err(|error| Failure::usage(format!("--out: {error}")))
+    args.out.as_ref().map(open).transpose().map_err(cannot_use)
 }
 
 fn make(
@@ -191,35 +189,22 @@ fn make(
     }
 }
 
-/// The pairs of every cell of a group; the plans of both sides have the same cells.
-fn compare(group: Group, plan: &Plan, sides: [&Finished; 2]) -> Vec<Comparison> {
-    let of = |side: &Finished, cell: usize, arm: usize| -> Vec<lab::Measured> {
-        let runs = plan.runs.iter().zip(&side.measured);
-        runs.filter(|(run, _)| (run.cell, run.arm) == (cell, arm)).filter_map(|(_, found)| *found).collect()
-    };
-    let mut comparisons = Vec::new();
-    for (index, cell) in plan.cells.iter().enumerate() {
-        for (arm, (sim, real)) in PAIRS.into_iter().enumerate() {
-            let [there, here] = sides.map(|side| of(side, index, arm));
-            let disturbed = here.iter().filter_map(|run| run.punctuality).filter(|run| run.disturbed).count();
-            comparisons.push(Comparison {
-                cell: group.title(cell),
-                pair: format!("{sim}/{real}"),
-                sim_mbps: median(there.iter().map(lab::Measured::goodput_mbps)),
-                real_mbps: median(here.iter().map(lab::Measured::goodput_mbps)),
-                band: group.band(arm),
-                disturbed,
-            });
+/// The pairs of every cell of a group; the plans of both sides have the same cells, and each has an arm of every pair.
+fn compare(group: Group, sides: [(&Plan, &Finished); 2]) -> Vec<Comparison> {
+    let [there, here] = sides.map(|(plan, finished)| results::rows(plan, finished));
+    let median = |row: &Row| row.goodput_mbps.median.expect("a side of which a run failed is not compared");
+    let compare = |(index, (sim, real)): (usize, (&Row, &Row))| {
+        let arm = index % PAIRS.len();
+        Comparison {
+            cell: group.title(&sides[0].0.cells[index / PAIRS.len()]),
+            pair: format!("{}/{}", sim.arm, real.arm),
+            sim_mbps: median(sim),
+            real_mbps: median(real),
+            band: group.band(arm),
+            disturbed: real.disturbed_runs.unwrap_or(0),
         }
-    }
-    comparisons
-}
-
-fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut values: Vec<f64> = values.collect();
-    values.sort_by(f64::total_cmp);
-    let (low, high) = (values[(values.len() - 1) / 2], values[values.len() / 2]);
-    f64::midpoint(low, high)
+    };
+    there.iter().zip(&here).enumerate().map(compare).collect()
 }
 
 fn tell(args: &FidelityArgs, comparisons: &[Comparison], page: Option<table::Page>) -> Result<(), Failure> {
@@ -272,9 +257,14 @@ mod tests {
     }
 
     #[test]
-    fn medians_of_even_numbers_lie_between_two() {
-        assert!((median([4.0, 1.0, 2.0].into_iter()) - 2.0).abs() < 1e-12);
-        assert!((median([4.0, 1.0, 2.0, 3.0].into_iter()) - 2.5).abs() < 1e-12);
+    fn a_cell_s_arms_are_paired_in_their_order() {
+        let plan = Group::Loss.plan(&args(1), PAIRS.map(|pair| pair.0)).unwrap();
+        let made = execute(&plan, &lab::MockBackend, 1, None, &mut |_| ()).unwrap();
+        let found = compare(Group::Loss, [(&plan, &made), (&plan, &made)]);
+        assert_eq!(found.len(), 6);
+        assert_eq!((found[3].cell.as_str(), found[3].pair.as_str()), ("loss 0.1%", "linux/linux"));
+        // The stand-in's second arm is half as fast as its first.
+        assert!((found[2].sim_mbps / found[3].real_mbps - 2.0).abs() < 1e-6);
     }
 
     #[test]

@@ -1,37 +1,16 @@
 //! The real program, from the outside: what it prints, where, and how it exits.
 
+#[path = "../outside/program.rs"]
+mod outside;
 mod results;
 mod usage;
 
+use outside::{Ended, command, longhaul};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 /// One small cell: 200 kB over 25 ms, twice.
 const SMALL: [&str; 6] = ["--set", "flow.bytes=200kB", "--set", "path.rtt=25ms", "--iterations", "2"];
-
-/// What came of a command.
-struct Ended {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-impl From<Output> for Ended {
-    fn from(output: Output) -> Self {
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the program speaks UTF-8");
-        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
-    }
-}
-
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_longhaul"));
-    command.args(arguments).stdin(Stdio::null());
-    command
-}
-
-fn longhaul(arguments: &[&str]) -> Ended {
-    command(arguments).output().expect("the program starts").into()
-}
 
 /// `ab` on the small cell.
 fn ab(experiment: &str, more: &[&str]) -> Ended {

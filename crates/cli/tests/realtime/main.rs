@@ -3,10 +3,13 @@
 //! Results are checked for what does not depend on the machine: that every octet came through, which numbers there are, and
 //! what is refused. This needs root and /dev/net/tun; without them the tests fail and name what is missing, they do not skip.
 
+#[path = "../outside/program.rs"]
+mod outside;
 mod program;
 mod programs;
 
-use program::{Ended, Experiment, longhaul, start};
+use outside::{Ended, longhaul};
+use program::{Experiment, start};
 use serde_json::Value;
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,33 +1,9 @@
-//! The program under test, and an experiment for it.
+//! An experiment for the program under test, and the program while it runs.
 
+use crate::outside::command;
 use crate::programs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-
-/// What came of a command.
-pub struct Ended {
-    pub code: Option<i32>,
-    pub stdout: String,
-    pub stderr: String,
-}
-
-impl From<Output> for Ended {
-    fn from(output: Output) -> Self {
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the program speaks UTF-8");
-        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
-    }
-}
-
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_longhaul"));
-    command.args(arguments).stdin(Stdio::null());
-    command
-}
-
-/// Runs `longhaul` to its end.
-pub fn longhaul(arguments: &[&str]) -> Ended {
-    command(arguments).output().expect("the program starts").into()
-}
+use std::process::{Child, Stdio};
 
 /// Starts it.
 pub fn start(arguments: &[&str]) -> Child {

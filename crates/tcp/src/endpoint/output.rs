@@ -10,7 +10,7 @@ use crate::pattern::Payload;
 use crate::send::SendSlice;
 use crate::send::nagle::{Outstanding, SmallSegment, Takes};
 use crate::timers::TimerKind;
-use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
+use base::{Bytes, Instant, SeqNum, SeqRange};
 use recovery::{Episode, LimitedTransmit, SentSegment};
 use trace::Observer;
 use wire::{Flags, MAX_HEADER};
@@ -378,18 +378,6 @@ impl Endpoint {
         }
         let segment = self.rec.board.next_unmarked_hole().or_else(|| self.rec.board.take_rescue())?;
         Some(self.resend(cx, out, &segment))
-    }
-
-    //= specs/rfc9293.md#windows
-    //# The first probe leaves after one timeout, and the interval grows exponentially.
-    /// How long the persist timer waits after this many probes.
-    pub(super) fn persist_interval(&self, probes: u32) -> Duration {
-        let at_once = self.chunks_config().is_none() && self.cfg.send.window_probe == WindowProbe::Octet;
-        if self.snd.wnd > 0 && at_once {
-            return self.cfg.send.sws_override;
-        }
-        let doubled = self.rec.rto.current().duration().scale(1 << probes.min(16), 1);
-        doubled.min(self.cfg.send.persist_max)
     }
 
     //= specs/rfc6298.md#managing-the-timer

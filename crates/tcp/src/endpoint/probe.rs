@@ -5,7 +5,7 @@ use super::output::{Transmit, TxBuf};
 use super::{Endpoint, Probing, SendSide};
 use crate::config::WindowProbe;
 use crate::cx::Cx;
-use base::{Bytes, Instant, SeqRange};
+use base::{Bytes, Duration, Instant, SeqRange};
 use recovery::Mark;
 use recovery::tlp::{ProbeAck, ProbeKind, ProbeOutcome};
 use trace::{Event, Observer};
@@ -85,6 +85,18 @@ impl Endpoint {
             ProbeOutcome::Repaired => cx.emit(|| Event::ProbeAnswered { repaired: true }),
         }
         outcome
+    }
+
+    //= specs/rfc9293.md#windows
+    //# The first probe leaves after one timeout, and the interval grows exponentially.
+    /// How long the persist timer waits after this many probes.
+    pub(super) fn persist_interval(&self, probes: u32) -> Duration {
+        let at_once = self.chunks_config().is_none() && self.cfg.send.window_probe == WindowProbe::Octet;
+        if self.snd.wnd > 0 && at_once {
+            return self.cfg.send.sws_override;
+        }
+        let doubled = self.rec.rto.current().duration().scale(1 << probes.min(16), 1);
+        doubled.min(self.cfg.send.persist_max)
     }
 
     /// RFC 9293 §3.8.6.1: one octet beyond the closed window, or, when the silly-window rules held something back, as much
