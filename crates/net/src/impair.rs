@@ -4,12 +4,11 @@
 //! software first, and the stack is told that its device cuts none.
 
 use crate::device::Frame;
-use crate::offload::Parts;
 use crate::pool::Pool;
 use base::{Instant, Rng};
 use netem::{Packet, Path, PathSpec};
 use tcp::{ChecksumState, Payload, RxFrame, TxFrame, fill_pattern};
-use wire::Split;
+use wire::{Parts, Split};
 
 /// What happens to packets between device and stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

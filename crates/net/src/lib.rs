@@ -36,5 +36,4 @@ pub use link::{
     Scheduling, Share, Way,
 };
 pub use netns::{Namespace, NamespaceError};
-pub use offload::Parts;
 pub use tun::{Offload, Tun, TunConfig, TunError};

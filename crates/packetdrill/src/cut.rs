@@ -4,7 +4,7 @@
 use crate::ffi::ethtool::{TCP_SEGMENTATION, feature};
 use crate::netdev::{DEVICE, packet};
 use tcp::TxFrame;
-use wire::{Flags, TcpRepr};
+use wire::Parts;
 
 /// Payload of the largest frame: as much as an IP packet's length field covers beside headers, and as hosts with segmentation
 /// offload send.
@@ -27,37 +27,30 @@ pub(crate) fn device_cut() -> Cut {
 /// The packets that a frame becomes.
 pub(crate) fn packets(frame: &TxFrame<'_>, cut: Cut) -> Vec<Vec<u8>> {
     match (cut, frame.gso_size) {
-        (Cut::AtTheDevice, Some(size)) => cut_up(frame, usize::from(size)),
+        (Cut::AtTheDevice, Some(size)) => cut_up(frame, size),
         _ => vec![packet(frame)],
     }
 }
 
-/// One packet for each segment: PSH and FIN are the last one's, CWR the first one's (RFC 3168 §6.1.2).
-fn cut_up(frame: &TxFrame<'_>, size: usize) -> Vec<Vec<u8>> {
+/// One packet for each segment.
+fn cut_up(frame: &TxFrame<'_>, size: u16) -> Vec<Vec<u8>> {
     let whole = packet(frame);
-    let payload = &whole[frame.header.len()..];
-    let (ip, tcp) = wire::parse(frame.header, payload.len() as u32).expect("what the stack sends is well-formed");
-    let mut header = [0; wire::MAX_HEADER];
-    let parts = payload.chunks(size).enumerate().map(|(index, part)| {
-        let mut repr = TcpRepr { seq: tcp.seq + (index * size) as u32, ..tcp };
-        if index > 0 {
-            repr.flags = repr.flags.without(Flags::CWR);
-        }
-        if (index + 1) * size < payload.len() {
-            repr.flags = repr.flags.without(Flags::PSH).without(Flags::FIN);
-        }
-        let len = wire::emit(&ip, &repr, part.len() as u32, &mut header);
-        wire::checksum::fill(&mut header[..len], part);
-        [&header[..len], part].concat()
-    });
-    parts.collect()
+    let mut parts = Parts::new(frame.header, &whole[frame.header.len()..], Some(size));
+    let part = || {
+        let mut packet = Vec::new();
+        let payload = parts.next_into(&mut packet)?;
+        wire::checksum::fill(&mut packet, payload);
+        packet.extend_from_slice(payload);
+        Some(packet)
+    };
+    core::iter::from_fn(part).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use tcp::{ChecksumState, Payload};
-    use wire::{Ecn, Fragmentation, IpRepr, Options};
+    use wire::{Ecn, Flags, Fragmentation, IpRepr, Options, TcpRepr};
 
     fn frame(header: &[u8]) -> TxFrame<'_> {
         let payload = Payload::Pattern { offset: 0, len: 2_500 };

@@ -82,7 +82,11 @@ pub(crate) fn pseudo_v6(packet: &[u8], next_header: u8, len: u64) -> u64 {
     u64::from(ones_complement_sum(&packet[8..40])) + u64::from(next_header) + len
 }
 
-fn offset_of_segment(header: &[u8]) -> usize {
+/// Octets in front of the TCP header, of a header that this crate has accepted or emitted.
+///
+/// # Panics
+/// When it is not such a header.
+pub fn offset_of_segment(header: &[u8]) -> usize {
     ip::tcp_offset(header).expect("the caller made or parsed this header")
 }
 

@@ -12,6 +12,7 @@ mod ipv4;
 mod ipv6;
 mod malformed;
 mod packet;
+mod parts;
 pub mod tcp;
 mod words;
 
@@ -19,4 +20,5 @@ pub use icmp::{IcmpKind, IcmpNotice, Unreachable};
 pub use ip::{Ecn, Fragmentation, IpRepr};
 pub use malformed::Malformed;
 pub use packet::{MAX_HEADER, Split, emit, parse, split};
+pub use parts::{Parts, Transport};
 pub use tcp::{Cookie, FastOpen, FastOpenKind, Flags, Options, SackBlocks, TcpRepr, Timestamps};

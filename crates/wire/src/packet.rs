@@ -91,4 +91,4 @@ pub fn emit(ip: &IpRepr, tcp: &TcpRepr, payload_len: u32, out: &mut [u8; MAX_HEA
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

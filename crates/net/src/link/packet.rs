@@ -4,10 +4,11 @@
 //! virtio-net header (virtio 1.2 §5.1.6) that it was read with and is written with it again. Only super-segments are no
 //! packets; they are cut when they are read, TCP ones and trains of UDP datagrams alike.
 
-use crate::offload::{GSO_ECN, NEEDS_CSUM, Parts, Transport, get, put};
+use crate::offload::{GSO_ECN, NEEDS_CSUM};
 use crate::pool::Pool;
 use netem::Packet;
 use tun_rs::{VIRTIO_NET_HDR_GSO_TCPV4, VIRTIO_NET_HDR_GSO_TCPV6, VIRTIO_NET_HDR_LEN, VirtioNetHdr};
+use wire::{Parts, Transport};
 
 /// A plain packet (virtio 1.2 §5.1.6, `VIRTIO_NET_HDR_GSO_NONE`).
 const GSO_NONE: u8 = 0;
@@ -49,6 +50,14 @@ impl Packet for Parcel {
     fn duplicate(&self) -> Self {
         self.clone()
     }
+}
+
+fn get(octets: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([octets[at], octets[at + 1]])
+}
+
+fn put(octets: &mut [u8], at: usize, value: u16) {
+    octets[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
 /// Sets the congestion-experienced code point of an IP packet, if its sender said that it understands one.

@@ -5,7 +5,7 @@ use crate::{Ecn, Flags, Fragmentation, Malformed, Options, Timestamps, checksum}
 use base::SeqNum;
 use test_case::test_case;
 
-fn v4() -> IpRepr {
+pub(crate) fn v4() -> IpRepr {
     IpRepr {
         src: [10, 0, 0, 1].into(),
         dst: [10, 0, 0, 2].into(),
@@ -16,12 +16,12 @@ fn v4() -> IpRepr {
     }
 }
 
-fn v6() -> IpRepr {
+pub(crate) fn v6() -> IpRepr {
     let address = |last| [0xfd00, 0, 0, 0, 0, 0, 0, last].into();
     IpRepr { src: address(1), dst: address(2), ..v4() }
 }
 
-fn segment() -> TcpRepr {
+pub(crate) fn segment() -> TcpRepr {
     TcpRepr {
         src_port: 40_000,
         dst_port: 80,
@@ -34,7 +34,7 @@ fn segment() -> TcpRepr {
     }
 }
 
-fn emitted(ip: &IpRepr, tcp: &TcpRepr, payload_len: u32) -> Vec<u8> {
+pub(crate) fn emitted(ip: &IpRepr, tcp: &TcpRepr, payload_len: u32) -> Vec<u8> {
     let mut out = [0xee; MAX_HEADER];
     let len = emit(ip, tcp, payload_len, &mut out);
     out[..len].to_vec()
