@@ -17,8 +17,10 @@ pub use read::read;
 /// Name and text of the built-in experiments.
 pub const BUILTIN: &[(&str, &str)] = &[
     ("dsack", include_str!("../../../experiments/dsack.toml")),
+    ("lan-reorder", include_str!("../../../experiments/lan-reorder.toml")),
     ("lost-retransmit", include_str!("../../../experiments/lost-retransmit.toml")),
     ("reorder", include_str!("../../../experiments/reorder.toml")),
+    ("reorder-early", include_str!("../../../experiments/reorder-early.toml")),
     ("tail-loss", include_str!("../../../experiments/tail-loss.toml")),
     ("wan", include_str!("../../../experiments/wan.toml")),
 ];
