@@ -8,7 +8,7 @@
 //! Draws: two a packet (jitter, then choice), whether or not both are asked for, so that turning one on does not change
 //! what the other decides; none when neither is.
 
-use crate::hop::{Hop, Offer, Packet};
+use crate::hop::{Hop, Moved, Offer, Packet};
 use crate::reorder::ReorderSpec;
 use base::{Duration, Instant, Rng};
 
@@ -50,7 +50,7 @@ impl Delay {
         Self { delay, jitter, reorder, last_exit: Instant::ZERO }
     }
 
-    fn varied_exit(&mut self, now: Instant, rng: &mut Rng) -> Instant {
+    fn varied_exit(&mut self, now: Instant, rng: &mut Rng) -> (Instant, Option<Moved>) {
         let (max, kind) =
             self.jitter.map_or((Duration::ZERO, JitterKind::KeepOrder), |jitter| (jitter.max, jitter.kind));
         let extra = Duration::from_nanos(rng.below(max.as_nanos().saturating_add(1)));
@@ -61,17 +61,20 @@ impl Delay {
             JitterKind::Reorder => drawn,
         };
         self.last_exit = regular;
-        if chosen { self.reorder.exit(now, regular) } else { regular }
+        if chosen { (self.reorder.exit(now, regular), self.reorder.moved()) } else { (regular, None) }
     }
 }
 
 impl<P: Packet> Hop<P> for Delay {
     fn offer(&mut self, now: Instant, packet: P, rng: &mut Rng) -> Offer<P> {
-        let exit = match (self.jitter, self.reorder) {
-            (None, ReorderSpec::None) => now + self.delay,
+        let (exit, moved) = match (self.jitter, self.reorder) {
+            (None, ReorderSpec::None) => return Offer::Forwards(now + self.delay, packet),
             _ => self.varied_exit(now, rng),
         };
-        Offer::Forwards(exit, packet)
+        match moved {
+            Some(moved) => Offer::Moves(exit, packet, moved),
+            None => Offer::Forwards(exit, packet),
+        }
     }
     fn reorders(&self) -> bool {
         let jitter_reorders = matches!(self.jitter, Some(Jitter { kind: JitterKind::Reorder, .. }));

@@ -28,8 +28,29 @@ pub enum Offer<P> {
     Queued,
     /// It is gone; the packet is handed back so that its storage can be used again.
     Dropped(P, DropCause),
+    /// As `Forwards`, at another time than its turn would be: the hop chose it to leave the order.
+    Moves(Instant, P, Moved),
     /// It leaves, and so does a copy of it; the second time is not before the first unless the hop reorders.
     Both(Instant, P, Instant, P),
+}
+
+/// How a packet was moved out of the order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moved {
+    /// It takes longer.
+    Late,
+    /// It takes less long.
+    Early,
+}
+
+impl Moved {
+    /// Name for traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Late => "late",
+            Self::Early => "early",
+        }
+    }
 }
 
 /// Why the network dropped a packet.

@@ -8,7 +8,7 @@
 //! Time must not run backwards between calls. Hops are offered times ahead of the caller's clock; each sees its own
 //! arrivals in order, which is all a hop may rely on.
 
-use crate::hop::{DropCause, Hop, Offer, Packet};
+use crate::hop::{DropCause, Hop, Moved, Offer, Packet};
 use crate::queue::timed::TimedQueue;
 use base::{Instant, Rng};
 
@@ -22,6 +22,8 @@ pub struct Path<P: Packet> {
     /// The latest time any caller told.
     clock: Instant,
     stats: PathStats,
+    /// What was told of the packet offered last.
+    moved: Option<(&'static str, Moved)>,
 }
 
 /// One hop and what the path keeps for it.
@@ -104,6 +106,7 @@ impl<P: Packet> Path<P> {
             next_event: Instant::MAX,
             clock: Instant::ZERO,
             stats: PathStats::default(),
+            moved: None,
         }
     }
 
@@ -124,9 +127,15 @@ impl<P: Packet> Path<P> {
     #[inline]
     pub fn offer(&mut self, now: Instant, packet: P, dropped: &mut impl FnMut(P, &'static str, DropCause)) {
         self.set_clock(now);
+        self.moved = None;
         self.stats.offered += 1;
         self.stats.offered_octets += u64::from(packet.wire_len());
         self.enter(0, now, packet, dropped);
+    }
+
+    /// Which hop moved the packet that was offered last out of the order, if one did at once.
+    pub fn moved(&self) -> Option<(&'static str, Moved)> {
+        self.moved
     }
 
     /// When `poll` wants to be called next: the next arrival or an event inside. Constant time.
@@ -206,6 +215,10 @@ impl<P: Packet> Path<P> {
         let stage = &mut self.stages[index];
         match stage.hop.offer(at, packet, &mut stage.rng) {
             Offer::Forwards(exit, packet) => Some((exit, packet)),
+            Offer::Moves(exit, packet, moved) => {
+                self.moved = Some((stage.name, moved));
+                Some((exit, packet))
+            }
             Offer::Dropped(packet, cause) => {
                 self.stats.dropped.count(cause);
                 dropped(packet, stage.name, cause);

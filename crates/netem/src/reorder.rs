@@ -4,6 +4,7 @@
 //! cut: it overtakes what is in flight. The two stress a loss detector very differently, so neither is called
 //! "reordering" alone. Applied by `delay.rs`, which knows what a packet would have taken otherwise.
 
+use crate::hop::Moved;
 use base::{Duration, Instant, Ratio};
 
 /// Which packets leave the order, and how.
@@ -33,6 +34,15 @@ impl ReorderSpec {
         match self {
             Self::None => Ratio::ZERO,
             Self::Late { probability, .. } | Self::Early { probability, .. } => probability,
+        }
+    }
+
+    /// Which way a chosen packet is moved.
+    pub(crate) fn moved(self) -> Option<Moved> {
+        match self {
+            Self::None => None,
+            Self::Late { .. } => Some(Moved::Late),
+            Self::Early { .. } => Some(Moved::Early),
         }
     }
 

@@ -78,7 +78,7 @@ pub(crate) fn path_of(hop: impl Hop<Parcel> + 'static) -> Path<Parcel> {
 /// The exit time of a packet that a hop forwards at once.
 pub(crate) fn exit_of(offer: Offer<Parcel>) -> Instant {
     match offer {
-        Offer::Forwards(exit, _) => exit,
+        Offer::Forwards(exit, _) | Offer::Moves(exit, _, _) => exit,
         other => panic!("not forwarded: {other:?}"),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::workload::App;
 use base::{Instant, Rng};
+use core::cell::RefCell;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tcp::{Conn, ConnEvent, DeviceCaps, Segmentation, Stack, StackConfig, StackCx, StackEvent, TxChecksum};
 use trace::{ConnId, Event, Observer};
@@ -123,17 +124,11 @@ impl Node {
         }
     }
 
-    /// The connection of this node that sent a packet with this header, as traces name it; also one that has ended.
-    pub(crate) fn conn_id_of(&self, header: &[u8]) -> Option<ConnId> {
-        let ports = header.get(ip_header_len(header)..)?;
-        let local = u16::from_be_bytes([*ports.first()?, *ports.get(1)?]);
-        let remote = u16::from_be_bytes([*ports.get(2)?, *ports.get(3)?]);
+    /// The connection of this node that sent a packet between these ports, local and remote, as traces name it; also one that
+    /// has ended.
+    pub(crate) fn conn_id_between(&self, [local, remote]: [u16; 2]) -> Option<ConnId> {
         self.apps.iter().find(|app| app.sends_from(local, remote))?.end().id()
     }
-}
-
-fn ip_header_len(header: &[u8]) -> usize {
-    if header[0] >> 4 == 4 { usize::from(header[0] & 0xf) * 4 } else { 40 }
 }
 
 /// Destination address of a header that a stack of ours emitted.
@@ -147,15 +142,21 @@ fn destination(header: &[u8]) -> IpAddr {
     }
 }
 
-/// An observer's view of one node: connection ids are told apart by node.
+/// An observer's view of one node: connection ids are told apart by node. The observer is shared with what carries packets away
+/// in the same turn.
 pub(crate) struct NodeView<'a, O> {
-    pub(crate) inner: &'a mut O,
+    pub(crate) inner: &'a RefCell<&'a mut O>,
     pub(crate) node: usize,
+}
+
+/// A connection of a node, as traces name it.
+pub(crate) fn global(node: usize, conn: ConnId) -> ConnId {
+    ConnId(node as u32 * CONN_IDS_PER_NODE + conn.0)
 }
 
 impl<O: Observer> Observer for NodeView<'_, O> {
     const ENABLED: bool = O::ENABLED;
     fn record(&mut self, at: Instant, conn: ConnId, event: Event) {
-        self.inner.record(at, ConnId(self.node as u32 * CONN_IDS_PER_NODE + conn.0), event);
+        self.inner.borrow_mut().record(at, global(self.node, conn), event);
     }
 }

@@ -3,10 +3,11 @@
 //! Packets are boxed, so that moving one through hops and queues moves a pointer, and the boxes go round through a
 //! [`PacketPool`], so that the steady state allocates nothing.
 
-use base::Instant;
+use base::{Instant, SeqNum};
 use core::ops::Range;
 use netem::Packet;
 use tcp::{ChecksumState, Payload, RxFrame, TxFrame};
+use trace::{PacketPayload, PacketSent};
 use wire::MAX_HEADER;
 
 /// How packets travel.
@@ -61,6 +62,32 @@ impl SimPacket {
             StoredPayload::Bytes(octets) => Payload::Bytes(octets),
         };
         RxFrame { at, header: self.header(), payload, gso_size: None, checksum: ChecksumState::Unneeded }
+    }
+
+    /// Where the TCP header begins.
+    fn tcp_at(&self) -> usize {
+        if self.header[0] >> 4 == 4 { usize::from(self.header[0] & 0xf) * 4 } else { 40 }
+    }
+
+    /// Source and destination port.
+    pub(crate) fn ports(&self) -> [u16; 2] {
+        let tcp = self.tcp_at();
+        [tcp, tcp + 2].map(|at| u16::from_be_bytes([self.header[at], self.header[at + 1]]))
+    }
+
+    /// First sequence number of the TCP segment inside.
+    pub(crate) fn seq(&self) -> SeqNum {
+        let at = self.tcp_at() + 4;
+        SeqNum(u32::from_be_bytes([self.header[at], self.header[at + 1], self.header[at + 2], self.header[at + 3]]))
+    }
+
+    /// What an observer of packets is shown.
+    pub(crate) fn as_sent(&self, host: usize) -> PacketSent<'_> {
+        let payload = match &self.payload {
+            StoredPayload::Pattern { offset, len } => PacketPayload::Stream { offset: *offset, len: *len },
+            StoredPayload::Bytes(octets) => PacketPayload::Octets(octets),
+        };
+        PacketSent { host: host as u32, header: self.header(), payload }
     }
 
     #[inline]
@@ -179,7 +206,6 @@ impl PacketPool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::SeqNum;
     use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
     use test_case::test_case;
     use wire::{Ecn, Flags, IpRepr, Options, TcpRepr};

@@ -7,14 +7,15 @@
 
 use crate::budget::Budget;
 use crate::checker::{Checkers, Progress, Timers};
-use crate::node::{Node, NodeView, Served};
+use crate::node::{Node, NodeView, Served, global};
 use crate::outcome::{Cause, EndOutcome, Failure, FlowOutcome, Outcome};
 use crate::packet::{PacketPool, Parcel};
 use crate::queue::EventQueue;
 use crate::scenario::{Scenario, Until};
 use crate::topology::{Link, Topology};
-use base::{Bytes, Instant};
-use netem::{DropCause, Packet};
+use base::{Bytes, Instant, SeqNum};
+use core::cell::RefCell;
+use netem::{DropCause, Moved, Packet};
 use tcp::{Sent, StackCx};
 use trace::{ConnId, Event, Observer};
 
@@ -41,6 +42,32 @@ struct Lost {
     packet: Parcel,
 }
 
+/// A packet that entered the network, kept until the observer can be told.
+struct Entered {
+    link: usize,
+    /// What waits in the link's queues afterwards.
+    backlog: u64,
+    moved: Option<(&'static str, Moved)>,
+    tag: Tag,
+}
+
+/// What is to be told of a packet that is on its way.
+struct Tag {
+    seq: SeqNum,
+    len: Bytes,
+    ports: [u16; 2],
+}
+
+impl Tag {
+    fn of(packet: &Parcel) -> Self {
+        Self { seq: packet.seq(), len: packet.wire_len() as Bytes, ports: packet.ports() }
+    }
+
+    fn conn(&self, sender: &Node) -> Option<ConnId> {
+        sender.conn_id_between(self.ports)
+    }
+}
+
 struct World<'a, O> {
     topology: Topology,
     queue: EventQueue,
@@ -49,6 +76,7 @@ struct World<'a, O> {
     /// Packets that enter the present turn.
     arrivals: Vec<(Instant, Parcel)>,
     lost: Vec<Lost>,
+    entered: Vec<Entered>,
     timers: Timers,
     checkers: Checkers,
     budget: Budget,
@@ -68,6 +96,7 @@ impl<'a, O: Observer> World<'a, O> {
             pool: PacketPool::default(),
             arrivals: Vec::new(),
             lost: Vec::new(),
+            entered: Vec::new(),
             timers: Timers::new(topology.nodes.len()),
             checkers: Checkers::new(&topology, scenario.audit),
             budget: Budget::new(scenario.budget),
@@ -112,7 +141,8 @@ impl<'a, O: Observer> World<'a, O> {
             loop {
                 let moved = self.arrivals.len() + self.turn(index);
                 let node = &mut self.topology.nodes[index];
-                let mut view = NodeView { inner: &mut *self.observer, node: index };
+                let observer = RefCell::new(&mut *self.observer);
+                let mut view = NodeView { inner: &observer, node: index };
                 let served = node.serve_apps(&mut StackCx::new(self.now, &mut view));
                 let deadline = node.stack.next_deadline();
                 node.deadline = deadline.unwrap_or(Instant::MAX);
@@ -125,6 +155,7 @@ impl<'a, O: Observer> World<'a, O> {
             }
         }
         if O::ENABLED {
+            self.report_entered();
             self.report_lost();
         }
         self.queue.arm(index, self.next_event_of(index));
@@ -153,17 +184,27 @@ impl<'a, O: Observer> World<'a, O> {
     /// One turn; how many frames left in it. The arrivals are used up.
     #[inline]
     fn turn(&mut self, index: usize) -> usize {
-        let Self { topology: Topology { nodes, links, .. }, pool, lost, arrivals, now, observer, queue, .. } = self;
+        let Self {
+            topology: Topology { nodes, links, .. }, pool, lost, entered, arrivals, now, observer, queue, ..
+        } = self;
         let Node { stack, routes, .. } = &mut nodes[index];
-        let mut view = NodeView { inner: &mut **observer, node: index };
+        let observer = RefCell::new(&mut **observer);
+        let mut view = NodeView { inner: &observer, node: index };
         let mut cx = StackCx::new(*now, &mut view);
         let mut sent = 0;
         let mut send = |frame: tcp::TxFrame<'_>| {
             let route = Node::route(routes, frame.header);
             let Link { path, to, .. } = &mut links[route];
             let packet = pool.packet(&frame);
+            if O::PACKETS {
+                observer.borrow_mut().packet(*now, &packet.as_sent(index));
+            }
+            let tag = if O::ENABLED { Some(Tag::of(&packet)) } else { None };
             let mut on_drop = |packet, hop, cause| discard::<O>(pool, lost, Lost { link: route, hop, cause, packet });
             path.offer(*now, packet, &mut on_drop);
+            if let Some(tag) = tag {
+                entered.push(Entered { link: route, backlog: path.backlog(*now), moved: path.moved(), tag });
+            }
             queue.arm_earlier(*to, path.next_deadline().unwrap_or(Instant::MAX));
             sent += 1;
             Sent::Accepted
@@ -176,13 +217,29 @@ impl<'a, O: Observer> World<'a, O> {
         sent
     }
 
+    /// Tells the observer of queues that a packet has entered, and of packets that were moved.
+    fn report_entered(&mut self) {
+        for Entered { link, backlog, moved, tag } in self.entered.drain(..) {
+            let sender = self.topology.links[link].from;
+            let Some(conn) = tag.conn(&self.topology.nodes[sender]) else { continue };
+            if backlog > 0 {
+                self.observer.record(self.now, global(sender, conn), Event::HopQueued { backlog });
+            }
+            if let Some((hop, moved)) = moved {
+                let event = Event::HopReordered { hop, how: moved.name(), seq: tag.seq, len: tag.len };
+                self.observer.record(self.now, global(sender, conn), event);
+            }
+        }
+    }
+
     /// Tells the observer of packets that the network lost, in the name of the connections that sent them.
     fn report_lost(&mut self) {
         for Lost { link, hop, cause, packet } in self.lost.drain(..) {
             let sender = self.topology.links[link].from;
-            let conn = self.topology.nodes[sender].conn_id_of(packet.header()).unwrap_or(ConnId(0));
-            let event = Event::HopDropped { hop, cause: cause_name(cause), len: packet.wire_len() as Bytes };
-            NodeView { inner: &mut *self.observer, node: sender }.record(self.now, conn, event);
+            let conn = self.topology.nodes[sender].conn_id_between(packet.ports()).unwrap_or(ConnId(0));
+            let (seq, len) = (packet.seq(), packet.wire_len() as Bytes);
+            let event = Event::HopDropped { hop, cause: cause_name(cause), seq, len };
+            self.observer.record(self.now, global(sender, conn), event);
             self.pool.put_back(packet);
         }
     }

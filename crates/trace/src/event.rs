@@ -1,65 +1,89 @@
-//! The events, and their canonical text.
+//! The events. Their canonical text, their values with names and the way back follow from the list.
 
+use crate::schema::{EventInfo, Field, FieldInfo, Value};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use core::fmt;
 
 /// Version of the vocabulary; rises with every change of a name, a field or a meaning.
-pub const VERSION: u32 = 2;
-
-/// How one field is written in canonical text.
-trait Field {
-    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result;
-}
-macro_rules! plain { ($($t:ty),*) => { $(impl Field for $t {
-    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result { fmt::Display::fmt(self, f) }
-})* } }
-plain!(u8, u32, u64, bool, &'static str, SeqNum, SeqRange);
-impl Field for Duration {
-    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.as_nanos(), f)
-    }
-}
-impl Field for Instant {
-    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.as_nanos(), f)
-    }
-}
-impl<T: Field> Field for Option<T> {
-    fn write(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Some(value) => value.write(f),
-            None => f.write_str("-"),
-        }
-    }
-}
+pub const VERSION: u32 = 3;
 
 macro_rules! events {
-    ($($(#[$doc:meta])* $name:ident { $($(#[$fdoc:meta])* $field:ident : $type:ty),* $(,)? })*) => {
+    ($($(#[doc = $doc:literal])* $name:ident {
+        $($(#[doc = $fdoc:literal])* $field:ident : $type:ty),* $(,)?
+    })*) => {
         /// Something that happened to a connection. Times are spans or moments in nanoseconds, sizes are octets.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        pub enum Event { $($(#[$doc])* $name { $($(#[$fdoc])* $field: $type),* }),* }
+        pub enum Event { $($(#[doc = $doc])* $name { $($(#[doc = $fdoc])* $field: $type),* }),* }
+
+        /// The places of events in the vocabulary.
+        #[repr(u8)]
+        enum Place { $($name),* }
+
+        /// Every event with its fields, in the order of their declaration.
+        pub const VOCABULARY: &[EventInfo] = &[$(EventInfo {
+            name: stringify!($name),
+            doc: concat!($($doc),*),
+            fields: &[$(FieldInfo {
+                name: stringify!($field),
+                kind: <$type as Field>::KIND,
+                optional: <$type as Field>::OPTIONAL,
+                doc: concat!($($fdoc),*),
+            }),*],
+        }),*];
 
         impl Event {
             /// The event's name.
             pub const fn name(&self) -> &'static str {
                 match self { $(Self::$name { .. } => stringify!($name)),* }
             }
-        }
 
-        impl fmt::Display for Event {
-            /// `Name{field=value,…}` in declaration order; times in nanoseconds, absent values as `-`.
-            #[allow(unused_assignments)]
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                match self { $(Self::$name { $($field),* } => {
-                    f.write_str(concat!(stringify!($name), "{"))?;
-                    let mut separator = "";
-                    $(f.write_str(separator)?; separator = ",";
-                      f.write_str(concat!(stringify!($field), "="))?; Field::write($field, f)?;)*
-                    f.write_str("}")
-                }),* }
+            /// Its place in [`VOCABULARY`].
+            #[inline]
+            pub const fn place(&self) -> usize {
+                match self { $(Self::$name { .. } => Place::$name as usize),* }
+            }
+
+            /// Tells each field's value, in the order of their declaration.
+            #[inline]
+            pub fn values(&self, mut tell: impl FnMut(Value)) {
+                match *self { $(Self::$name { $($field),* } => { $(tell(Field::value($field));)* }),* }
+            }
+
+            /// The event at this place of the vocabulary with these values, asked for in the order of the fields; `None` when
+            /// a value is no such field's, or the place is none.
+            pub fn from_values(place: usize, mut ask: impl FnMut(&'static FieldInfo) -> Value) -> Option<Self> {
+                let mut fields = VOCABULARY.get(place)?.fields.iter();
+                $(if place == Place::$name as usize {
+                    return Some(Self::$name { $($field: Field::from_value(ask(fields.next()?))?),* });
+                })*
+                None
             }
         }
     };
+}
+
+impl Event {
+    /// What it means and what its fields are.
+    pub const fn info(&self) -> &'static EventInfo {
+        &VOCABULARY[self.place()]
+    }
+}
+
+impl fmt::Display for Event {
+    /// `Name{field=value,…}` in declaration order; times in nanoseconds, absent values as `-`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let info = self.info();
+        write!(f, "{}{{", info.name)?;
+        let (mut fields, mut result) = (info.fields.iter(), Ok(()));
+        self.values(|value| {
+            let separator = if fields.len() == info.fields.len() { "" } else { "," };
+            if let Some(field) = fields.next() {
+                result = result.and_then(|()| write!(f, "{separator}{}={value}", field.name));
+            }
+        });
+        result?;
+        f.write_str("}")
+    }
 }
 
 events! {
@@ -73,9 +97,11 @@ events! {
         len: Bytes, /// Flags as letters, e.g. `PA`.
         flags: &'static str, /// Acknowledgement number, if any.
         ack: Option<SeqNum>, /// Window as advertised, octets.
-        window: Bytes, /// Times this range was sent before.
+        window: Bytes, /// What made it leave: `new`; `limited_transmit`, new data that only a selective or duplicate acknowledgement made room for; `fast_retransmit`, the first retransmission of a recovery; `sack_retransmit`, the others; `additional`, a hole that nothing marks lost; `timeout`; `tail_probe`; `frto`, new data instead of retransmissions; `window_probe`; `mtu_probe`; `keep_alive`; `syn`; `ack`; `reset`.
+        cause: &'static str, /// Times this range was sent before.
         retransmit: u8, /// Number of SACK blocks carried.
-        blocks: u8 }
+        blocks: u8, /// Duplicate range that it reports.
+        dsack: Option<SeqRange> }
     /// A segment arrived.
     SegmentReceived { /// First sequence number.
         seq: SeqNum, /// Payload octets.
@@ -84,6 +110,23 @@ events! {
         ack: Option<SeqNum>, /// Window after scaling, octets.
         window: Bytes, /// Number of SACK blocks carried.
         blocks: u8 }
+    /// A SACK block arrived, in the order of the option.
+    BlockReceived { /// As it stands in the option.
+        range: SeqRange, /// What it is taken for: `sack`, `dsack`, or why it is refused: `empty`, `beyond_sent`, `below_ack`, `stale`, `too_old`.
+        class: &'static str }
+    /// An acknowledgement with SACK blocks is done with.
+    SackReceived { /// Cumulative acknowledgement.
+        ack: SeqNum, /// First octet not acknowledged, afterwards.
+        snd_una: SeqNum, /// First octet not sent.
+        snd_nxt: SeqNum, /// Number of blocks.
+        blocks: u8, /// Blocks recognised as duplicate reports.
+        dsacks: u8, /// Whether it told something new.
+        news: bool, /// Octets selectively acknowledged, afterwards.
+        sacked: Bytes, /// Of these, newly.
+        newly_sacked: Bytes, /// Octets newly marked lost.
+        lost: Bytes, /// Whether a recovery is under way, afterwards.
+        in_recovery: bool, /// The recovery point, if inside an episode.
+        point: Option<SeqNum> }
     /// The ten steps of ACK processing are done.
     AckProcessed { /// Cumulative acknowledgement.
         ack: SeqNum, /// Octets newly acknowledged.
@@ -94,16 +137,28 @@ events! {
         rtt: Option<Duration>, /// Octets in flight afterwards.
         pipe: Bytes, /// Congestion window afterwards.
         cwnd: Bytes }
+    /// A sample of the delivery rate.
+    RateSampled { /// Octets delivered in the interval.
+        delivered: u64, /// The interval.
+        interval: Duration, /// Their quotient, bits per second.
+        rate: u64, /// Whether it measured the application rather than the path.
+        app_limited: bool }
     /// The sender gave a segment up for lost.
     SegmentLost { /// Which.
-        range: SeqRange, /// What it was sent for the last time.
+        range: SeqRange, /// When it was sent for the last time.
         sent_at: Instant, /// Times it had been retransmitted.
         retransmits: u8, /// The detector.
         by: &'static str }
+    /// Something that was never sent again was delivered behind something sent after it.
+    ReorderingSeen { /// Octets by which it was overtaken.
+        extent: Bytes, /// The largest extent so far.
+        max_extent: Bytes, /// Highest number selectively acknowledged.
+        fack: SeqNum, /// First number behind the segment that was late.
+        end: SeqNum }
     /// A timer was set.
     TimerArmed { /// Which.
         kind: &'static str, /// When it fires.
-        at: Instant }
+        fires_at: Instant }
     /// A timer fired.
     TimerFired { /// Which.
         kind: &'static str }
@@ -127,7 +182,8 @@ events! {
         cwnd: Bytes, /// Slow-start threshold.
         ssthresh: Bytes, /// Octets in flight.
         pipe: Bytes, /// The peer's window.
-        snd_wnd: Bytes }
+        snd_wnd: Bytes, /// Rate at which the sender spaces segments, bits per second; none where it does not.
+        pacing: Option<u64> }
     /// Slow start entered a phase: a careful one, or, after that, its first one again.
     SlowStartPhase { /// Which, as in `CcSnapshot`.
         phase: &'static str, /// Window at that time.
@@ -136,11 +192,15 @@ events! {
     SlowStartExited { /// Why.
         cause: &'static str, /// Window at that time.
         cwnd: Bytes }
-    /// The reordering window of a time-based detector changed.
+    /// The reordering window of a time-based detector changed, or a duplicate was reported to it.
     ReorderingWindow { /// The window.
         reo_wnd: Duration, /// Its multiplier.
-        multiplier: u32, /// Whether reordering has been seen.
-        seen: bool }
+        multiplier: u32, /// Recoveries without a duplicate report until the multiplier returns to one.
+        persist: u8, /// Whether reordering has been seen.
+        seen: bool, /// Whether the latest ACK reported a duplicate.
+        dsack: bool, /// Whether a recovery is under way.
+        in_recovery: bool, /// End of the round trip in which no further duplicate widens the window.
+        round: Option<SeqNum> }
     /// RTT state after a sample.
     RttUpdated { /// The sample.
         sample: Duration, /// Smoothed.
@@ -148,6 +208,9 @@ events! {
         rttvar: Duration, /// Retransmission timeout.
         rto: Duration, /// Windowed minimum.
         min_rtt: Duration }
+    /// Nothing more can leave for now, for another reason than the last time.
+    Limited { /// `cwnd`, `rwnd`, `recovery`, `application`, `buffer` (the send buffer is full of what is in flight), `pacing`, or `nothing`: none of them, as before the connection is open.
+        by: &'static str }
     /// The receiver moved its buffer limit.
     ReceiveBuffer { /// New limit.
         bytes: Bytes }
@@ -156,16 +219,27 @@ events! {
         reason: &'static str, /// Its first sequence number.
         seq: SeqNum, /// Its payload octets.
         len: Bytes }
+    /// A packet entered the network (known only to an emulator).
+    HopQueued { /// Octets that wait in the network's queues afterwards, the packet in service counted whole.
+        backlog: u64 }
+    /// The network moved a packet out of the order (known only to an emulator).
+    HopReordered { /// Which hop.
+        hop: &'static str, /// `late` or `early`.
+        how: &'static str, /// First sequence number of the segment.
+        seq: SeqNum, /// Octets of the packet.
+        len: Bytes }
     /// The network dropped one of the connection's packets (known only to an emulator).
     HopDropped { /// Which hop.
         hop: &'static str, /// Queue, loss or queue manager.
-        cause: &'static str, /// Octets of the packet.
+        cause: &'static str, /// First sequence number of the segment.
+        seq: SeqNum, /// Octets of the packet.
         len: Bytes }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Kind;
 
     #[test]
     fn canonical_text_lists_fields_in_declaration_order_and_dashes_for_nothing() {
@@ -183,6 +257,44 @@ mod tests {
             event.to_string(),
             "AckProcessed{ack=7,acked=6,sacked=0,lost=0,dsack=-,rtt=1000000,pipe=3,cwnd=14600}"
         );
-        assert_eq!(event.name(), "AckProcessed");
+        assert_eq!((event.name(), event.info().name), ("AckProcessed", "AckProcessed"));
+    }
+
+    /// Some value of a kind.
+    fn some(kind: Kind) -> Value {
+        match kind {
+            Kind::Number => Value::Number(7),
+            Kind::Flag => Value::Flag(true),
+            Kind::Word => Value::Word("w"),
+            Kind::Seq => Value::Seq(SeqNum(9)),
+            Kind::Range => Value::Range(SeqRange::new(SeqNum(1), SeqNum(2))),
+            Kind::Span => Value::Span(Duration::from_nanos(3)),
+            Kind::Moment => Value::Moment(Instant::from_nanos(4)),
+        }
+    }
+
+    #[test]
+    fn every_event_is_made_of_its_values_and_gives_them_back() {
+        for (place, info) in VOCABULARY.iter().enumerate() {
+            for absent in [false, true] {
+                let give = |field: &FieldInfo| if absent && field.optional { Value::Absent } else { some(field.kind) };
+                let event = Event::from_values(place, give).unwrap();
+                assert_eq!((event.place(), event.name()), (place, info.name));
+                let mut values = Vec::new();
+                event.values(|value| values.push(value));
+                assert_eq!(values, info.fields.iter().map(give).collect::<Vec<_>>(), "{}", info.name);
+            }
+            assert!(!info.doc.is_empty() && info.fields.iter().all(|field| !field.doc.is_empty()), "{}", info.name);
+        }
+        assert_eq!(Event::from_values(VOCABULARY.len(), |_| Value::Absent), None);
+    }
+
+    #[test]
+    fn a_value_that_is_not_the_fields_is_refused() {
+        let dropped = VOCABULARY.iter().position(|info| info.name == "ReceiveBuffer").unwrap();
+        assert_eq!(Event::from_values(dropped, |_| Value::Number(1)), Some(Event::ReceiveBuffer { bytes: 1 }));
+        for wrong in [Value::Number(u64::MAX), Value::Absent, Value::Flag(true)] {
+            assert_eq!(Event::from_values(dropped, |_| wrong), None, "{wrong}");
+        }
     }
 }

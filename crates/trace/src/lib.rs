@@ -6,8 +6,12 @@
 
 mod event;
 mod observer;
+mod packet;
+mod schema;
 mod text;
 
-pub use event::{Event, VERSION};
+pub use event::{Event, VERSION, VOCABULARY};
 pub use observer::{ConnId, DynObserver, Observer, Off};
+pub use packet::{PacketPayload, PacketSent};
+pub use schema::{EventInfo, FieldInfo, Kind, Value};
 pub use text::{TextSink, write_line};

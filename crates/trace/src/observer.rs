@@ -1,7 +1,7 @@
 //! Who watches. The observer is a parameter of every call, not a field: state stays free of type parameters, and
 //! [`Off`] costs nothing because `ENABLED` is a constant.
 
-use crate::Event;
+use crate::{Event, PacketSent};
 use base::Instant;
 
 /// A connection as traces name it: the order in which its stack created it.
@@ -12,8 +12,13 @@ pub struct ConnId(pub u32);
 pub trait Observer {
     /// Whether events are built at all; a constant, so that a disabled observer leaves no code behind.
     const ENABLED: bool = true;
+    /// Whether it wants to see packets, too.
+    const PACKETS: bool = false;
     /// Takes one event.
     fn record(&mut self, at: Instant, conn: ConnId, event: Event);
+    /// Takes a packet that leaves a host, behind the event of the segment. Called where the world shows packets, and only if
+    /// they are wanted.
+    fn packet(&mut self, _at: Instant, _packet: &PacketSent<'_>) {}
 }
 
 /// Watches nothing.
@@ -41,8 +46,12 @@ impl Observer for Option<Box<dyn DynObserver>> {
 
 impl<O: Observer> Observer for &mut O {
     const ENABLED: bool = O::ENABLED;
+    const PACKETS: bool = O::PACKETS;
     fn record(&mut self, at: Instant, conn: ConnId, event: Event) {
         (**self).record(at, conn, event);
+    }
+    fn packet(&mut self, at: Instant, packet: &PacketSent<'_>) {
+        (**self).packet(at, packet);
     }
 }
 

@@ -42,6 +42,21 @@ pub struct Verdict {
     pub recheck_at: Option<Instant>,
 }
 
+/// The reordering window of a detector by time, for traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReorderingWindow {
+    /// Its present length.
+    pub reo_wnd: Duration,
+    /// Its multiplier.
+    pub multiplier: u32,
+    /// Recoveries without a duplicate report until the multiplier returns to one.
+    pub persist: u8,
+    /// Whether reordering has been seen.
+    pub seen: bool,
+    /// End of the round trip in which no further duplicate report widens it.
+    pub round: Option<SeqNum>,
+}
+
 /// Which segments are lost. Marks them on the board; decides nothing about sending.
 ///
 /// Order within one ACK: `on_dsack` (if reported), `on_delivered` (once, all newly delivered segments), `detect`;
@@ -72,8 +87,8 @@ pub trait LossDetector: Debug + Send {
     fn fills_unmarked_holes(&self) -> bool {
         false
     }
-    /// The reordering window, its multiplier and whether reordering has been seen; `None` for detectors without one.
-    fn reordering(&self) -> Option<(Duration, u32, bool)> {
+    /// The reordering window; `None` for detectors without one.
+    fn reordering(&self) -> Option<ReorderingWindow> {
         None
     }
     /// A copy, so that endpoints can be cloned.

@@ -52,6 +52,21 @@ pub enum RejectReason {
     TooOld,
 }
 
+impl BlockClass {
+    /// Name for traces: what the block is taken for, or why it is refused.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sack => "sack",
+            Self::Dsack => "dsack",
+            Self::Reject(RejectReason::Empty) => "empty",
+            Self::Reject(RejectReason::BeyondSent) => "beyond_sent",
+            Self::Reject(RejectReason::BelowAck) => "below_ack",
+            Self::Reject(RejectReason::Stale) => "stale",
+            Self::Reject(RejectReason::TooOld) => "too_old",
+        }
+    }
+}
+
 /// The seam: how a block is classified.
 pub type ClassifyBlock = fn(SackBlock, &BlockCx) -> BlockClass;
 

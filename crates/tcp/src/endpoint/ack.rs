@@ -17,11 +17,11 @@ use wire::tcp::MAX_SACK_BLOCKS;
 
 /// What one ACK brought, gathered on the way through the steps.
 #[derive(Clone, Copy, Debug, Default)]
-struct Progress {
+pub(super) struct Progress {
     acked: Bytes,
-    sacked: Bytes,
+    pub sacked: Bytes,
     delivered: Bytes,
-    newly_lost: Bytes,
+    pub newly_lost: Bytes,
     prior_pipe: Bytes,
     /// Octets beyond `SND.UNA` known to have arrived: selectively acknowledged, or announced by duplicate ACKs.
     sacked_before: Bytes,
@@ -36,10 +36,13 @@ struct Progress {
 
 /// An ACK's SACK blocks, told apart.
 #[derive(Clone, Copy, Debug, Default)]
-struct Blocks {
+pub(super) struct Blocks {
     genuine: [SeqRange; MAX_SACK_BLOCKS],
     count: usize,
     dsack: Option<SeqRange>,
+    /// Blocks in the option, and those of them that report duplicates.
+    pub total: u8,
+    pub dsacks: u8,
 }
 
 impl Endpoint {
@@ -51,7 +54,7 @@ impl Endpoint {
         let wnd_before = self.snd.wnd;
         self.update_window(seg, ack);
         // 2
-        let blocks = self.classify(seg, ack);
+        let blocks = self.classify(cx, seg, ack);
         let duplicate = self.is_duplicate_ack(seg, ack, wnd_before);
         if ack == self.snd.una && blocks.count == 0 && blocks.dsack.is_none() && !duplicate && !self.echoes_mark(seg) {
             // Neither progress nor news about the flight: a window update, data the other way, or the answer to a probe
@@ -61,6 +64,7 @@ impl Endpoint {
             }
             self.take_answer(cx, wnd_before);
             self.note_ack(cx.now, ack, None, None);
+            self.emit_sack(cx, ack, &blocks, &Progress::default());
             return;
         }
         let fack = self.rec.board.highest_sacked();
@@ -78,7 +82,7 @@ impl Endpoint {
         // 4
         self.sample_rtt(cx, seg, &delivered, &mut progress);
         self.note_ack(cx.now, ack, Some(&delivered), progress.rate.as_ref());
-        self.note_reordering(&delivered, fack);
+        self.note_reordering(cx, &delivered, fack);
         // 5
         let probe = self.answer_probe(cx, &ProbeAck { ack, dsack: blocks.dsack, repeated: Repeated::No });
         // 6 and 7
@@ -90,6 +94,7 @@ impl Endpoint {
         // 9
         self.arm_loss_timer(cx);
         // 10
+        self.emit_sack(cx, ack, &blocks, &progress);
         let (pipe, cwnd) = (self.rec.board.pipe(), self.cc.window().cwnd());
         cx.emit(|| Event::AckProcessed {
             ack,
@@ -134,15 +139,16 @@ impl Endpoint {
     //# A duplicate report marks nothing on the scoreboard.
     /// Step 2: tells SACK from D-SACK from nonsense.
     #[inline]
-    fn classify(&mut self, seg: &Segment<'_>, ack: SeqNum) -> Blocks {
+    fn classify<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, ack: SeqNum) -> Blocks {
         let mut out = Blocks::default();
         let wire_blocks = seg.repr.options.sack.as_slice();
         if wire_blocks.is_empty() || !self.neg.sack {
             return out;
         }
         let classify = self.cfg.classify();
+        out.total = wire_blocks.len() as u8;
         for (position, &block) in wire_blocks.iter().enumerate() {
-            let cx = BlockCx {
+            let about = BlockCx {
                 seg_ack: ack,
                 snd_una: self.snd.una,
                 snd_nxt: self.snd.nxt,
@@ -150,13 +156,16 @@ impl Endpoint {
                 position,
                 second: if position == 0 { wire_blocks.get(1).copied() } else { None },
             };
-            match classify(block, &cx) {
+            let class = classify(block, &about);
+            cx.emit(|| Event::BlockReceived { range: block, class: class.name() });
+            match class {
                 BlockClass::Sack => {
                     out.genuine[out.count] = block;
                     out.count += 1;
                 }
                 BlockClass::Dsack => {
                     out.dsack = Some(block);
+                    out.dsacks += 1;
                     self.rare_mut().dsacks_received += 1;
                 }
                 BlockClass::Reject(_) => {}
@@ -256,6 +265,7 @@ impl Endpoint {
             });
         }
         p.rate = self.rec.sampler.on_ack(cx.now, d, self.rec.rtt.min_rtt());
+        Self::emit_rate(cx, p.rate);
     }
 
     /// What the detector may know now.
@@ -286,7 +296,7 @@ impl Endpoint {
     ) {
         let tsecr = seg.repr.options.timestamps.filter(|_| self.neg.timestamps).map(|ts| ts.tsecr);
         let dcx = self.detect_cx(cx.now, tsecr);
-        let reordering_before = self.rec.detector.reordering();
+        let reordering_before = O::ENABLED.then(|| self.rec.detector.reordering());
         if let Some(range) = p.dsack {
             self.rec.detector.on_dsack(range, &dcx);
         }
@@ -304,8 +314,8 @@ impl Endpoint {
         let dcx = self.detect_cx(cx.now, tsecr);
         let verdict = self.rec.detector.detect(&mut self.rec.board, &dcx);
         p.newly_lost = self.take_verdict(cx, verdict);
-        if self.rec.detector.reordering() != reordering_before {
-            self.emit_reordering(cx);
+        if reordering_before.is_some_and(|before| p.dsack.is_some() || before != self.rec.detector.reordering()) {
+            self.emit_reordering(cx, p.dsack.is_some());
         }
         self.enter_recovery_if_lost(cx, p.newly_lost, p.sacked_before, p.acked);
         if probe == ProbeOutcome::Repaired && self.rec.episode == Episode::Open {

@@ -3,6 +3,7 @@
 use super::Endpoint;
 use super::input::flag_letters;
 use super::output::{Outgoing, Transmit, TxBuf};
+use super::watch::{SendCause, Told};
 use super::write::Train;
 use crate::cx::Cx;
 use crate::recv::sack_blocks;
@@ -70,7 +71,13 @@ impl Endpoint {
         }
         self.pacer.on_sent(self.cc.pacing(), payload, cx.now);
         self.cc.on_sent(&SentSample { now: cx.now, bytes: range.len(), pipe, snd_nxt: self.snd.nxt });
-        let transmit = self.send_segment(cx, out, range, flags, outgoing.retransmits);
+        let transmit = self.send_segment(
+            cx,
+            out,
+            range,
+            flags,
+            Told { cause: outgoing.cause, retransmits: outgoing.retransmits, dsack: None },
+        );
         self.arm_loss_timer_after_send(cx);
         transmit
     }
@@ -94,8 +101,9 @@ impl Endpoint {
         out: &mut TxBuf,
         range: SeqRange,
         flags: Flags,
-        retransmit: u8,
+        mut told: Told,
     ) -> Transmit {
+        let retransmit = told.retransmits;
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
         let mut options = Options::default();
         if self.neg.timestamps {
@@ -114,6 +122,7 @@ impl Endpoint {
                 self.rare_mut().dsacks_sent += 1;
             }
             options.sack = sack_blocks(&self.rcv.assembler, dsack, most as usize);
+            told.dsack = dsack;
         }
         let (ecn_flags, ecn) = self.ecn_of(len, retransmit);
         let urgent = self.urgent_pointer(range.start);
@@ -135,7 +144,7 @@ impl Endpoint {
         self.timers.stop(TimerKind::DelayedAck);
         self.ts.on_ack_sent(rcv_nxt);
         let offset = range.start.distance_from(self.snd.una);
-        self.put(cx, out, &repr, ecn, Transmit { header_len: 0, offset, len, gso_size }, retransmit)
+        self.put(cx, out, &repr, ecn, Transmit { header_len: 0, offset, len, gso_size }, told)
     }
 
     #[inline]
@@ -167,7 +176,7 @@ impl Endpoint {
         repr: &TcpRepr,
         ecn: Ecn,
         mut transmit: Transmit,
-        retransmit: u8,
+        told: Told,
     ) -> Transmit {
         let ip = self.ip_header(ecn);
         transmit.header_len = wire::emit(&ip, repr, transmit.len, &mut out.header);
@@ -178,8 +187,10 @@ impl Endpoint {
             flags: flag_letters(repr.flags, repr.ack.is_some()),
             ack: repr.ack,
             window: self.rcv.window.offered(self.rcv.assembler.rcv_nxt()),
-            retransmit,
+            cause: told.cause.name(),
+            retransmit: told.retransmits,
             blocks: repr.options.sack.as_slice().len() as u8,
+            dsack: told.dsack,
         });
         transmit
     }
@@ -198,7 +209,8 @@ impl Endpoint {
         let again_at = cx.now + self.rec.rto.current().duration();
         self.arm(cx, TimerKind::Retransmit, self.syn_within_user_timeout(again_at));
         let transmit = Transmit { header_len: 0, offset: 0, len, gso_size: None };
-        self.put(cx, out, &repr, Ecn::NotEct, transmit, self.rec.retries.min(255) as u8)
+        let told = Told { retransmits: self.rec.retries.min(255) as u8, ..Told::of(SendCause::Syn) };
+        self.put(cx, out, &repr, Ecn::NotEct, transmit, told)
     }
 
     //= specs/rfc7323.md#timestamps
@@ -218,6 +230,7 @@ impl Endpoint {
             urgent: 0,
             options: Options { timestamps, ..Options::default() },
         };
-        self.put(cx, out, &repr, Ecn::NotEct, Transmit { header_len: 0, offset: 0, len: 0, gso_size: None }, 0)
+        let transmit = Transmit { header_len: 0, offset: 0, len: 0, gso_size: None };
+        self.put(cx, out, &repr, Ecn::NotEct, transmit, Told::of(SendCause::Reset))
     }
 }

@@ -196,29 +196,4 @@ impl Endpoint {
             newly_lost,
         });
     }
-
-    pub(super) fn emit_reordering<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        if let Some((reo_wnd, multiplier, seen)) = self.rec.detector.reordering() {
-            cx.emit(|| Event::ReorderingWindow { reo_wnd, multiplier, seen });
-        }
-    }
-
-    pub(super) fn emit_snapshot<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        if !O::ENABLED {
-            return;
-        }
-        let snapshot = self.cc.snapshot();
-        let numbers = (snapshot.cwnd, snapshot.ssthresh, self.snd.wnd);
-        if numbers != self.last_snapshot {
-            self.last_snapshot = numbers;
-            let (pipe, snd_wnd) = (self.rec.board.pipe(), self.snd.wnd);
-            cx.emit(|| Event::CcSnapshot {
-                phase: snapshot.phase,
-                cwnd: snapshot.cwnd,
-                ssthresh: snapshot.ssthresh,
-                pipe,
-                snd_wnd,
-            });
-        }
-    }
 }

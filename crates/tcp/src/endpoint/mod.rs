@@ -40,6 +40,7 @@ mod timeout;
 mod undo;
 mod urgent;
 mod usage;
+mod watch;
 mod write;
 
 pub(crate) use fastopen::{Answers, FastOpenAnswer, FastOpenNews};
@@ -371,7 +372,7 @@ impl Endpoint {
             srtt: self.rec.rtt.srtt(),
             rttvar: self.rec.rtt.rttvar(),
             min_rtt: self.rec.rtt.min_rtt(),
-            reo_wnd_mult: self.rec.detector.reordering().map(|(_, multiplier, _)| multiplier),
+            reo_wnd_mult: self.rec.detector.reordering().map(|state| state.multiplier),
             rto: self.rec.rto.current().duration(),
             episode: self.rec.episode.name(),
             readable: self.rcv.buffer.readable(),

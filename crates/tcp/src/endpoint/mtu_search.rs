@@ -10,6 +10,7 @@
 use super::Endpoint;
 use super::output::{Outgoing, Transmit, TxBuf};
 use super::path_mtu::{MayCut, headers};
+use super::watch::SendCause;
 use super::write::Train;
 use crate::config::{Discovery, MtuProbing};
 use crate::cx::Cx;
@@ -167,7 +168,7 @@ impl Endpoint {
         if let Some(segment) = self.rec.board.get(id) {
             self.rec.detector.on_sent(&segment);
         }
-        self.emit_data(cx, out, Outgoing { range, retransmits: 0, train: Train::No })
+        self.emit_data(cx, out, Outgoing { range, retransmits: 0, train: Train::No, cause: SendCause::MtuProbe })
     }
 
     /// Whether a segment about to be built is the probe: one segment, whatever its size.

@@ -2,6 +2,7 @@
 //! bare ACK.
 
 use super::mtu_search::ProbeNow;
+use super::watch::{SendCause, Told};
 use super::write::Train;
 use super::{Endpoint, Probing, SendSide, State};
 use crate::config::{NagleConfig, WindowProbe};
@@ -50,6 +51,7 @@ pub(super) struct Outgoing {
     pub range: SeqRange,
     pub retransmits: u8,
     pub train: Train,
+    pub cause: SendCause,
 }
 
 impl Endpoint {
@@ -75,13 +77,14 @@ impl Endpoint {
         }
         self.after_run(cx.now);
         self.note_held(cx.now);
+        self.emit_limit(cx);
         if self.bare_probe_due {
             self.bare_probe_due = false;
             return Some(self.send_bare_probe(cx, out));
         }
         if self.rcv.ack_due && self.state != State::SynSent {
             let nxt = self.snd.nxt;
-            return Some(self.send_segment(cx, out, SeqRange::new(nxt, nxt), Flags::NONE, 0));
+            return Some(self.send_segment(cx, out, SeqRange::new(nxt, nxt), Flags::NONE, Told::of(SendCause::Ack)));
         }
         None
     }
@@ -194,8 +197,9 @@ impl Endpoint {
             self.usage.on_blocked(self.snd.nxt);
             return None;
         }
+        let cause = self.cause_of_retransmission(self.rec.forced);
         self.rec.forced = false;
-        Some(self.resend(cx, out, segment))
+        Some(self.resend(cx, out, segment, cause))
     }
 
     //= specs/rfc8985.md#sending-a-probe
@@ -205,6 +209,7 @@ impl Endpoint {
         cx: &mut Cx<'_, O>,
         out: &mut TxBuf,
         segment: &SentSegment,
+        cause: SendCause,
     ) -> Transmit {
         let range = segment.range();
         let stamp = self.rec.sampler.stamp(cx.now, self.rec.board.pipe());
@@ -217,7 +222,7 @@ impl Endpoint {
             self.rec.detector.on_sent(&sent);
         }
         let train = self.train_at(cx.now, segment);
-        self.emit_data(cx, out, Outgoing { range, retransmits: segment.retransmits.saturating_add(1), train })
+        self.emit_data(cx, out, Outgoing { range, retransmits: segment.retransmits.saturating_add(1), train, cause })
     }
 
     //= specs/rfc9293.md#windows
@@ -246,11 +251,11 @@ impl Endpoint {
                 self.wait_for_window(cx, true);
                 return None;
             }
-            return if fin_waits { Some(self.emit_new(cx, out, 0, true)) } else { None };
+            return if fin_waits { Some(self.emit_new(cx, out, 0, true, SendCause::New)) } else { None };
         }
         if self.chunks_config().is_some() {
             let len = self.next_of_burst(cx, out)?;
-            return Some(self.emit_new(cx, out, len, fin_waits && len == unsent));
+            return Some(self.emit_new(cx, out, len, fin_waits && len == unsent, self.cause_of_new::<O>(len)));
         }
         let edge = self.snd.una + self.snd.wnd;
         let usable = if edge.after(self.snd.nxt) { edge.distance_from(self.snd.nxt) } else { 0 };
@@ -274,7 +279,7 @@ impl Endpoint {
             self.wait_for_window(cx, usable < unsent.min(size));
             return None;
         }
-        Some(self.emit_new(cx, out, len, fin_waits && len == unsent))
+        Some(self.emit_new(cx, out, len, fin_waits && len == unsent, self.cause_of_new::<O>(len)))
     }
 
     /// Most octets of one frame.
@@ -328,6 +333,7 @@ impl Endpoint {
         out: &mut TxBuf,
         len: Bytes,
         fin: bool,
+        cause: SendCause,
     ) -> Transmit {
         let (start, size) = (self.snd.nxt, self.segment_size());
         let range = SeqRange::new(start, start + len + u32::from(fin));
@@ -362,7 +368,7 @@ impl Endpoint {
                 break;
             }
         }
-        self.emit_data(cx, out, Outgoing { range, retransmits: 0, train: Train::No })
+        self.emit_data(cx, out, Outgoing { range, retransmits: 0, train: Train::No, cause })
     }
 
     /// RFC 6675 NextSeg rules 3 and 4, for detectors that ask for them: holes not known to be lost.
@@ -377,7 +383,7 @@ impl Endpoint {
             return None;
         }
         let segment = self.rec.board.next_unmarked_hole().or_else(|| self.rec.board.take_rescue())?;
-        Some(self.resend(cx, out, &segment))
+        Some(self.resend(cx, out, &segment, SendCause::Additional))
     }
 
     //= specs/rfc6298.md#managing-the-timer

@@ -2,6 +2,7 @@
 //! timeout (RFC 5682 §2.1), and probes of a closed window (RFC 9293 §3.8.6.1); and what their answers mean.
 
 use super::output::{Transmit, TxBuf};
+use super::watch::{SendCause, Told};
 use super::{Endpoint, Probing, SendSide};
 use crate::config::WindowProbe;
 use crate::cx::Cx;
@@ -23,9 +24,9 @@ impl Endpoint {
     pub(super) fn send_tail_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         self.rec.tail.reset();
         let highest = self.rec.board.last().filter(|last| last.mark == Mark::Outstanding);
-        let (kind, transmit) = match (self.send_one_new(cx, out), highest) {
+        let (kind, transmit) = match (self.send_one_new(cx, out, SendCause::TailProbe), highest) {
             (Some(transmit), _) => (ProbeKind::New, transmit),
-            (None, Some(last)) => (ProbeKind::Retransmission, self.resend(cx, out, &last)),
+            (None, Some(last)) => (ProbeKind::Retransmission, self.resend(cx, out, &last, SendCause::TailProbe)),
             (None, None) => return None,
         };
         let rare = self.rare_mut();
@@ -53,7 +54,7 @@ impl Endpoint {
         out: &mut TxBuf,
         left: u8,
     ) -> Option<Transmit> {
-        let transmit = if left > 0 { self.send_one_new(cx, out) } else { None };
+        let transmit = if left > 0 { self.send_one_new(cx, out, SendCause::Frto) } else { None };
         let undo = self.rec.undo.as_mut()?;
         if transmit.is_some() {
             undo.frto.on_new_segment();
@@ -65,14 +66,14 @@ impl Endpoint {
     }
 
     /// One segment of new data, if the peer's window takes it, whatever the congestion window and Nagle's rule say.
-    fn send_one_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
+    fn send_one_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, cause: SendCause) -> Option<Transmit> {
         let unsent = self.data_end().distance_from(self.snd.nxt);
         let len = self.up_to_chunk_end(unsent.min(self.segment_size()));
         let edge = self.snd.una + self.snd.wnd;
         if self.snd.side == SendSide::FinSent || len == 0 || (self.snd.nxt + len).after(edge) {
             return None;
         }
-        Some(self.emit_new(cx, out, len, self.snd.side == SendSide::FinQueued && len == unsent))
+        Some(self.emit_new(cx, out, len, self.snd.side == SendSide::FinQueued && len == unsent, cause))
     }
 
     /// Step 5: what an acknowledgement says about the tail loss probe.
@@ -120,7 +121,7 @@ impl Endpoint {
         }
         let len = self.snd.wnd.min(unsent).clamp(1, self.segment_size());
         let len = if unsent == 0 { 0 } else { self.commit_probe(len) };
-        let transmit = self.emit_new(cx, out, len, unsent == 0);
+        let transmit = self.emit_new(cx, out, len, unsent == 0, SendCause::WindowProbe);
         self.arm_loss_timer(cx);
         Some(transmit)
     }
@@ -128,7 +129,8 @@ impl Endpoint {
     /// A segment without data, one number below what the peer expects: it has to answer (RFC 9293 §3.8.4; §3.10.7.4, first).
     pub(super) fn send_bare_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
         let seq = self.snd.una - 1;
-        self.send_segment(cx, out, SeqRange::new(seq, seq), Flags::NONE, 0)
+        let cause = if self.rec.probe == Probing::Idle { SendCause::KeepAlive } else { SendCause::WindowProbe };
+        self.send_segment(cx, out, SeqRange::new(seq, seq), Flags::NONE, Told::of(cause))
     }
 
     /// An ACK brought no news but perhaps a window. If that is as closed as before, the next empty probe waits from now on.

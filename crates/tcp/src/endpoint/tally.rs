@@ -4,10 +4,13 @@
 //! What can be computed from what others keep is not counted here: octets acknowledged are the send buffer's, octets sent
 //! follow from sequence numbers.
 
+use super::watch::Limit;
 use super::{Endpoint, Segment, SendSide};
+use crate::cx::Cx;
 use crate::event::DropReason;
 use base::{Bytes, Duration, Instant, RateSample, SeqNum};
 use recovery::{Delivered, Episode};
+use trace::{Event, Observer};
 
 /// What holds the sender back, for the accounts of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,6 +58,8 @@ pub(super) struct Tally {
     rate_us: u32,
     held: Held,
     pub rate_of: RateOf,
+    /// What held the sender back when it was told last.
+    pub limit: Limit,
 }
 
 /// What only troubles bring.
@@ -224,14 +229,17 @@ impl Endpoint {
     /// Something never sent again was delivered after something behind it: the path reorders (RFC 4737). `fack` is the
     /// highest number that was selectively acknowledged before this ACK.
     #[inline]
-    pub(super) fn note_reordering(&mut self, d: &Delivered, fack: Option<SeqNum>) {
+    pub(super) fn note_reordering<O: Observer>(&mut self, cx: &mut Cx<'_, O>, d: &Delivered, fack: Option<SeqNum>) {
         let Some(fack) = fack else { return };
         // The batch is in sequence order, so the first one is what was overtaken by most.
         let Some(late) = d.batch.iter().find(|s| s.retransmits == 0).filter(|s| s.start.before(fack)) else { return };
-        let extent = self.rec.board.highest_sacked().unwrap_or(fack).max(fack).distance_from(late.start);
+        let (fack, end) = (self.rec.board.highest_sacked().unwrap_or(fack).max(fack), late.xmit.end);
+        let extent = fack.distance_from(late.start);
         let rare = self.rare_mut();
         rare.reorderings += 1;
         rare.reordering_extent = rare.reordering_extent.max(extent);
+        let max_extent = rare.reordering_extent;
+        cx.emit(|| Event::ReorderingSeen { extent, max_extent, fack, end });
     }
 
     /// The path was seen to reorder more widely than a loss detector by count allows for.

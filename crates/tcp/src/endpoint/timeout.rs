@@ -113,7 +113,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn arm<O: Observer>(&mut self, cx: &mut Cx<'_, O>, kind: TimerKind, at: Instant) {
         let at = self.timers.arm(kind, at, self.cfg.timers.granularity);
-        cx.emit(|| Event::TimerArmed { kind: kind.name(), at });
+        cx.emit(|| Event::TimerArmed { kind: kind.name(), fires_at: at });
     }
 
     //= specs/rfc7413.md#server

@@ -11,7 +11,7 @@ pub mod rules;
 #[cfg(test)]
 mod tests;
 
-use super::{DetectCx, LossDetector, Verdict};
+use super::{DetectCx, LossDetector, ReorderingWindow, Verdict};
 use crate::config::{EarlyAnswer, RackConfig, RttOf};
 use crate::scoreboard::{Scoreboard, SentSegment};
 use base::{Duration, SeqNum, SeqRange};
@@ -142,7 +142,7 @@ impl LossDetector for Rack {
         self.mark_overdue(board, cx, reo_wnd, |segment| rules::sent_after(newest, segment.xmit))
     }
 
-    fn reordering(&self) -> Option<(Duration, u32, bool)> {
+    fn reordering(&self) -> Option<ReorderingWindow> {
         Some(self.reo_wnd.report())
     }
     fn clone_box(&self) -> Box<dyn LossDetector> {

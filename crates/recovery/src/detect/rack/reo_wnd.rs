@@ -4,7 +4,7 @@
 //! recoveries begins at zero and stays there (the RFC gives no initial value).
 
 use crate::config::{DsackAdaptation, RackConfig};
-use crate::detect::DetectCx;
+use crate::detect::{DetectCx, ReorderingWindow};
 use crate::episode::Episode;
 use base::{Duration, SeqNum};
 
@@ -49,9 +49,15 @@ impl ReoWnd {
         self.reordering_seen = true;
     }
 
-    /// The window, its multiplier, and whether reordering was seen.
-    pub fn report(&self) -> (Duration, u32, bool) {
-        (self.reo_wnd, self.mult.into(), self.reordering_seen)
+    /// The whole state.
+    pub fn report(&self) -> ReorderingWindow {
+        ReorderingWindow {
+            reo_wnd: self.reo_wnd,
+            multiplier: self.mult.into(),
+            persist: self.persist,
+            seen: self.reordering_seen,
+            round: self.dsack_round,
+        }
     }
 
     /// Once per ACK, or per firing of the reordering timer (then without news).

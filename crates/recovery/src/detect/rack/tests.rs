@@ -105,13 +105,13 @@ impl Sender {
         self.send(&[0, 0]);
         self.ack(rtt, 0, &[1]);
         self.ack(rtt, 2, &[]);
-        assert!(self.rack.reordering().unwrap().2);
+        assert!(self.rack.reordering().unwrap().seen);
     }
     fn window(&self) -> Duration {
-        self.rack.reordering().unwrap().0
+        self.rack.reordering().unwrap().reo_wnd
     }
     fn mult(&self) -> u32 {
-        self.rack.reordering().unwrap().1
+        self.rack.reordering().unwrap().multiplier
     }
 }
 
@@ -304,9 +304,9 @@ fn inside_an_episode_nothing_waits_while_no_reordering_was_seen() {
 fn an_original_below_the_highest_delivered_is_reordering() {
     let mut sender = first_of_four_lost(SeqNum(1));
     sender.ack(41_000, 0, &[2]);
-    assert!(!sender.rack.reordering().unwrap().2, "what is missing may be lost");
+    assert!(!sender.rack.reordering().unwrap().seen, "what is missing may be lost");
     sender.ack(42_000, 0, &[1]);
-    assert!(sender.rack.reordering().unwrap().2);
+    assert!(sender.rack.reordering().unwrap().seen);
 }
 
 //= specs/rfc8985.md#reordering
@@ -318,7 +318,7 @@ fn a_retransmitted_segment_below_the_highest_delivered_is_no_reordering() {
     sender.ack(43_000, 0, &[1, 2, 3]);
     sender.resend(0, 43_000);
     sender.ack(90_000, 4, &[]);
-    assert!(!sender.rack.reordering().unwrap().2);
+    assert!(!sender.rack.reordering().unwrap().seen);
 }
 
 //= specs/rfc8985.md#prerequisites

@@ -1,0 +1,241 @@
+//! What only traces want to know: why a segment leaves, what SACK blocks were taken for, what limits the sender. Nothing here is
+//! computed unless somebody watches.
+
+use super::ack::{Blocks, Progress};
+use super::{Endpoint, SendSide};
+use crate::cx::Cx;
+use base::{Bytes, Instant, RateSample, SeqNum, SeqRange};
+use cc::Pacing;
+use recovery::Episode;
+use trace::{Event, Observer};
+
+/// Why a segment leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SendCause {
+    /// New data.
+    New,
+    /// New data beyond what cumulative acknowledgements make room for (RFC 3042).
+    LimitedTransmit,
+    /// A retransmission of a recovery that leaves whatever the window says, as the first does.
+    FastRetransmit,
+    /// Any other one.
+    SackRetransmit,
+    /// What nothing marks lost (RFC 6675 §4, NextSeg rules 3 and 4).
+    Additional,
+    /// Retransmissions after a timeout.
+    Timeout,
+    TailProbe,
+    /// New data instead of retransmissions, while a timeout is examined.
+    Frto,
+    WindowProbe,
+    MtuProbe,
+    KeepAlive,
+    Syn,
+    Ack,
+    Reset,
+}
+
+impl SendCause {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::LimitedTransmit => "limited_transmit",
+            Self::FastRetransmit => "fast_retransmit",
+            Self::SackRetransmit => "sack_retransmit",
+            Self::Additional => "additional",
+            Self::Timeout => "timeout",
+            Self::TailProbe => "tail_probe",
+            Self::Frto => "frto",
+            Self::WindowProbe => "window_probe",
+            Self::MtuProbe => "mtu_probe",
+            Self::KeepAlive => "keep_alive",
+            Self::Syn => "syn",
+            Self::Ack => "ack",
+            Self::Reset => "reset",
+        }
+    }
+}
+
+/// What is told of a segment beside its header.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Told {
+    pub cause: SendCause,
+    pub retransmits: u8,
+    /// The duplicate range it reports.
+    pub dsack: Option<SeqRange>,
+}
+
+impl Told {
+    pub const fn of(cause: SendCause) -> Self {
+        Self { cause, retransmits: 0, dsack: None }
+    }
+}
+
+/// What keeps the next segment from leaving.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// None of the others: the connection is not open, or a small segment waits for company.
+    #[default]
+    Nothing,
+    /// There is nothing to send.
+    Application,
+    /// The send buffer is full of what is in flight, and the application would write more.
+    Buffer,
+    /// The congestion window.
+    Cwnd,
+    /// The peer's window.
+    Rwnd,
+    /// What recovery lets leave.
+    Recovery,
+    /// The pacer.
+    Pacing,
+}
+
+impl Limit {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Application => "application",
+            Self::Buffer => "buffer",
+            Self::Cwnd => "cwnd",
+            Self::Rwnd => "rwnd",
+            Self::Recovery => "recovery",
+            Self::Pacing => "pacing",
+        }
+    }
+}
+
+impl Endpoint {
+    /// Why a segment that was marked lost is sent again.
+    pub(super) fn cause_of_retransmission(&self, forced: bool) -> SendCause {
+        match self.rec.episode {
+            Episode::Loss { .. } => SendCause::Timeout,
+            _ if self.rec.probe != super::Probing::Idle => SendCause::WindowProbe,
+            _ if forced => SendCause::FastRetransmit,
+            _ => SendCause::SackRetransmit,
+        }
+    }
+
+    /// Why `len` octets of new data leave when it is their turn.
+    #[inline]
+    pub(super) fn cause_of_new<O: Observer>(&self, len: Bytes) -> SendCause {
+        let by_sack = || self.rec.episode == Episode::Open && self.flight_size() + len > self.cc.window().cwnd();
+        if O::ENABLED && by_sack() { SendCause::LimitedTransmit } else { SendCause::New }
+    }
+
+    /// Nothing more can leave for now.
+    #[inline]
+    pub(super) fn emit_limit<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if !O::ENABLED {
+            return;
+        }
+        let limit = self.limit(cx.now);
+        if limit != self.tally.limit {
+            self.tally.limit = limit;
+            cx.emit(|| Event::Limited { by: limit.name() });
+        }
+    }
+
+    fn limit(&self, now: Instant) -> Limit {
+        if !self.may_send() {
+            return Limit::Nothing;
+        }
+        let repairs = self.rec.episode.repairs();
+        // Behind the FIN there is nothing.
+        let all_sent = self.snd.side == SendSide::FinSent;
+        let unsent = if all_sent { 0 } else { self.data_end().distance_from(self.snd.nxt) };
+        let window = if repairs { Limit::Recovery } else { Limit::Cwnd };
+        let again = self.rec.board.lost_bytes();
+        let want = if again > 0 { again } else { unsent }.min(self.segment_size());
+        if want == 0 {
+            let waits = self.snd.side == SendSide::Open && self.write_blocked;
+            return if repairs && self.flight_size() > 0 {
+                Limit::Recovery
+            } else if waits {
+                Limit::Buffer
+            } else {
+                Limit::Application
+            };
+        }
+        let edge = self.snd.una + self.snd.wnd;
+        let usable = if edge.after(self.snd.nxt) { edge.distance_from(self.snd.nxt) } else { 0 };
+        if again == 0 && usable < want {
+            return Limit::Rwnd;
+        }
+        if self.allowance() < want {
+            return window;
+        }
+        if self.pacer.blocked_until(self.cc.pacing(), now).is_some() {
+            return Limit::Pacing;
+        }
+        if repairs { Limit::Recovery } else { Limit::Nothing }
+    }
+
+    /// An ACK with SACK blocks is done with.
+    #[inline]
+    pub(super) fn emit_sack<O: Observer>(&self, cx: &mut Cx<'_, O>, ack: SeqNum, blocks: &Blocks, p: &Progress) {
+        if blocks.total == 0 {
+            return;
+        }
+        cx.emit(|| Event::SackReceived {
+            ack,
+            snd_una: self.snd.una,
+            snd_nxt: self.snd.nxt,
+            blocks: blocks.total,
+            dsacks: blocks.dsacks,
+            news: p.sacked > 0 || blocks.dsacks > 0,
+            sacked: self.rec.board.sacked_bytes(),
+            newly_sacked: p.sacked,
+            lost: p.newly_lost,
+            in_recovery: self.rec.episode.repairs(),
+            point: self.rec.episode.point(),
+        });
+    }
+
+    pub(super) fn emit_rate<O: Observer>(cx: &mut Cx<'_, O>, sample: Option<RateSample>) {
+        let Some(sample) = sample else { return };
+        cx.emit(|| Event::RateSampled {
+            delivered: sample.delivered,
+            interval: sample.interval,
+            rate: sample.rate().map_or(0, base::Rate::bits_per_sec),
+            app_limited: sample.app_limited,
+        });
+    }
+
+    pub(super) fn emit_reordering<O: Observer>(&mut self, cx: &mut Cx<'_, O>, dsack: bool) {
+        let Some(state) = self.rec.detector.reordering() else { return };
+        cx.emit(|| Event::ReorderingWindow {
+            reo_wnd: state.reo_wnd,
+            multiplier: state.multiplier,
+            persist: state.persist,
+            seen: state.seen,
+            dsack,
+            in_recovery: self.rec.episode.repairs(),
+            round: state.round,
+        });
+    }
+
+    pub(super) fn emit_snapshot<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if !O::ENABLED {
+            return;
+        }
+        let snapshot = self.cc.snapshot();
+        let numbers = (snapshot.cwnd, snapshot.ssthresh, self.snd.wnd);
+        if numbers != self.last_snapshot {
+            self.last_snapshot = numbers;
+            let (pipe, snd_wnd) = (self.rec.board.pipe(), self.snd.wnd);
+            let pacing = match self.cc.pacing() {
+                Some(Pacing::Rate { rate, .. }) => Some(rate.bits_per_sec()),
+                Some(Pacing::Departure(_)) | None => None,
+            };
+            cx.emit(|| Event::CcSnapshot {
+                phase: snapshot.phase,
+                cwnd: snapshot.cwnd,
+                ssthresh: snapshot.ssthresh,
+                pipe,
+                snd_wnd,
+                pacing,
+            });
+        }
+    }
+}

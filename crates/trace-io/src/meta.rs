@@ -1,0 +1,61 @@
+//! What a trace is of.
+
+use serde::{Deserialize, Serialize};
+
+/// What ran, as far as whoever looks at the trace wants to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Meta {
+    /// Version of the events ([`trace::VERSION`]).
+    pub vocabulary: u32,
+    /// Version of the program.
+    pub version: String,
+    /// Name of the experiment, or of the capture.
+    pub experiment: String,
+    /// Label of the arm.
+    pub arm: String,
+    /// The arm's profile, if it is one.
+    pub profile: Option<String>,
+    /// Which of several runs with seeds of their own, from one.
+    pub iteration: u32,
+    /// Where every random stream of the run came from.
+    pub seed: u64,
+    /// Settings of the cell, key and canonical value.
+    pub cell: Vec<(String, String)>,
+    /// Leaves in which the profile differs from the root profile.
+    pub config: Vec<(String, String)>,
+    /// The emulated network, where there was one.
+    pub network: Option<Network>,
+    /// The ends of connections that the trace speaks of; the first is the one whose sending is looked at.
+    pub ends: Vec<End>,
+}
+
+/// The network between the ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Network {
+    /// What the bottleneck passes in the direction of the data, bits of IP packets per second.
+    pub rate_bps: Option<u64>,
+    /// Delay in the direction of the data, nanoseconds.
+    pub forward_ns: u64,
+    /// Delay of the way back, nanoseconds.
+    pub reverse_ns: u64,
+    /// Buffer of the bottleneck, octets of IP packets; `None` when it is bounded otherwise, or not at all.
+    pub buffer_octets: Option<u64>,
+    /// Buffer of the bottleneck, packets.
+    pub buffer_packets: Option<u64>,
+}
+
+/// One end of a connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    /// What the trace calls it.
+    pub conn: u32,
+    /// What people call it: `sender`, `receiver`.
+    pub name: String,
+}
+
+impl Meta {
+    /// What people call the end of a connection.
+    pub fn name_of(&self, conn: trace::ConnId) -> Option<&str> {
+        self.ends.iter().find(|end| end.conn == conn.0).map(|end| end.name.as_str())
+    }
+}

@@ -1,0 +1,133 @@
+//! Which column holds which field.
+
+use super::{AT, CONN, EVENT};
+use ::parquet::basic::{LogicalType, Repetition, Type as Physical};
+use ::parquet::schema::types::{Type, TypePtr};
+use std::sync::Arc;
+use trace::{Kind, VOCABULARY};
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Unsigned, 64 bits: numbers and times.
+    Wide,
+    /// Unsigned, 32 bits: sequence numbers and connections.
+    Narrow,
+    /// Yes or no.
+    Flag,
+    /// Text.
+    Word,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    pub kind: ColumnKind,
+}
+
+/// The columns, and where each field of each event goes.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Those of every row first.
+    pub columns: Vec<Column>,
+    /// By event and field: the column, the first of two where there are two.
+    places: Vec<Vec<usize>>,
+}
+
+impl Layout {
+    /// That of the vocabulary.
+    ///
+    /// # Panics
+    /// When two events call different things the same: a test sees to it that none do.
+    pub fn new() -> Self {
+        let fixed = [(AT, ColumnKind::Wide), (CONN, ColumnKind::Narrow), (EVENT, ColumnKind::Word)];
+        let columns = fixed.map(|(name, kind)| Column { name: name.to_owned(), kind }).into();
+        let mut layout = Self { columns, places: Vec::with_capacity(VOCABULARY.len()) };
+        for event in VOCABULARY {
+            let fields = event.fields.iter();
+            let places = fields.map(|field| {
+                let (kind, suffixes): (_, &[&str]) = match field.kind {
+                    Kind::Number => (ColumnKind::Wide, &[""]),
+                    Kind::Span | Kind::Moment => (ColumnKind::Wide, &["_ns"]),
+                    Kind::Flag => (ColumnKind::Flag, &[""]),
+                    Kind::Word => (ColumnKind::Word, &[""]),
+                    Kind::Seq => (ColumnKind::Narrow, &[""]),
+                    Kind::Range => (ColumnKind::Narrow, &["_start", "_end"]),
+                };
+                let at: Vec<usize> =
+                    suffixes.iter().map(|suffix| layout.column(format!("{}{suffix}", field.name), kind)).collect();
+                at[0]
+            });
+            let places = places.collect();
+            layout.places.push(places);
+        }
+        layout
+    }
+
+    /// The column of this name, made when it is not there.
+    fn column(&mut self, name: String, kind: ColumnKind) -> usize {
+        if let Some(at) = self.columns.iter().position(|column| column.name == name) {
+            assert!(at >= 3 && self.columns[at].kind == kind, "two fields called `{name}` hold different things");
+            return at;
+        }
+        self.columns.push(Column { name, kind });
+        self.columns.len() - 1
+    }
+
+    /// The columns of an event's fields, by its place in the vocabulary.
+    pub fn of(&self, event: usize) -> &[usize] {
+        &self.places[event]
+    }
+
+    /// The schema of the file.
+    pub fn schema(&self) -> TypePtr {
+        let fields = self.columns.iter().enumerate().map(|(index, column)| {
+            let integer = |bit_width| Some(LogicalType::integer(bit_width, false));
+            let (physical, logical) = match column.kind {
+                ColumnKind::Wide => (Physical::INT64, integer(64)),
+                ColumnKind::Narrow => (Physical::INT32, integer(32)),
+                ColumnKind::Flag => (Physical::BOOLEAN, None),
+                ColumnKind::Word => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+            };
+            let repetition = if index < 3 { Repetition::REQUIRED } else { Repetition::OPTIONAL };
+            let built = Type::primitive_type_builder(&column.name, physical)
+                .with_repetition(repetition)
+                .with_logical_type(logical)
+                .build();
+            Arc::new(built.expect("these types fit together"))
+        });
+        let root = Type::group_type_builder("trace").with_fields(fields.collect()).build();
+        Arc::new(root.expect("a group of columns"))
+    }
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_field_has_its_column_and_equal_names_share_one() {
+        let layout = Layout::new();
+        let of = |event: &str, field: usize| {
+            let place = VOCABULARY.iter().position(|info| info.name == event).unwrap();
+            layout.columns[layout.of(place)[field]].name.as_str()
+        };
+        assert_eq!(
+            (of("SegmentSent", 0), of("SegmentLost", 0), of("RttUpdated", 1)),
+            ("seq", "range_start", "srtt_ns")
+        );
+        assert_eq!(of("AckProcessed", 7), of("CcSnapshot", 1).trim());
+        for (place, info) in VOCABULARY.iter().enumerate() {
+            assert_eq!(layout.of(place).len(), info.fields.len());
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! What is written is what is read, and a damaged file is an error.
+
+use super::*;
+use crate::{Meta, Record, Trace, TraceError, dir};
+use base::{Duration, Instant, SeqNum, SeqRange};
+use proptest::prelude::*;
+use std::fs::File;
+use std::io::Write as _;
+use trace::{ConnId, Event, FieldInfo, Kind, VERSION, VOCABULARY, Value};
+
+const WORDS: [&str; 6] = ["", "PA", "rack", "fast_retransmit", "a word of many letters, and a comma", "Ω"];
+
+fn value(field: &FieldInfo, bits: u64, mask: u64) -> Value {
+    if field.optional && bits % 3 == 0 {
+        return Value::Absent;
+    }
+    match field.kind {
+        Kind::Number => Value::Number(bits & mask),
+        Kind::Flag => Value::Flag(bits & 1 == 1),
+        Kind::Word => Value::Word(WORDS[(bits % WORDS.len() as u64) as usize]),
+        Kind::Seq => Value::Seq(SeqNum(bits as u32)),
+        Kind::Range => Value::Range(SeqRange::new(SeqNum(bits as u32), SeqNum((bits >> 32) as u32))),
+        Kind::Span => Value::Span(Duration::from_nanos(bits)),
+        Kind::Moment => Value::Moment(Instant::from_nanos(bits)),
+    }
+}
+
+/// Any event, with numbers as wide as its fields take.
+fn any_event() -> impl Strategy<Value = Event> {
+    let bits = proptest::collection::vec(any::<u64>(), 12);
+    (0..VOCABULARY.len(), bits).prop_map(|(place, bits)| {
+        let made = [u64::MAX, u32::MAX.into(), u8::MAX.into()].into_iter().find_map(|mask| {
+            let mut bits = bits.iter();
+            Event::from_values(place, |field| value(field, *bits.next().expect("no event has more fields"), mask))
+        });
+        made.expect("eight bits fit into every number")
+    })
+}
+
+fn any_record() -> impl Strategy<Value = Record> {
+    (any::<u64>(), any::<u32>(), any_event()).prop_map(|(at, conn, event)| Record {
+        at: Instant::from_nanos(at),
+        conn: ConnId(conn),
+        event,
+    })
+}
+
+fn meta() -> Meta {
+    let cell = vec![("path.rtt".to_owned(), "0.8ms".to_owned())];
+    Meta { vocabulary: VERSION, experiment: "dsack".to_owned(), seed: u64::MAX, cell, ..Meta::default() }
+}
+
+proptest! {
+    #[test]
+    fn any_events_come_back_as_they_were(records in proptest::collection::vec(any_record(), 0..200)) {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = Trace { meta: meta(), records };
+        dir::write(directory.path(), &trace).unwrap();
+        prop_assert_eq!(dir::read(directory.path()).unwrap(), trace);
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_error_or_some_other_trace_and_never_a_panic(at in any::<prop::sample::Index>(), with in 1..=u8::MAX) {
+        let directory = tempfile::tempdir().unwrap();
+        dir::write(directory.path(), &Trace { meta: meta(), records: several(50) }).unwrap();
+        let path = directory.path().join(dir::TABLE);
+        let mut octets = std::fs::read(&path).unwrap();
+        let at = at.index(octets.len());
+        octets[at] ^= with;
+        std::fs::write(&path, &octets).unwrap();
+        let _ = dir::read(&path);
+    }
+}
+
+fn several(records: usize) -> Vec<Record> {
+    (0..records as u64)
+        .map(|index| {
+            let place = index as usize % VOCABULARY.len();
+            let event = Event::from_values(place, |field| value(field, index, 0xff)).unwrap();
+            Record { at: Instant::from_nanos(index), conn: ConnId(index as u32 % 2), event }
+        })
+        .collect()
+}
+
+#[test]
+fn a_run_of_several_row_groups_comes_back_in_order() {
+    let directory = tempfile::tempdir().unwrap();
+    let trace = Trace { meta: meta(), records: several(2 * ROWS + 17) };
+    dir::write(directory.path(), &trace).unwrap();
+    let path = directory.path().join(dir::TABLE);
+    let mut reader = TableReader::new(File::open(&path).unwrap(), &path).unwrap();
+    let (mut records, mut groups) = (Vec::new(), 0);
+    while reader.read(&mut records).unwrap() {
+        groups += 1;
+    }
+    assert_eq!(groups, 3);
+    assert!(records == trace.records);
+}
+
+#[test]
+fn a_file_of_another_version_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let other = Meta { vocabulary: VERSION + 1, ..meta() };
+    dir::write(directory.path(), &Trace { meta: other, records: Vec::new() }).unwrap();
+    let error = dir::read(directory.path()).unwrap_err();
+    assert!(matches!(error, TraceError::Version { found, .. } if found == VERSION + 1), "{error}");
+}
+
+#[test]
+fn what_is_no_table_of_ours_is_refused_by_name() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(b"no parquet").unwrap();
+    let error = dir::read(file.path()).unwrap_err();
+    assert!(matches!(error, TraceError::Foreign { .. }), "{error}");
+    let missing = dir::read(&file.path().join("nowhere")).unwrap_err();
+    assert!(matches!(missing, TraceError::Io { .. }), "{missing}");
+}

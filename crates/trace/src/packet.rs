@@ -1,0 +1,26 @@
+//! Packets, as those observers see them that want to.
+
+/// A packet that leaves a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PacketSent<'a> {
+    /// Which host: zero is where the clients are, one where the servers are.
+    pub host: u32,
+    /// IP and TCP header; the TCP checksum is perhaps not filled in.
+    pub header: &'a [u8],
+    /// What follows.
+    pub payload: PacketPayload<'a>,
+}
+
+/// The octets behind the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacketPayload<'a> {
+    /// The octets themselves.
+    Octets(&'a [u8]),
+    /// Octets of the position-coded stream that is sent where nobody looks at the data.
+    Stream {
+        /// Octets of the stream before the first one.
+        offset: u64,
+        /// Number of octets.
+        len: u32,
+    },
+}
