@@ -37,7 +37,7 @@ pub struct AbArgs {
     /// How results are written to stdout.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
-    /// Change a value: path.{rate,rtt,buffer,loss,drop,jitter,reorder.{probability,delay,mode}}, flow.bytes, or a leaf of an arm's
+    /// Change a value: path.{rate,rtt,buffer,loss,drop,jitter,reorder.{probability,delay,mode,queues}}, flow.bytes, or a leaf of an arm's
     /// profile, as in server-2022.rto.min=200ms. Several values, separated by commas, make a sweep. What an experiment
     /// expects is then not checked.
     #[arg(long, value_name = "KEY=VALUE")]

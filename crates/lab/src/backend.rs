@@ -228,6 +228,7 @@ pub fn forward(point: &Point, delay: Duration) -> PathSpec {
         drops: point.drops.of(point.flow).expect("a plan's settings fit together"),
         loss: if point.loss.is_zero() { LossSpec::None } else { LossSpec::Bernoulli(point.loss) },
         reorder: match reorder.mode {
+            _ if let Some(queues) = point.queues => queues.spec(),
             _ if reorder.probability.is_zero() => ReorderSpec::None,
             ReorderMode::Late => ReorderSpec::Late { probability: reorder.probability, extra: reorder.delay },
             ReorderMode::Early => ReorderSpec::Early { probability: reorder.probability, delay: reorder.delay },

@@ -12,6 +12,7 @@ pub mod expect;
 pub mod log;
 pub mod overrides;
 pub mod plan;
+pub mod queues;
 pub mod results;
 pub mod run;
 pub mod setting;

@@ -93,6 +93,8 @@ pub struct CellView {
     pub drop: Option<String>,
     /// Reordering, if there is any.
     pub reorder: Option<ReorderView>,
+    /// Queues that packets take turns in, if there are any, as experiments write them.
+    pub queues: Option<String>,
     /// What the sweep set, as it was written.
     pub swept: BTreeMap<String, String>,
 }
@@ -258,6 +260,7 @@ impl CellView {
                 delay_ms: reorder.delay.as_nanos() as f64 / 1e6,
                 mode: reorder.mode.word(),
             }),
+            queues: point.queues.map(|queues| queues.to_string()),
             swept: swept.iter().cloned().collect(),
         }
     }
@@ -292,6 +295,7 @@ pub fn constants(plan: &Plan) -> String {
         let absent = match *key {
             "path.jitter" => point.jitter.is_zero(),
             "path.loss" => point.loss.is_zero(),
+            "path.reorder.queues" => false,
             key => key.starts_with("path.reorder") && !reorders,
         };
         !absent && !swept.contains(key)

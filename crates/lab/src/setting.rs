@@ -4,6 +4,7 @@
 //! go through [`KEYS`].
 
 use crate::drops::Drops;
+use crate::queues::Queues;
 use base::{Duration, Rate, Ratio};
 use netem::Buffer;
 use profiles::units::{self, Fraction};
@@ -25,6 +26,8 @@ pub struct Point {
     pub drops: Drops,
     /// Packets that leave the order.
     pub reorder: Reorder,
+    /// Queues that packets take turns in.
+    pub queues: Option<Queues>,
     /// What is transferred.
     pub flow: Flow,
 }
@@ -80,6 +83,7 @@ impl Default for Point {
             loss: Ratio::ZERO,
             drops: Drops::default(),
             reorder: Reorder { probability: Ratio::ZERO, delay: Duration::ZERO, mode: ReorderMode::Late },
+            queues: None,
             flow: Flow::Bytes(32_000_000),
         }
     }
@@ -113,6 +117,13 @@ impl Point {
     /// # Errors
     /// What does not, and what would be right.
     pub fn check(&self) -> Result<(), String> {
+        if self.queues.is_some() && !self.reorder.probability.is_zero() {
+            return Err(
+                "packets leave the order by probability and by queues: set `path.reorder.probability` to 0, or \
+                        `path.reorder.queues` to none"
+                    .to_owned(),
+            );
+        }
         self.drops.of(self.flow).map(drop)
     }
 }
@@ -174,6 +185,12 @@ pub const KEYS: &[Key] = &[
         name: "path.reorder.mode",
         set: |point, text| reorder_mode(text).map(|mode| point.reorder.mode = mode),
         show: |point| Some(point.reorder.mode.word().to_owned()),
+    },
+    Key {
+        name: "path.reorder.queues",
+        set: |point, text| Queues::parse(text).map(|queues| point.queues = queues),
+        // As with `path.drop`: not shown where there are none, so that older networks keep their seeds.
+        show: |point| point.queues.map(|queues| queues.to_string()),
     },
     Key {
         name: "flow.bytes",
@@ -288,6 +305,8 @@ mod tests {
     #[test_case("path.drop", "1000kB x2 + last 3", "1MB x2 + last 3")]
     #[test_case("path.drop", "none", "none")]
     #[test_case("path.reorder.mode", "EARLY", "early")]
+    #[test_case("path.reorder.queues", "4X8/0.002s", "4x8/2ms")]
+    #[test_case("path.reorder.queues", "none", "none")]
     #[test_case("flow.bytes", "32mb", "32MB")]
     #[test_case("flow.seconds", "10", "10s")]
     fn a_setting_is_shown_in_canonical_form_and_reads_back(name: &str, text: &str, canonical: &str) {
@@ -304,6 +323,7 @@ mod tests {
     #[test_case("path.loss", "2")]
     #[test_case("path.drop", "first 3")]
     #[test_case("path.reorder.mode", "sideways")]
+    #[test_case("path.reorder.queues", "8")]
     #[test_case("flow.bytes", "0")]
     fn a_wrong_setting_is_refused_with_what_would_be_right(name: &str, text: &str) {
         let problem = set(name, text).unwrap_err();
@@ -317,6 +337,17 @@ mod tests {
         let mut point = Point::default();
         Key::find("path.buffer").unwrap().set(&mut point, text).unwrap();
         assert_eq!(point.buffer(), expected);
+    }
+
+    #[test]
+    fn packets_leave_the_order_in_one_way_only() {
+        let mut point = Point::default();
+        for (key, value) in [("path.reorder.queues", "4x8/2ms"), ("path.reorder.probability", "1%")] {
+            assert_eq!(point.check(), Ok(()));
+            Key::find(key).unwrap().set(&mut point, value).unwrap();
+        }
+        let problem = point.check().unwrap_err();
+        assert!(problem.contains("by probability and by queues: set "), "{problem}");
     }
 
     #[test]

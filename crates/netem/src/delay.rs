@@ -1,4 +1,4 @@
-//! Propagation delay: a fixed part, jitter, and reordering by probability.
+//! Propagation delay: a fixed part, jitter, and reordering.
 //!
 //! Every packet has a *regular* exit time: arrival + delay + jitter, and with order-keeping jitter never before the
 //! regular exit of its predecessor. Reordering moves single packets away from their regular time and leaves everybody
@@ -36,6 +36,8 @@ pub struct Delay {
     delay: Duration,
     jitter: Option<Jitter>,
     reorder: ReorderSpec,
+    /// Packets that came before.
+    index: u64,
     /// The regular exit of the last packet.
     last_exit: Instant,
 }
@@ -47,7 +49,7 @@ impl Delay {
     }
     /// A delay with jitter, reordering, both or neither.
     pub fn new(delay: Duration, jitter: Option<Jitter>, reorder: ReorderSpec) -> Self {
-        Self { delay, jitter, reorder, last_exit: Instant::ZERO }
+        Self { delay, jitter, reorder, index: 0, last_exit: Instant::ZERO }
     }
 
     fn varied_exit(&mut self, now: Instant, rng: &mut Rng) -> (Instant, Option<Moved>) {
@@ -61,7 +63,9 @@ impl Delay {
             JitterKind::Reorder => drawn,
         };
         self.last_exit = regular;
-        if chosen { (self.reorder.exit(now, regular), self.reorder.moved()) } else { (regular, None) }
+        let index = self.index;
+        self.index += 1;
+        self.reorder.exit(index, chosen, now, regular)
     }
 }
 

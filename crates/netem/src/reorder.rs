@@ -1,8 +1,10 @@
-//! Reordering by probability, in both readings of "some packets are delayed differently".
+//! Packets that leave the order: by probability, in both readings of "some packets are delayed differently", or by taking turns.
 //!
 //! `Late` is a packet that took a detour: it arrives behind packets sent after it. `Early` is a packet that took a short
 //! cut: it overtakes what is in flight. The two stress a loss detector very differently, so neither is called
-//! "reordering" alone. Applied by `delay.rs`, which knows what a packet would have taken otherwise.
+//! "reordering" alone. `Queues` is an adapter that hands packets on through several queues, burst by burst, of which some are
+//! served later than others: the order is kept within a queue and nowhere else. Applied by `delay.rs`, which knows what a packet
+//! would have taken otherwise.
 
 use crate::hop::Moved;
 use base::{Duration, Instant, Ratio};
@@ -27,31 +29,38 @@ pub enum ReorderSpec {
         /// What it takes instead; nothing forbids more than the line's delay.
         delay: Duration,
     },
+    /// Packets go through `queues` in turn, `burst` of them at a time. Queue number i, from zero, takes i / (queues - 1) of `skew`
+    /// more than the line; one queue keeps the order. Nothing is drawn: a packet's queue follows from its index.
+    Queues {
+        /// How many there are; at least one.
+        queues: u32,
+        /// Successive packets of one queue; at least one.
+        burst: u32,
+        /// By how much the last queue is slower than the first.
+        skew: Duration,
+    },
 }
 
 impl ReorderSpec {
     pub(crate) fn probability(self) -> Ratio {
         match self {
-            Self::None => Ratio::ZERO,
+            Self::None | Self::Queues { .. } => Ratio::ZERO,
             Self::Late { probability, .. } | Self::Early { probability, .. } => probability,
         }
     }
 
-    /// Which way a chosen packet is moved.
-    pub(crate) fn moved(self) -> Option<Moved> {
+    /// When the packet leaves that came as number `index`, counted from zero, at `now` and would have left at `regular`, and
+    /// which way it was moved. `chosen` is what the draw said.
+    pub(crate) fn exit(self, index: u64, chosen: bool, now: Instant, regular: Instant) -> (Instant, Option<Moved>) {
         match self {
-            Self::None => None,
-            Self::Late { .. } => Some(Moved::Late),
-            Self::Early { .. } => Some(Moved::Early),
-        }
-    }
-
-    /// When a chosen packet leaves that arrived at `now` and would have left at `regular`.
-    pub(crate) fn exit(self, now: Instant, regular: Instant) -> Instant {
-        match self {
-            Self::None => regular,
-            Self::Late { extra, .. } => regular + extra,
-            Self::Early { delay, .. } => now + delay,
+            Self::Queues { queues, burst, skew } => {
+                let queue = index / u64::from(burst) % u64::from(queues);
+                let extra = skew.scale(queue, u64::from(queues - 1).max(1));
+                (regular + extra, (extra > Duration::ZERO).then_some(Moved::Late))
+            }
+            Self::Late { extra, .. } if chosen => (regular + extra, Some(Moved::Late)),
+            Self::Early { delay, .. } if chosen => (now + delay, Some(Moved::Early)),
+            Self::None | Self::Late { .. } | Self::Early { .. } => (regular, None),
         }
     }
 }

@@ -85,15 +85,20 @@ impl Direction {
         Ok(())
     }
 
-    /// `1%/5ms/late`; the share may be a fraction itself.
+    /// `1%/5ms/late`, where the share may be a fraction itself, or `4x8/2ms/queues`.
     fn reorder(&mut self, text: &str) -> Result<(), String> {
+        set(&mut self.point, "path.reorder.probability", "0")?;
+        set(&mut self.point, "path.reorder.queues", "none")?;
         if text.eq_ignore_ascii_case("none") {
-            return set(&mut self.point, "path.reorder.probability", "0");
+            return Ok(());
         }
         let mut parts = text.rsplitn(3, '/');
         let (Some(mode), Some(delay), Some(share)) = (parts.next(), parts.next(), parts.next()) else {
             return Err(format!("`{text}` says not which, how long and how: write for example `1%/5ms/late`"));
         };
+        if mode.eq_ignore_ascii_case("queues") {
+            return set(&mut self.point, "path.reorder.queues", &format!("{share}/{delay}"));
+        }
         set(&mut self.point, "path.reorder.probability", share)?;
         set(&mut self.point, "path.reorder.delay", delay)?;
         set(&mut self.point, "path.reorder.mode", mode)
@@ -181,10 +186,21 @@ mod tests {
     }
 
     #[test_case("none", ReorderSpec::None)]
+    #[test_case("4x8/2ms/queues", ReorderSpec::Queues { queues: 4, burst: 8, skew: ms(2) })]
     #[test_case("0.5%/2ms/early", ReorderSpec::Early { probability: Ratio::new(1, 200).unwrap(), delay: ms(2) })]
     #[test_case("7/10/2ms/EARLY", ReorderSpec::Early { probability: Ratio::new(7, 10).unwrap(), delay: ms(2) })]
     fn reordering_is_three_words(text: &str, reorder: ReorderSpec) {
         assert_eq!(specs(&format!("reorder={text}"), "")[0].reorder, reorder);
+    }
+
+    #[test_case("1%/5ms/late", "4x8/2ms/queues")]
+    #[test_case("4x8/2ms/queues", "1%/5ms/late")]
+    #[test_case("4x8/2ms/queues", "none")]
+    fn the_later_way_to_leave_the_order_holds(first: &str, second: &str) {
+        let mut paths = Paths::default();
+        paths.change(Some(&format!("reorder={first}")), None).unwrap();
+        paths.change(Some(&format!("reorder={second}")), None).unwrap();
+        assert_eq!(paths.specs().unwrap()[0].1.reorder, specs(&format!("reorder={second}"), "")[0].reorder);
     }
 
     #[test]
@@ -212,6 +228,7 @@ mod tests {
     #[test_case("jitter=x", "--ab jitter=x: `x` is no time: write"; "jitter")]
     #[test_case("reorder=1%", "--ab reorder=1%: `1%` says not which, how long and how: write for example `1%/5ms/late`"; "reorder")]
     #[test_case("reorder=1%/5ms/sideways", "--ab reorder=1%/5ms/sideways: `sideways` is no mode of reordering: write"; "mode")]
+    #[test_case("reorder=4/2ms/queues", "--ab reorder=4/2ms/queues: `4/2ms` is no set of queues: write for example `4x8/2ms`"; "queues")]
     #[test_case("dealy=5ms", "--ab dealy=5ms: unknown key `dealy`; did you mean `delay`? Keys are rate, delay"; "key")]
     #[test_case("delay=5ms,delay=6ms", "--ab delay=6ms: `delay` is given twice; keep one"; "twice")]
     fn a_wrong_path_is_refused_by_place(text: &str, message: &str) {

@@ -29,7 +29,8 @@ fn a_row_has_the_schema_and_the_numbers_of_the_contract() {
         "experiment": "wan",
         "cell": {
             "rtt_ms": 25.0, "bytes": 1_000_000, "seconds": null, "rate_mbit": 100.0, "buffer_bytes": 312_500,
-            "buffer_packets": null, "jitter_us": 100.0, "loss_pct": 0.0, "drop": null, "reorder": null, "swept": {},
+            "buffer_packets": null, "jitter_us": 100.0, "loss_pct": 0.0, "drop": null, "reorder": null, "queues": null,
+            "swept": {},
         },
         "arm": "longhaul",
         "runs": 6,

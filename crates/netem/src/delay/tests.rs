@@ -1,4 +1,4 @@
-//! Delay, jitter and both kinds of reordering, to the nanosecond.
+//! Delay, jitter and all kinds of reordering, to the nanosecond.
 
 use super::*;
 use crate::testing::{Parcel, at, exit_of, full_sized, ns, percent};
@@ -19,6 +19,9 @@ fn late(probability: Ratio, extra: Duration) -> ReorderSpec {
 fn early(probability: Ratio, delay: Duration) -> ReorderSpec {
     ReorderSpec::Early { probability, delay }
 }
+fn queues(queues: u32, burst: u32, skew: u64) -> ReorderSpec {
+    ReorderSpec::Queues { queues, burst, skew: ns(skew) }
+}
 fn keep_order(max: Duration) -> Option<Jitter> {
     Some(Jitter { max, kind: JitterKind::KeepOrder })
 }
@@ -35,6 +38,18 @@ fn time_taken_without_jitter(reorder: ReorderSpec, taken: u64) {
     assert_eq!(exits(&mut delay, [0, 7, 7, 5_000], 1), [0, 7, 7, 5_000].map(|entry| entry + taken));
 }
 
+#[test_case(queues(1, 2, 90), [0, 0, 0, 0, 0, 0, 0, 0]; "one queue keeps the order")]
+#[test_case(queues(2, 1, 90), [0, 90, 0, 90, 0, 90, 0, 90]; "packet by packet")]
+#[test_case(queues(2, 3, 90), [0, 0, 0, 90, 90, 90, 0, 0]; "burst by burst")]
+#[test_case(queues(4, 2, 90), [0, 0, 30, 30, 60, 60, 90, 90]; "each queue a step behind the one before")]
+#[test_case(queues(3, 2, 0), [0, 0, 0, 0, 0, 0, 0, 0]; "queues of one speed")]
+fn queues_take_turns(reorder: ReorderSpec, later: [u64; 8]) {
+    let mut delay = Delay::new(ns(1_000), None, reorder);
+    let entries = [0, 1, 2, 3, 4, 5, 6, 7];
+    let expected = core::array::from_fn::<u64, 8, _>(|i| entries[i] + 1_000 + later[i]);
+    assert_eq!(exits(&mut delay, entries, 1), expected);
+}
+
 #[test]
 fn an_early_packet_has_no_jitter() {
     let mut delay = Delay::new(ns(1_000), keep_order(ns(500)), early(Ratio::ONE, ns(50)));
@@ -46,6 +61,7 @@ fn an_early_packet_has_no_jitter() {
 #[test_case(Delay::new(ns(5), Some(Jitter { max: ns(5), kind: JitterKind::Reorder }), ReorderSpec::None), true; "jitter that reorders")]
 #[test_case(Delay::new(ns(5), None, late(percent(1), ns(5))), true; "late packets")]
 #[test_case(Delay::new(ns(5), None, early(percent(1), ns(1))), true; "early packets")]
+#[test_case(Delay::new(ns(5), None, queues(2, 4, 1)), true; "queues")]
 fn says_whether_it_reorders(delay: Delay, reorders: bool) {
     assert_eq!(Hop::<Parcel>::reorders(&delay), reorders);
 }
@@ -88,6 +104,18 @@ proptest! {
         let chosen = regular.iter().zip(&moved).filter(|(a, b)| a != b).count();
         prop_assert!((10..100).contains(&chosen), "{} of 500 at 10 %", chosen);
         prop_assert!(regular.iter().zip(&moved).all(|(a, b)| b == a || *b == a + extra));
+    }
+
+    #[test]
+    fn within_a_queue_the_order_is_kept_whatever_the_jitter(
+        seed: u64, count in 1u32..6, burst in 1u32..10, skew in 0u64..5_000, gap in 0u64..50
+    ) {
+        let mut delay = Delay::new(ns(1_000), keep_order(ns(300)), queues(count, burst, skew));
+        let all = exits(&mut delay, (0..300).map(|i| i * gap), seed);
+        for queue in 0..u64::from(count) {
+            let own = all.iter().zip(0u64..).filter(|(_, i)| i / u64::from(burst) % u64::from(count) == queue);
+            prop_assert!(own.map(|(exit, _)| exit).is_sorted());
+        }
     }
 
     #[test]
