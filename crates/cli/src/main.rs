@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod ab;
+mod analyze;
 mod experiments;
 mod failure;
 mod fidelity;
@@ -35,6 +36,8 @@ struct Cli {
 enum Command {
     /// Compare TCPs over an emulated path, in virtual or in real time.
     Ab(Box<ab::AbArgs>),
+    /// Tell what limited the connections of a capture.
+    Analyze(analyze::AnalyzeArgs),
     /// Compare the simulator with real time, cell by cell.
     Fidelity(fidelity::FidelityArgs),
     /// List the built-in experiments.
@@ -56,6 +59,7 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Ab(args) => ab::run(&args),
+        Command::Analyze(args) => analyze::run(&args),
         Command::Fidelity(args) => fidelity::run(&args),
         Command::Experiments => experiments::run(),
         Command::Profiles(args) => crate::profiles::run(&args),

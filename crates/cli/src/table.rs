@@ -10,7 +10,7 @@ const WIDTH: usize = 100;
 /// Where sentences begin.
 const INDENT: &str = "      ";
 /// What stands where a number does not exist.
-const NOTHING: &str = "–";
+pub const NOTHING: &str = "–";
 
 /// How verdicts are drawn, and what the legend says.
 const VERDICTS: [(&str, &str); 5] =

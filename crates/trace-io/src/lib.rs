@@ -4,6 +4,7 @@
 //! whoever counts ([`table`], the one form that is read back).
 #![forbid(unsafe_code)]
 
+pub mod capture;
 pub mod dir;
 mod meta;
 pub mod table;

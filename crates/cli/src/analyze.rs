@@ -1,0 +1,87 @@
+//! `longhaul analyze`: what limited the connections of a capture that somebody else made.
+
+mod words;
+
+use crate::failure::Failure;
+use crate::output;
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use trace_io::capture::{self, Analysis};
+
+/// Arguments of `longhaul analyze`.
+#[derive(Args, Clone, Debug)]
+pub struct AnalyzeArgs {
+    /// A capture: pcap or pcapng, also compressed by gzip.
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// How many flows are shown, those of most octets first.
+    #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
+    flows: u32,
+    /// One flow in full, by its number.
+    #[arg(long, value_name = "ID", conflicts_with = "flows")]
+    flow: Option<u64>,
+    /// How the answer is written to stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "text")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Text,
+    /// A JSON object per line and flow, all flows unless one is asked for.
+    Jsonl,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When the file cannot be read, or not to its end.
+pub fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
+    let analysis = read(&args.file)?;
+    let text = match (args.format, args.flow) {
+        (Format::Jsonl, wanted) => jsonl(&analysis, wanted)?,
+        (Format::Text, None) => words::overview(&analysis, args.flows as usize),
+        (Format::Text, Some(id)) => words::in_full(one(&analysis, id)?),
+    };
+    output::write(&text)?;
+    match analysis.first_bad() {
+        None => Ok(()),
+        Some(bad) => {
+            let (file, read) = (args.file.display(), analysis.packets);
+            Err(Failure::Failed(format!("{file}: at offset {}: {}; read {read} packets", bad.offset, bad.problem)))
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<Analysis, Failure> {
+    let cannot = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot read {}: {error}", path.display()));
+    let file = File::open(path).map_err(|error| cannot(&error))?;
+    let len = file.metadata().map_err(|error| cannot(&error))?.len();
+    // indicatif draws on stderr, and only when that is a terminal.
+    let bar = ProgressBar::new(len);
+    let style = "{bar:40} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}";
+    bar.set_style(ProgressStyle::with_template(style).expect("the template is right"));
+    let analysis = capture::analyze(bar.wrap_read(file)).map_err(|error| cannot(&error));
+    bar.finish_and_clear();
+    analysis
+}
+
+fn one(analysis: &Analysis, id: u64) -> Result<&capture::FlowReport, Failure> {
+    let found = analysis.flows.iter().find(|flow| flow.flow == id);
+    found.ok_or_else(|| {
+        Failure::usage(format!(
+            "--flow {id}: there is no such flow; without it, the flows are listed with their numbers"
+        ))
+    })
+}
+
+fn jsonl(analysis: &Analysis, wanted: Option<u64>) -> Result<String, Failure> {
+    let line = |flow| serde_json::to_string(flow).expect("a report has no keys but names") + "\n";
+    match wanted {
+        Some(id) => one(analysis, id).map(line),
+        None => Ok(analysis.flows.iter().map(line).collect()),
+    }
+}

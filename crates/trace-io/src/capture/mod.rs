@@ -1,0 +1,168 @@
+//! Captures that nobody here made: who talked, how far apart they are, what was lost, and what limited each transfer.
+//!
+//! A capture is read once, from the front, in bounded memory: [`analyze`] follows so many connections at a time, each with so
+//! many segments in flight, and says what it had to give up. Everything is told from the packets alone; what a sender
+//! thought is inferred, and the rule for each inference stands where it is made.
+
+mod file;
+mod flow;
+mod headers;
+mod link;
+mod pieces;
+mod reordering;
+mod report;
+mod retransmission;
+mod rtt;
+mod stream;
+mod table;
+#[cfg(test)]
+mod testing;
+mod verdict;
+mod window;
+
+pub use file::{Broken, Unreadable};
+pub use report::{DirectionReport, Distribution, FlowReport, Offered, Reordering, TimeReport, WindowReport};
+pub use verdict::Finding;
+
+use file::{File, Packet};
+use flow::Flow;
+use headers::Skipped;
+use link::Carried;
+use std::io::Read;
+use table::Table;
+
+/// Connections that are reported; of more, the smallest are left out.
+const REPORTED: usize = 16_384;
+
+/// What was not analysed, by reason.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NotAnalysed {
+    /// Frames that carry no IP.
+    pub not_ip: u64,
+    /// Frames of link types that are not read.
+    pub unknown_link: u64,
+    /// IP packets that carry no TCP.
+    pub not_tcp: u64,
+    /// Fragments of IP packets.
+    pub fragments: u64,
+    /// Packets of which too little was kept.
+    pub short: u64,
+    /// Packets whose lengths or ports contradict themselves.
+    pub malformed: u64,
+}
+
+/// The analysis of a capture.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Analysis {
+    /// Packets in the file, as far as it could be read.
+    pub packets: u64,
+    /// Those of TCP.
+    pub segments: u64,
+    /// The others.
+    pub not_analysed: NotAnalysed,
+    /// Connections, the one of most octets first.
+    pub flows: Vec<FlowReport>,
+    /// Connections that are not among them, for there were too many.
+    pub flows_left_out: u64,
+    /// Connections that were given up as the longest silent when too many were under way; what came later of them counts as another.
+    pub flows_given_up: u64,
+    /// Connections whose packets in flight were forgotten for want of memory.
+    pub flows_forgotten: u64,
+    /// Where the file stops making sense, if it does.
+    pub broken: Option<Broken>,
+    /// The first packet that is not what a packet should be.
+    pub first_malformed: Option<Broken>,
+    /// The first packet that is not TCP.
+    pub first_not_tcp: Option<Broken>,
+}
+
+impl Analysis {
+    /// The first place where something is wrong: a defect, or in a capture without any TCP its first packet.
+    pub fn first_bad(&self) -> Option<&Broken> {
+        let defects = [self.first_malformed.as_ref(), self.broken.as_ref()];
+        let first = defects.into_iter().flatten().min_by_key(|broken| broken.offset);
+        first.or_else(|| self.first_not_tcp.as_ref().filter(|_| self.segments == 0))
+    }
+}
+
+/// Reads a capture to its end, or to where it stops making sense.
+///
+/// # Errors
+/// When it is no capture, or the first read of it fails.
+pub fn analyze(file: impl Read) -> Result<Analysis, Unreadable> {
+    let mut file = File::open(file)?;
+    let mut analysis = Analysis::default();
+    let mut table = Table::default();
+    loop {
+        match file.next() {
+            Ok(Some(packet)) => analysis.take(&packet, &mut table),
+            Ok(None) => break,
+            Err(broken) => {
+                analysis.broken = Some(broken);
+                break;
+            }
+        }
+    }
+    (analysis.flows_given_up, analysis.flows_forgotten) = (table.given_up, table.forgotten);
+    table.finish().for_each(|flow| analysis.end(flow));
+    analysis.keep(REPORTED);
+    Ok(analysis)
+}
+
+impl Analysis {
+    #[inline]
+    fn take(&mut self, packet: &Packet<'_>, table: &mut Table) {
+        self.packets += 1;
+        let (ip, link_header) = match link::carried(packet.link, packet.data) {
+            Carried::Ip(ip) => (ip, packet.data.len() - ip.len()),
+            Carried::Other => return self.set_aside(packet, "carries no IP", |not| &mut not.not_ip),
+            Carried::Short => return self.set_aside(packet, "was cut before IP", |not| &mut not.short),
+            Carried::UnknownLink => {
+                return self.set_aside(packet, "is of a link type that is not read", |not| &mut not.unknown_link);
+            }
+        };
+        let original_len = (packet.original_len as usize).saturating_sub(link_header);
+        match headers::segment(ip, original_len) {
+            Ok(segment) => {
+                self.segments += 1;
+                if let Some(ended) = table.on_segment(packet.at, packet.interface, &segment) {
+                    self.end(ended);
+                }
+            }
+            Err(Skipped::Fragment) => self.set_aside(packet, "is a fragment", |not| &mut not.fragments),
+            Err(Skipped::NotTcp) => self.set_aside(packet, "is not TCP", |not| &mut not.not_tcp),
+            Err(Skipped::Short) => self.set_aside(packet, "was cut before TCP's end", |not| &mut not.short),
+            Err(Skipped::Malformed) => {
+                self.not_analysed.malformed += 1;
+                let problem = "a packet whose lengths or ports contradict themselves".to_owned();
+                self.first_malformed.get_or_insert(Broken { offset: packet.offset, problem });
+            }
+        }
+    }
+
+    fn set_aside(&mut self, packet: &Packet<'_>, what: &str, count: impl Fn(&mut NotAnalysed) -> &mut u64) {
+        *count(&mut self.not_analysed) += 1;
+        if self.first_not_tcp.is_none() {
+            let problem = format!("no packet is TCP; the first one {what}");
+            self.first_not_tcp = Some(Broken { offset: packet.offset, problem });
+        }
+    }
+
+    fn end(&mut self, mut flow: Flow) {
+        flow.finish();
+        self.flows.push(FlowReport::of(&flow));
+        if self.flows.len() >= 2 * REPORTED {
+            self.keep(REPORTED);
+        }
+    }
+
+    /// Keeps the largest flows, in order.
+    fn keep(&mut self, most: usize) {
+        self.flows.sort_by_key(|flow| (std::cmp::Reverse(flow.bytes()), flow.flow));
+        self.flows_left_out += self.flows.len().saturating_sub(most) as u64;
+        self.flows.truncate(most);
+    }
+}
+
+#[cfg(test)]
+mod tests;
