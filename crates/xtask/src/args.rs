@@ -1,4 +1,4 @@
-//! What was asked for. Five commands and three flags need no library.
+//! What was asked for. Seven commands and three flags need no library.
 
 /// Printed by `cargo xtask` alone, and after a wrong argument.
 pub const HELP: &str = "\
@@ -13,6 +13,9 @@ cargo xtask docs [--check]
 cargo xtask compliance [--check]
     Writes docs/compliance.md from specs/ and the annotations in code and tests, and tells what is open; with --check fails
     when the page is out of date or a binding requirement is open. Installs duvet (four minutes, once).
+cargo xtask web [--check]
+    Builds the trace viewer of web/ into crates/report/assets; with --check says whether that is up to date, and tries it in a
+    browser.
 cargo xtask snapshots
     Runs the tests, accepts every changed snapshot and deletes those no test refers to. Then read `git diff`.
 cargo xtask variants [NAME]
@@ -30,6 +33,8 @@ pub enum Command {
     Docs(DocsMode),
     /// Write or check the page about the RFCs' requirements.
     Compliance(DocsMode),
+    /// Build the viewer, or check and try it.
+    Web(DocsMode),
     /// Accept snapshots.
     Snapshots,
     /// Delete one variant, or each in turn.
@@ -64,6 +69,7 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         "test" => test_options(flags).map(Command::Test),
         "docs" => docs_mode(command, flags).map(Command::Docs),
         "compliance" => docs_mode(command, flags).map(Command::Compliance),
+        "web" => docs_mode(command, flags).map(Command::Web),
         "snapshots" if flags.is_empty() => Ok(Command::Snapshots),
         "snapshots" => Err(format!("`snapshots` takes no arguments, not `{}`", flags.join(" "))),
         "variants" => match flags {
@@ -72,7 +78,7 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
             _ => Err(format!("`variants` takes one name or none, not `{}`", flags.join(" "))),
         },
         unknown => Err(format!(
-            "there is no command `{unknown}`; right would be test, docs, compliance, snapshots or variants"
+            "there is no command `{unknown}`; right would be test, docs, compliance, web, snapshots or variants"
         )),
     }
 }
@@ -134,6 +140,7 @@ mod tests {
         assert!(parsed("test --fast").unwrap_err().contains("`--fast`"));
         assert!(parsed("docs --write").unwrap_err().contains("`--write`"));
         assert!(parsed("compliance now").unwrap_err().contains("`compliance` knows only --check"));
+        assert!(parsed("web now").unwrap_err().contains("`web` knows only --check"));
         assert!(parsed("snapshots now").unwrap_err().contains("`now`"));
     }
 }

@@ -17,6 +17,7 @@ mod snapshots;
 mod steps;
 mod tool;
 mod variants;
+mod web;
 
 use args::{Command, HELP, parse};
 use std::process::ExitCode;
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
         Ok(Command::Test(options)) => runner::finish(steps::test(options)),
         Ok(Command::Docs(mode)) => runner::finish(quirks::docs(mode)),
         Ok(Command::Compliance(mode)) => runner::finish(compliance::run(mode, tool::WhenAbsent::Install)),
+        Ok(Command::Web(mode)) => runner::finish(web::build_or_check(mode)),
         Ok(Command::Snapshots) => runner::finish(snapshots::update()),
         Ok(Command::Variants(only)) => runner::finish(variants::check(only.as_deref())),
         Err(message) => {

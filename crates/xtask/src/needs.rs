@@ -1,4 +1,4 @@
-//! What the interoperability tests need from the machine: root, network namespaces, a TUN device, and two tools.
+//! What the tests need from the machine: root, network namespaces and a TUN device for those of interoperability, and a few tools.
 //!
 //! As root, tools come from apt and the device node is made; without root everything missing is named at once.
 
@@ -8,9 +8,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A program, the package that has it, and what for.
-const TOOLS: [(&str, &str, &str); 2] = [
+const TOOLS: [(&str, &str, &str); 4] = [
     ("ip", "iproute2", "to make namespaces and addresses"),
     ("tshark", "tshark", "as an independent reader of our packets"),
+    ("npm", "npm", "to build the trace viewer (with Node 20 or newer)"),
+    ("chromium", "chromium", "to try the trace viewer in a browser"),
 ];
 
 const TUN: &str = "/dev/net/tun";
@@ -104,7 +106,7 @@ mod tests {
         assert_eq!(missing_tools(|_| true), []);
         let names: Vec<&str> =
             missing_tools(|program| program == "ip").iter().map(|(program, _, _)| *program).collect();
-        assert_eq!(names, ["tshark"]);
+        assert_eq!(names, ["tshark", "npm", "chromium"]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::args::{DocsMode, TestOptions};
 use crate::runner::{AfterFailure, Outcome, Step, cargo, run, run_all};
 use crate::tool::WhenAbsent;
-use crate::{compliance, deny, determinism, needs, quirks, snapshots};
+use crate::{compliance, deny, determinism, needs, quirks, snapshots, web};
 
 /// Runs everything a change has to pass.
 pub fn test(options: TestOptions) -> Outcome {
@@ -21,6 +21,7 @@ pub fn test(options: TestOptions) -> Outcome {
         Step::new("generated pages", || quirks::docs(DocsMode::Check)),
         Step::new("dependencies", || deny::check(policy)),
         Step::new("compliance", || compliance::run(DocsMode::Check, policy)),
+        Step::new("web", || web::build_or_check(DocsMode::Check)),
         Step::new("determinism", || determinism::prove(locked)),
         Step::new("tests", || snapshots::test_with_references(locked)),
     ];

@@ -1,0 +1,63 @@
+//! The trace viewer: its sources are in `web/`, its build is committed, so that cargo needs no Node.
+//!
+//! The same sources give the same bytes; the check builds them anew, compares, and tries the viewer in a browser.
+
+use crate::args::DocsMode;
+use crate::runner::{Failure, Outcome, root, run};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const BUILT: &str = "crates/report/assets/viewer.html";
+
+/// Builds the viewer, or says whether the build is up to date and works.
+pub fn build_or_check(mode: DocsMode) -> Outcome {
+    npm(&["ci", "--ignore-scripts", "--no-audit", "--no-fund"])?;
+    npm(&["run", "check"])?;
+    let committed = root().join(BUILT);
+    if mode == DocsMode::Write {
+        return build(&committed);
+    }
+    let fresh = root().join("target").join("viewer.html");
+    build(&fresh)?;
+    same(&committed, &fresh)?;
+    npm(&["test"])
+}
+
+fn npm(arguments: &[&str]) -> Outcome {
+    run(Command::new("npm").args(arguments).current_dir(root().join("web")))
+}
+
+fn build(target: &Path) -> Outcome {
+    let arguments = [OsStr::new("build.mjs"), target.as_os_str()];
+    run(Command::new("node").args(arguments).current_dir(root().join("web")))
+}
+
+fn same(committed: &Path, fresh: &Path) -> Outcome {
+    let read = |path: &Path| {
+        fs::read(path).map_err(|error| Failure::Failed(format!("{} cannot be read: {error}", path.display())))
+    };
+    if read(committed)? == read(fresh)? {
+        return Ok(());
+    }
+    Err(Failure::Failed(format!("{BUILT} is not what web/ builds; `cargo xtask web` writes it")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_that_differs_is_told_with_the_remedy() {
+        let directory = std::env::temp_dir().join(format!("longhaul-xtask-web-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap();
+        let (old, new) = (directory.join("old"), directory.join("new"));
+        fs::write(&old, "a").unwrap();
+        fs::write(&new, "b").unwrap();
+        assert!(same(&old, &new).unwrap_err().text().contains("`cargo xtask web` writes it"));
+        assert_eq!(same(&old, &old), Ok(()));
+        assert!(same(&old, &directory.join("none")).unwrap_err().text().contains("cannot be read"));
+        fs::remove_dir_all(&directory).unwrap();
+    }
+}

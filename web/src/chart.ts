@@ -1,0 +1,154 @@
+// One uPlot instance per lane: uPlot owns axes, grid and the drag that selects a span; what lies between the axes is
+// drawn through its `draw` hook, from tables of any length.
+
+import uPlot from "uplot";
+import type { Frame } from "./decimate";
+import { el } from "./dom";
+import * as format from "./format";
+import type { Unit } from "./payload";
+import type { State } from "./state";
+
+export const GUTTER = 84;
+export const MARGIN = 14;
+
+export interface Painter {
+  /** CSS pixels, axes included. */
+  height: number;
+  /** Labels under the time axis, or only its grid. */
+  times: boolean;
+  /** Unit of the vertical axis; null for none. */
+  unit: Unit | null;
+  /** Least and greatest value to show. */
+  range(): [number, number];
+  /** Returns the number of shapes. */
+  draw(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number): number;
+}
+
+const ink = (name: string) => () => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+export class Chart {
+  readonly plot: uPlot;
+  readonly over: HTMLElement;
+  private readonly line: HTMLElement;
+
+  constructor(
+    private readonly host: HTMLElement,
+    private readonly state: State,
+    private readonly painter: Painter,
+    label: string,
+  ) {
+    this.plot = new uPlot(this.options(), [[0, state.end], [null, null]] as unknown as uPlot.AlignedData, host);
+    this.over = this.plot.over;
+    this.line = el("div", { class: "cursor-line", hidden: true });
+    this.over.append(this.line);
+    const canvas = host.querySelector("canvas")!;
+    canvas.setAttribute("role", "img");
+    canvas.setAttribute("aria-label", label);
+    state.onDraw(() => this.redraw());
+    state.onCursor(() => this.moveLine());
+    this.listen();
+  }
+
+  private options(): uPlot.Options {
+    const { painter } = this;
+    const font = "12px ui-sans-serif, system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
+    const common = { stroke: ink("--quiet"), font, grid: { stroke: ink("--grid"), width: 1 }, ticks: { show: false } };
+    return {
+      width: this.width(),
+      height: painter.height,
+      padding: [8, MARGIN, 0, 0],
+      legend: { show: false },
+      scales: { x: { time: false, auto: false, min: this.state.x0, max: this.state.x1 }, y: { auto: false, min: 0, max: 1 } },
+      axes: [
+        { ...common, size: painter.times ? 28 : 4, space: 90, values: (_: uPlot, splits: number[]) => (painter.times ? format.times(splits) : splits.map(() => "")) },
+        {
+          ...common,
+          size: GUTTER,
+          gap: 8,
+          space: 34,
+          grid: { ...common.grid, show: painter.unit !== null },
+          values: (_: uPlot, splits: number[]) => (painter.unit ? format.axis(painter.unit, splits) : splits.map(() => "")),
+        },
+      ],
+      series: [{}, { show: false }],
+      cursor: {
+        x: false,
+        y: false,
+        points: { show: false },
+        drag: { x: true, y: false, setScale: false },
+        bind: { dblclick: () => () => (this.state.reset(), null) },
+      },
+      hooks: { draw: [(u) => this.paint(u)], setSelect: [(u) => this.selected(u)] },
+    };
+  }
+
+  private width(): number {
+    return Math.max(240, Math.floor(this.host.clientWidth));
+  }
+
+  private redraw() {
+    const width = this.width();
+    const [low, high] = this.painter.range();
+    this.plot.batch(() => {
+      if (width !== this.plot.width) this.plot.setSize({ width, height: this.painter.height });
+      this.plot.setScale("x", { min: this.state.x0, max: this.state.x1 });
+      this.plot.setScale("y", { min: low, max: high });
+      this.plot.redraw(false, true);
+    });
+    this.moveLine();
+  }
+
+  private paint(u: uPlot) {
+    if (!this.state.drawing) return; // uPlot paints once by itself, before the axes are known.
+    const { ctx, bbox } = u;
+    const width = Math.max(1, Math.round(bbox.width));
+    const height = Math.max(1, Math.round(bbox.height));
+    const y = u.scales.y;
+    const frame: Frame = { width, height, x0: this.state.x0, x1: this.state.x1, y0: y.min ?? 0, y1: y.max ?? 1, slope: 0 };
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+    ctx.clip();
+    ctx.translate(bbox.left, bbox.top);
+    this.state.stats.shapes += this.painter.draw(ctx, frame, uPlot.pxRatio);
+    this.state.stats.columns = width;
+    ctx.restore();
+  }
+
+  private selected(u: uPlot) {
+    const { left, width } = u.select;
+    if (width < 4) return;
+    const [from, until] = [this.time(left), this.time(left + width)];
+    u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    this.state.show(from, until);
+  }
+
+  /** The moment under a point, in CSS pixels from the plot's left edge. */
+  time(left: number): number {
+    return this.state.x0 + (left / this.over.clientWidth) * (this.state.x1 - this.state.x0);
+  }
+
+  private moveLine() {
+    const { cursor, x0, x1 } = this.state;
+    const inside = cursor !== null && cursor >= x0 && cursor <= x1;
+    this.line.hidden = !inside;
+    if (inside) this.line.style.transform = `translateX(${((cursor - x0) / (x1 - x0)) * this.over.clientWidth}px)`;
+  }
+
+  private listen() {
+    this.over.addEventListener("mousemove", (event) => {
+      this.state.moveCursor(this.time(event.clientX - this.over.getBoundingClientRect().left));
+    });
+    this.over.addEventListener(
+      "wheel",
+      (event) => {
+        const along = Math.abs(event.deltaX) > Math.abs(event.deltaY) ? event.deltaX : event.shiftKey ? event.deltaY : 0;
+        if (along) this.state.pan(Math.sign(along) * 0.08);
+        else if (event.ctrlKey || event.metaKey || event.altKey) this.state.zoom(event.deltaY > 0 ? 1.25 : 0.8, this.time(event.offsetX));
+        else return;
+        event.preventDefault();
+      },
+      { passive: false },
+    );
+  }
+}

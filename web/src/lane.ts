@@ -1,0 +1,256 @@
+// A lane of series: its vertical range, its ink, its legend.
+
+import { Chart, type Painter } from "./chart";
+import { bars, extent, type Frame, lastAt, steps, within } from "./decimate";
+import { spread } from "./columns";
+import { el, swatch } from "./dom";
+import * as format from "./format";
+import type { Ink, Lane, Series } from "./lanes";
+import { runHue, tone } from "./palette";
+import type { Run, Table, Unit } from "./payload";
+import type { State } from "./state";
+
+/** An axis never spans less than this, so that nothing looks like something. */
+const LEAST: Partial<Record<Unit, number>> = { bytes: 3000, us: 1000, bps: 100_000 };
+
+/** Below this many marks in view, each gets its letter. */
+const LETTERS = 80;
+
+export function columnOf(ink: Ink): string {
+  return ink.as === "bars" ? ink.hi : ink.y;
+}
+
+/** A series of a run with something in it. */
+export function tableOf(run: Run, series: Series): Table | undefined {
+  const table = run.tables.get(series.table);
+  return table && table.rows > 0 ? table : undefined;
+}
+
+export class LaneView implements Painter {
+  readonly height: number;
+  readonly times: boolean;
+  readonly unit;
+  readonly chart: Chart;
+  private readonly values = new Map<Series, HTMLElement>();
+  private readonly legend: HTMLElement;
+  private look = "";
+  /** Greatest value the axis shows. */
+  private top = Infinity;
+
+  constructor(readonly lane: Lane, readonly state: State, readonly section: HTMLElement) {
+    this.height = lane.height;
+    this.times = lane.id === "sequence";
+    this.unit = lane.unit;
+    const host = el("div", { class: "plot" });
+    this.legend = el("div", { class: "legend" });
+    section.append(host, this.legend);
+    this.chart = new Chart(host, state, this, this.describe());
+    this.fillLegend();
+    state.onDraw(() => (this.fillLegend(), this.markAbove()));
+    state.onCursor(() => this.readValues());
+  }
+
+  private drawn(): { series: Series; run: Run; index: number; table: Table }[] {
+    const all = [];
+    for (const series of this.lane.series) {
+      if (this.state.hidden.has(series.table)) continue;
+      for (const index of this.state.visible) {
+        const run = this.state.runs[index];
+        const table = tableOf(run, series);
+        if (table) all.push({ series, run, index, table });
+      }
+    }
+    return all;
+  }
+
+  colour(series: Series, index: number): string {
+    const { scheme, theme, overlaid } = this.state;
+    return overlaid && !series.ownColour ? runHue(index, theme) : tone(series.tone, scheme, theme);
+  }
+
+  range(): [number, number] {
+    const { x0, x1 } = this.state;
+    const slope = this.slope();
+    let low = Infinity;
+    let high = -Infinity;
+    let soft = -Infinity;
+    for (const { series, table } of this.drawn()) {
+      const held = series.ink.as === "steps";
+      const top = extent(table.t, table.columns.get(columnOf(series.ink))!.values, x0, x1, slope, held);
+      if (!top) continue;
+      const bottom =
+        series.ink.as === "bars" ? extent(table.t, table.columns.get(series.ink.lo)!.values, x0, x1, slope, false)! : top;
+      if (series.soft) {
+        soft = Math.max(soft, top[1]);
+      } else {
+        low = Math.min(low, bottom[0]);
+        high = Math.max(high, top[1]);
+      }
+    }
+    if (high < low) [low, high] = soft > 0 ? [0, soft] : [0, 1];
+    if (this.lane.zero || (this.lane.unit !== "seq" && low < high * 0.5)) low = 0;
+    const height = Math.max(high - low, LEAST[this.lane.unit] ?? 1);
+    high = low + height;
+    if (soft > high && soft <= high + height * (this.lane.id === "sequence" ? 0.35 : 1.5)) high = soft;
+    const room = (high - low) * 0.06;
+    this.top = high + room;
+    return [low === 0 ? 0 : low - room, this.top];
+  }
+
+  private slope(): number {
+    return this.lane.detrends ? this.state.slope : 0;
+  }
+
+  draw(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number): number {
+    frame.slope = this.slope();
+    let shapes = 0;
+    for (const { series, run, index, table } of this.drawn()) {
+      ctx.save();
+      const colour = this.colour(series, index);
+      const { ink } = series;
+      if (ink.as === "steps") {
+        shapes += this.drawSteps(ctx, frame, ratio, table, run.end, ink, colour);
+      } else {
+        shapes += this.drawBars(ctx, frame, ratio, table, ink, colour, series);
+      }
+      ctx.restore();
+    }
+    return shapes;
+  }
+
+  private drawSteps(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number, table: Table, end: number, ink: Ink & { as: "steps" }, colour: string): number {
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = ink.width * ratio;
+    ctx.lineJoin = "round";
+    ctx.globalAlpha = ink.faint ? 0.45 : 1;
+    if (ink.dash) ctx.setLineDash(ink.dash.map((length) => length * ratio));
+    ctx.beginPath();
+    const points = steps(table.t, table.columns.get(ink.y)!.values, end, frame, ctx);
+    ctx.stroke();
+    return points;
+  }
+
+  private drawBars(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number, table: Table, ink: Ink & { as: "bars" | "dots" }, colour: string, series: Series): number {
+    const [from, to] = within(table.t, frame.x0, frame.x1);
+    const rows = to - from;
+    if (rows === 0) return 0;
+    const wide = ink.as === "bars" && ink.wide;
+    const lo = table.columns.get(ink.as === "bars" ? ink.lo : ink.y)!.values;
+    const hi = table.columns.get(columnOf(ink))!.values;
+    const room = frame.width / rows / ratio;
+    const width = Math.round(Math.min(wide ? 3 : 2, Math.max(wide ? 2 : 1, room / 3)) * ratio);
+    const least = Math.round((wide ? 4 : 2) * ratio);
+    ctx.fillStyle = colour;
+    if (series.table === "sacks") ctx.globalAlpha = this.state.overlaid ? 0.3 : 0.55;
+    if (ink.as === "dots") ctx.globalAlpha = 0.8;
+    const shapes = bars(table.t, lo, hi, frame, least, (column, top, height) => ctx.fillRect(column - (width >> 1), top, width, height));
+    const letters = ink.as === "bars" && ink.glyph && rows <= LETTERS;
+    return shapes + (letters ? this.drawLetters(ctx, frame, ratio, table, ink.glyph!, hi, from, to) : 0);
+  }
+
+  private drawLetters(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number, table: Table, glyph: string, hi: Float64Array, from: number, to: number): number {
+    ctx.font = `600 ${11 * ratio}px ui-sans-serif, system-ui, 'DejaVu Sans', sans-serif`;
+    ctx.textAlign = "center";
+    let shapes = 0;
+    let free = -Infinity;
+    for (let i = from; i < to; i++) {
+      const x = ((table.t[i] - frame.x0) / (frame.x1 - frame.x0)) * frame.width;
+      if (x < free) continue;
+      free = x + 9 * ratio;
+      const y = ((frame.y1 - hi[i] + frame.slope * table.t[i]) / (frame.y1 - frame.y0)) * frame.height;
+      ctx.fillText(glyph, x, Math.max(10 * ratio, y - 4 * ratio));
+      shapes += 1;
+    }
+    return shapes;
+  }
+
+  /** What a screen reader says of the canvas. */
+  describe(): string {
+    const parts = this.lane.series.flatMap((series) =>
+      this.state.runs.flatMap((run) => {
+        const table = tableOf(run, series);
+        if (!table) return [];
+        const [low, high] = spread(table.columns.get(columnOf(series.ink))!.values)!;
+        const which = this.state.runs.length > 1 ? `${run.letter}, ` : "";
+        const unit = this.lane.unit === "seq" ? "bytes" : this.lane.unit;
+        return [`${which}${series.label}: ${format.count(table.rows)} points from ${format.value(unit, low)} to ${format.value(unit, high)}`];
+      }),
+    );
+    return `${this.lane.title}. ${parts.length ? parts.join("; ") : "Empty"}.`;
+  }
+
+  private fillLegend() {
+    const { state } = this;
+    const look = [state.visible, [...state.hidden], state.scheme, state.theme].join();
+    if (look === this.look) return;
+    this.look = look;
+    const focused = (document.activeElement as HTMLElement | null)?.dataset?.series;
+    this.values.clear();
+    const items = this.lane.series
+      .filter((series) => state.visible.some((index) => tableOf(state.runs[index], series)))
+      .map((series) => this.item(series));
+    const why = items.length === 0 ? this.whyEmpty() : null;
+    this.section.classList.toggle("empty", why !== null);
+    this.legend.replaceChildren(el("h3", { id: `lane-${this.lane.id}` }, this.lane.title), ...items, ...(why ? [el("p", { class: "why" }, why)] : []));
+    if (focused) this.legend.querySelector<HTMLElement>(`[data-series="${focused}"]`)?.focus();
+    this.readValues();
+  }
+
+  private whyEmpty(): string {
+    const { state } = this;
+    const first = state.runs[state.visible[0] ?? 0];
+    return first?.whyEmpty.get(this.lane.id) ?? "This trace holds nothing for this lane.";
+  }
+
+  private item(series: Series): HTMLElement {
+    const { state } = this;
+    const hidden = state.hidden.has(series.table);
+    const holders = state.visible.filter((index) => tableOf(state.runs[index], series));
+    const shape = series.ink.as === "steps" ? (series.ink.dash ? "dashed" : "line") : series.ink.as === "dots" ? "dot" : "bar";
+    const value = el("span", { class: "value" });
+    this.values.set(series, value);
+    const toggle = () => state.change(() => (hidden ? state.hidden.delete(series.table) : state.hidden.add(series.table)));
+    const swatches = (series.ownColour ? holders.slice(0, 1) : holders).map((index) => swatch(this.colour(series, index), shape));
+    const rows = holders.map((index) => format.count(tableOf(state.runs[index], series)!.rows)).join(" · ");
+    const counted = series.ink.as === "bars" ? el("span", { class: "count" }, rows) : null;
+    return el(
+      "button",
+      { class: "item", type: "button", "aria-pressed": String(!hidden), "data-series": series.table, title: series.step, click: toggle },
+      el("span", { class: "swatches" }, ...swatches),
+      el("span", { class: "name" }, series.label),
+      counted,
+      value,
+    );
+  }
+
+  private markAbove() {
+    for (const [series, node] of this.values) node.parentElement!.classList.toggle("above", series.soft === true && this.isAbove(series));
+  }
+
+  /** Whether a line lies above all that is shown. */
+  private isAbove(series: Series): boolean {
+    const { state } = this;
+    const slope = this.slope();
+    return state.visible.every((index) => {
+      const table = tableOf(state.runs[index], series);
+      const span = table && extent(table.t, table.columns.get(columnOf(series.ink))!.values, state.x0, state.x1, slope, true);
+      return !span || span[0] > this.top;
+    });
+  }
+
+  private readValues() {
+    const { cursor, runs, visible } = this.state;
+    const unit = this.lane.unit;
+    for (const [series, node] of this.values) {
+      if (series.ink.as === "bars") continue;
+      const texts = visible.map((index) => {
+        const table = tableOf(runs[index], series);
+        const row = table && cursor !== null ? lastAt(table.t, cursor) : -1;
+        if (!table || row < 0) return "–";
+        const value = table.columns.get(columnOf(series.ink))!.values[row];
+        return unit === "seq" ? format.bytes(value) : format.value(unit, value);
+      });
+      node.textContent = cursor === null ? "" : texts.join(" · ");
+    }
+  }
+}

@@ -1,0 +1,166 @@
+// The lanes and what each shows: a table of data, drawn by `plot.ts`.
+//
+// Names of events are those of the Windows provider Microsoft-Windows-TCPIP, so that a row here and a row of such a log
+// mean the same thing; the ten rows and their order are those of the graph of 2022 that made a fault visible.
+
+import type { Tone } from "./palette";
+import type { Unit } from "./payload";
+
+/** How a table becomes ink. */
+export type Ink =
+  | { as: "bars"; lo: string; hi: string; wide: boolean; glyph?: string }
+  | { as: "steps"; y: string; width: number; dash?: number[]; faint?: boolean }
+  | { as: "dots"; y: string };
+
+export interface Series {
+  /** Name of the table in a run. */
+  table: string;
+  label: string;
+  tone: Tone;
+  ink: Ink;
+  /** What the tooltip says it is, and where it is specified. */
+  event: string;
+  step: string;
+  /** May leave the lane at the top rather than press everything else flat. */
+  soft?: boolean;
+  /** Keeps its colour when runs are overlaid. */
+  ownColour?: boolean;
+}
+
+export interface Lane {
+  id: string;
+  title: string;
+  unit: Unit;
+  height: number;
+  zero: boolean;
+  detrends?: boolean;
+  series: Series[];
+}
+
+const sent = (kind: string, label: string, tone: Tone, glyph: string, event: string, step: string): Series => ({
+  table: `sent/${kind}`,
+  label,
+  tone,
+  ink: { as: "bars", lo: "seq", hi: "end", wide: true, glyph },
+  event,
+  step,
+  ownColour: true,
+});
+
+export const LANES: Lane[] = [
+  {
+    id: "sequence",
+    title: "Time–sequence",
+    unit: "seq",
+    height: 340,
+    zero: false,
+    detrends: true,
+    series: [
+      {
+        table: "sacks", label: "SACKed range", tone: "sack", ink: { as: "bars", lo: "lo", hi: "hi", wide: false },
+        event: "TcpReceiveSackBlock", step: "RFC 2018 §4: the receiver holds this range above the cumulative ACK",
+      },
+      {
+        table: "window", label: "Receive window edge", tone: "window", ink: { as: "steps", y: "edge", width: 1 }, soft: true,
+        event: "TcpDataTransferCumAck", step: "RFC 9293 §3.8.6: SND.UNA + SND.WND, the highest octet that may be sent",
+      },
+      {
+        table: "acks", label: "Cumulative ACK", tone: "ack", ink: { as: "steps", y: "ack", width: 1.25 },
+        event: "TcpDataTransferCumAck", step: "RFC 9293 §3.10.7.4: SND.UNA advances",
+      },
+      {
+        table: "sent/new", label: "Data segment", tone: "data", ink: { as: "bars", lo: "seq", hi: "end", wide: false },
+        event: "TcpDataTransferSend", step: "RFC 9293 §3.8: sent for the first time",
+      },
+      sent("fast", "Fast retransmit", "fast", "R", "TcpLossRecoverySend Fast Retransmit",
+        "RFC 5681 §3.2, RFC 8985 §6.2: the first retransmission of a recovery episode"),
+      sent("sack", "SACK retransmit", "sack-rtx", "S", "TcpLossRecoverySend SACK Retransmit",
+        "RFC 6675 §5, step C: a further hole, as the pipe allows"),
+      sent("probe", "Tail loss probe", "probe", "P", "TcpTailLossProbe",
+        "RFC 8985 §7.3: the last segment again, to draw an ACK out of a silent tail"),
+      sent("timeout", "Timeout retransmit", "timeout", "T", "TcpDataTransferRestransmit",
+        "RFC 6298 §5.4: the earliest segment, because the timer expired"),
+    ],
+  },
+  {
+    id: "window",
+    title: "Congestion window",
+    unit: "bytes",
+    height: 190,
+    zero: true,
+    series: [
+      { table: "pipe", label: "pipe", tone: "pipe", ink: { as: "steps", y: "v", width: 1, faint: true }, event: "pipe",
+        step: "RFC 6675 §2: octets believed to be in flight" },
+      { table: "ssthresh", label: "ssthresh", tone: "ssthresh", ink: { as: "steps", y: "v", width: 1.25, dash: [6, 4] }, event: "ssthresh",
+        step: "RFC 5681 §3.1: where slow start gives way to congestion avoidance", soft: true },
+      { table: "snd_wnd", label: "Send window", tone: "snd-wnd", ink: { as: "steps", y: "v", width: 1.25, dash: [2, 3] }, event: "SND.WND",
+        step: "RFC 9293 §3.8.6: what the receiver offers", soft: true },
+      { table: "cwnd", label: "cwnd", tone: "cwnd", ink: { as: "steps", y: "v", width: 2 }, event: "cwnd",
+        step: "RFC 5681 §3.1: what congestion control permits" },
+    ],
+  },
+  {
+    id: "rtt",
+    title: "Round-trip time",
+    unit: "us",
+    height: 150,
+    zero: false,
+    series: [
+      { table: "rtt", label: "Sample", tone: "sample", ink: { as: "dots", y: "v" }, event: "TcpDataTransferRttSample",
+        step: "RFC 7323 §4, RFC 6298 §3: one measurement; never of a retransmitted segment without time stamps" },
+      { table: "reo_wnd", label: "Reordering window", tone: "reo-wnd", ink: { as: "steps", y: "v", width: 1.5 }, event: "RACK.reo_wnd",
+        step: "RFC 8985 §6.2, step 4: how much later than its successors a segment may arrive" },
+      { table: "min_rtt", label: "Minimum", tone: "min-rtt", ink: { as: "steps", y: "v", width: 1.25, dash: [5, 3] }, event: "RACK.min_RTT",
+        step: "RFC 8985 §6.2, step 1: the least of the recent past" },
+      { table: "srtt", label: "Smoothed", tone: "srtt", ink: { as: "steps", y: "v", width: 1.5 }, event: "SRTT", step: "RFC 6298 §2.3" },
+    ],
+  },
+  {
+    id: "rate",
+    title: "Delivery rate",
+    unit: "bps",
+    height: 120,
+    zero: true,
+    series: [
+      { table: "rate", label: "Delivered", tone: "rate", ink: { as: "steps", y: "v", width: 1.5 }, event: "delivery rate",
+        step: "Octets newly acknowledged or SACKed, over one round trip" },
+    ],
+  },
+  {
+    id: "queue",
+    title: "Bottleneck queue",
+    unit: "bytes",
+    height: 110,
+    zero: true,
+    series: [
+      { table: "queue", label: "Queued", tone: "queue", ink: { as: "steps", y: "v", width: 1.25 }, event: "queue",
+        step: "Known to the emulator alone: what waits at the slowest hop" },
+    ],
+  },
+];
+
+/** What kept the sender from sending more, moment by moment. */
+export const LIMITS = { id: "limits", title: "Limited by", table: "limits" };
+
+export interface Row {
+  table: string;
+  label: string;
+  step: string;
+}
+
+/** The event rows, in the order of the graph of 2022. */
+export const ROWS: Row[] = [
+  { table: "row/reordered", label: "Packet reordering", step: "What the network did, from the emulator or the receiver: a packet arrived after one sent later" },
+  { table: "row/early", label: "TcpEarlyRetransmit (FACK, RACK)", step: "RFC 8985 §6.2, RFC 6675 §5: lost by time or by sequence, before three duplicate ACKs" },
+  { table: "row/fast", label: "TcpLossRecoverySend Fast Retransmit", step: "RFC 5681 §3.2, RFC 6675 §5: the first retransmission of an episode" },
+  { table: "row/sack", label: "TcpLossRecoverySend SACK Retransmit", step: "RFC 6675 §5, step C: a further hole, as the pipe allows" },
+  { table: "row/timeout", label: "TcpDataTransferRetransmit", step: "RFC 6298 §5.4: the earliest segment, because the timer expired" },
+  { table: "row/expire", label: "TcpTcbExpireTimer", step: "RFC 6298 §5, RFC 8985 §7 and §8: a timer of this connection fired" },
+  { table: "row/dsack", label: "D-SACK", step: "RFC 2883 §4: the receiver got this range twice; RFC 8985 §6.2, step 4 listens to it" },
+  { table: "row/lost", label: "TcpSendTrackerDetectLoss", step: "RFC 8985 §6.2, step 5: given up for lost" },
+  { table: "row/sack_reordering", label: "TcpSendTrackerSackReorderingDetected", step: "RFC 8985 §6.2, step 3: delivered below what had been delivered before" },
+  { table: "row/reo_wnd", label: "TcpSendTrackerUpdateReoWnd", step: "RFC 8985 §6.2, step 4: the window's new width and its multiplier" },
+];
+
+/** Height of one row, in CSS pixels. */
+export const ROW_HEIGHT = 24;

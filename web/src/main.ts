@@ -1,0 +1,66 @@
+// The page: reads what it carries, builds the lanes, draws.
+
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { Controls } from "./controls";
+import { el } from "./dom";
+import { fillCards } from "./header";
+import { Tooltip } from "./hover";
+import { LaneView } from "./lane";
+import { LANES } from "./lanes";
+import { decode } from "./payload";
+import { LimitsView, RowsView } from "./rows";
+import { State } from "./state";
+import { summary } from "./summary";
+
+declare global {
+  interface Window {
+    /** For tests and measurements: what is shown, and what the last frame cost. */
+    longhaul?: State;
+  }
+}
+
+function lane(host: HTMLElement, id: string): HTMLElement {
+  const section = el("section", { class: "lane", "data-lane": id, "aria-labelledby": `lane-${id}` });
+  host.append(section);
+  return section;
+}
+
+async function start() {
+  const payload = await decode(document.getElementById("longhaul-data")!.textContent ?? "null");
+  const state = new State(payload);
+  document.title = payload.title;
+  document.getElementById("title")!.textContent = payload.title;
+  document.documentElement.dataset.theme = state.theme;
+
+  const cards = document.getElementById("runs")!;
+  let theme = "";
+  state.onDraw(() => {
+    if (theme === state.theme) return;
+    theme = state.theme;
+    document.documentElement.dataset.theme = theme;
+    fillCards(cards, state);
+  });
+
+  const controls = new Controls(state);
+  document.getElementById("controls")!.append(controls.bar);
+  const host = document.getElementById("lanes")!;
+  const tooltip = new Tooltip(state);
+  for (const each of LANES) tooltip.watchLane(new LaneView(each, state, lane(host, each.id)));
+  new LimitsView(state, lane(host, "limits"));
+  tooltip.watchRows(new RowsView(state, lane(host, "events")));
+  document.getElementById("table")!.append(summary(state));
+
+  new ResizeObserver(() => state.redraw()).observe(host);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", ({ matches }) => {
+    state.change(() => (state.theme = matches ? "dark" : "light"));
+  });
+  state.drawNow();
+  window.longhaul = state;
+  performance.mark("longhaul-drawn");
+}
+
+start().catch((error: unknown) => {
+  const text = error instanceof Error ? error.message : String(error);
+  document.getElementById("lanes")!.replaceChildren(el("p", { class: "failed", role: "alert" }, `This trace cannot be shown: ${text}.`));
+});

@@ -1,0 +1,71 @@
+// Colours by meaning. "tcptrace" keeps the conventions of that tool's graphs (data, green ACKs, yellow window, purple
+// SACKs, red R); "wireshark" those of Wireshark's tcptrace graph. Both exist for light and for dark paper.
+
+export type Scheme = "tcptrace" | "wireshark";
+export type Theme = "light" | "dark";
+
+export type Tone =
+  | "data" | "fast" | "sack-rtx" | "timeout" | "probe" | "ack" | "window" | "sack"
+  | "cwnd" | "ssthresh" | "pipe" | "snd-wnd"
+  | "sample" | "srtt" | "min-rtt" | "reo-wnd"
+  | "rate" | "queue" | "event";
+
+type Pair = readonly [light: string, dark: string];
+
+const TCPTRACE: Record<Tone, Pair> = {
+  data: ["#1f2937", "#e5e7eb"],
+  fast: ["#dc2626", "#f87171"],
+  "sack-rtx": ["#ea580c", "#fb923c"],
+  timeout: ["#c026d3", "#e879f9"],
+  probe: ["#0891b2", "#22d3ee"],
+  ack: ["#16a34a", "#4ade80"],
+  window: ["#ca8a04", "#facc15"],
+  sack: ["#8b5cf6", "#a78bfa"],
+  cwnd: ["#16a34a", "#4ade80"],
+  ssthresh: ["#6b7280", "#9ca3af"],
+  pipe: ["#3b82f6", "#60a5fa"],
+  "snd-wnd": ["#ca8a04", "#facc15"],
+  sample: ["#94a3b8", "#64748b"],
+  srtt: ["#2563eb", "#60a5fa"],
+  "min-rtt": ["#0f766e", "#2dd4bf"],
+  "reo-wnd": ["#db2777", "#f472b6"],
+  rate: ["#2563eb", "#60a5fa"],
+  queue: ["#b45309", "#fbbf24"],
+  event: ["#2563eb", "#60a5fa"],
+};
+
+const WIRESHARK: Partial<Record<Tone, Pair>> = {
+  data: ["#204a87", "#729fcf"],
+  fast: ["#a40000", "#ef2929"],
+  "sack-rtx": ["#a40000", "#ef2929"],
+  timeout: ["#a40000", "#ef2929"],
+  probe: ["#a40000", "#ef2929"],
+  ack: ["#b08700", "#edd400"],
+  window: ["#4e9a06", "#8ae234"],
+  sack: ["#cc0000", "#f57900"],
+};
+
+/** One hue a run, when several are shown on the same axes. */
+const RUNS: readonly Pair[] = [
+  ["#2563eb", "#60a5fa"],
+  ["#ea580c", "#fb923c"],
+  ["#0d9488", "#2dd4bf"],
+  ["#9333ea", "#c084fc"],
+  ["#be123c", "#fb7185"],
+  ["#4d7c0f", "#a3e635"],
+];
+
+const LIMITS: Record<string, Pair> = {
+  "congestion window": ["#3b82f6", "#3b82f6"],
+  "receive window": ["#eab308", "#eab308"],
+  recovery: ["#ef4444", "#ef4444"],
+  application: ["#9ca3af", "#6b7280"],
+  pacing: ["#8b5cf6", "#a78bfa"],
+};
+
+const pick = (pair: Pair, theme: Theme) => pair[theme === "light" ? 0 : 1];
+
+export const tone = (name: Tone, scheme: Scheme, theme: Theme) =>
+  pick((scheme === "wireshark" ? WIRESHARK[name] : undefined) ?? TCPTRACE[name], theme);
+export const runHue = (index: number, theme: Theme) => pick(RUNS[index % RUNS.length], theme);
+export const limitHue = (cause: string, theme: Theme) => pick(LIMITS[cause] ?? ["#a8a29e", "#78716c"], theme);

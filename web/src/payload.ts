@@ -1,0 +1,168 @@
+// What the page is given: `crates/report/src/payload.rs` writes it, this file reads it.
+//
+// A run is a set of named tables; a table is a set of named columns of equal length, sorted by the column `t`
+// (microseconds since the connection's first packet). All numbers travel in one block of little-endian arrays, deflated
+// and in base64; a column says where in the block it begins. Columns of type u32 hold differences to the row before.
+
+export const FORMAT = 1;
+
+export type Unit = "time" | "seq" | "bytes" | "us" | "bps" | "count" | "text";
+
+interface ColumnJson {
+  name: string;
+  unit: Unit;
+  type: "u8" | "u16" | "u32" | "f64";
+  /** Octets into the block. */
+  at: number;
+  words?: string[];
+}
+
+interface RunJson {
+  name: string;
+  about: string;
+  facts: [string, string][];
+  verdict: string;
+  shares: [string, number][];
+  end: number;
+  tables: Record<string, { rows: number; columns: ColumnJson[] }>;
+  why_empty: Record<string, string>;
+}
+
+interface PayloadJson {
+  format: number;
+  title: string;
+  runs: RunJson[];
+  block: string;
+}
+
+/** One column; a text column holds indices into `words`. */
+export interface Column {
+  name: string;
+  unit: Unit;
+  values: Float64Array;
+  words?: string[];
+}
+
+/** Rows in order of time. */
+export interface Table {
+  rows: number;
+  t: Float64Array;
+  columns: Map<string, Column>;
+}
+
+/** One trace. */
+export interface Run {
+  /** A, B, … in the order given. */
+  letter: string;
+  name: string;
+  about: string;
+  /** Label and value, for the card at the top. */
+  facts: [string, string][];
+  /** What limited the transfer, in a sentence. */
+  verdict: string;
+  /** Cause and its share of the time, 0 to 1. */
+  shares: [string, number][];
+  /** Microseconds. */
+  end: number;
+  tables: Map<string, Table>;
+  whyEmpty: Map<string, string>;
+}
+
+export interface Payload {
+  title: string;
+  runs: Run[];
+}
+
+function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
+  const native = (Uint8Array as unknown as { fromBase64?: (s: string) => Uint8Array<ArrayBuffer> }).fromBase64;
+  if (native) return native.call(Uint8Array, base64);
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
+
+async function inflate(base64: string): Promise<ArrayBuffer> {
+  const packed = new Blob([bytesOf(base64)]).stream();
+  return new Response(packed.pipeThrough(new DecompressionStream("deflate-raw"))).arrayBuffer();
+}
+
+const OCTETS = { u8: 1, u16: 2, u32: 4, f64: 8 };
+
+function numbersOf(column: ColumnJson, rows: number, block: ArrayBuffer): Float64Array {
+  const part = block.slice(column.at, column.at + rows * OCTETS[column.type]);
+  switch (column.type) {
+    case "u8":
+      return new Float64Array(new Uint8Array(part));
+    case "u16":
+      return new Float64Array(new Uint16Array(part));
+    case "u32": {
+      const differences = new Uint32Array(part);
+      const values = new Float64Array(rows);
+      let value = 0;
+      for (let i = 0; i < rows; i++) {
+        value = (value + differences[i]) >>> 0;
+        values[i] = value;
+      }
+      return values;
+    }
+    case "f64":
+      return new Float64Array(part);
+  }
+}
+
+function tableOf(name: string, json: RunJson["tables"][string], block: ArrayBuffer): Table {
+  const columns = new Map<string, Column>();
+  for (const column of json.columns) {
+    const values = numbersOf(column, json.rows, block);
+    if (values.length !== json.rows) throw new Error(`table ${name}, column ${column.name}: ${values.length} rows instead of ${json.rows}`);
+    columns.set(column.name, { name: column.name, unit: column.unit, values, words: column.words });
+  }
+  const t = columns.get("t");
+  if (!t) throw new Error(`table ${name} has no column t`);
+  return { rows: json.rows, t: t.values, columns };
+}
+
+/** Rows of `table` whose text column `by` says one of its words, word by word. */
+export function split(table: Table, by: string): Map<string, Table> {
+  const column = table.columns.get(by);
+  const parts = new Map<string, Table>();
+  if (!column?.words) return parts;
+  column.words.forEach((word, index) => {
+    const rows: number[] = [];
+    for (let i = 0; i < table.rows; i++) if (column.values[i] === index) rows.push(i);
+    const columns = new Map<string, Column>();
+    for (const [name, source] of table.columns) {
+      const values = new Float64Array(rows.length);
+      for (let i = 0; i < rows.length; i++) values[i] = source.values[rows[i]];
+      columns.set(name, { ...source, values });
+    }
+    parts.set(word, { rows: rows.length, t: columns.get("t")!.values, columns });
+  });
+  return parts;
+}
+
+/** Reads what the page carries. Throws an `Error` that names what is wrong. */
+export async function decode(text: string): Promise<Payload> {
+  const json = JSON.parse(text) as PayloadJson | null;
+  if (!json) throw new Error("this file is the empty viewer: `longhaul view TRACE` puts a trace into it");
+  if (json.format !== FORMAT) throw new Error(`the data have format ${json.format}; this viewer reads format ${FORMAT}`);
+  const block = await inflate(json.block);
+  const runs = json.runs.map((run, index): Run => {
+    const tables = new Map(Object.entries(run.tables).map(([name, table]) => [name, tableOf(name, table, block)]));
+    const sent = tables.get("sent");
+    if (sent) for (const [kind, part] of split(sent, "kind")) tables.set(`sent/${kind}`, part);
+    return {
+      letter: String.fromCharCode(65 + index),
+      name: run.name,
+      about: run.about,
+      facts: run.facts,
+      verdict: run.verdict,
+      shares: run.shares,
+      end: run.end,
+      tables,
+      whyEmpty: new Map(Object.entries(run.why_empty)),
+    };
+  });
+  return { title: json.title, runs };
+}

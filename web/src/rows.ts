@@ -1,0 +1,157 @@
+// The ten event rows and the band of limits: lanes without a vertical value.
+
+import { Chart, type Painter } from "./chart";
+import { bands, density, type Frame } from "./decimate";
+import { el, swatch } from "./dom";
+import * as format from "./format";
+import { LIMITS, ROW_HEIGHT, ROWS } from "./lanes";
+import { limitHue, runHue, tone } from "./palette";
+import type { State } from "./state";
+
+const TOP = 8;
+const AXIS = 28;
+
+export class RowsView implements Painter {
+  readonly height = TOP + ROWS.length * ROW_HEIGHT + AXIS;
+  readonly times = true;
+  readonly unit = null;
+  readonly chart: Chart;
+  private readonly legend = el("div", { class: "legend rows" });
+  private look = "";
+
+  constructor(readonly state: State, section: HTMLElement) {
+    const host = el("div", { class: "plot" });
+    section.append(host, this.legend);
+    this.chart = new Chart(host, state, this, this.describe());
+    state.onDraw(() => this.fillLegend());
+  }
+
+  range(): [number, number] {
+    return [0, ROWS.length];
+  }
+
+  draw(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number): number {
+    const { state } = this;
+    const pitch = frame.height / ROWS.length;
+    const tracks = state.visible.length;
+    const width = Math.max(1, Math.round(2 * ratio));
+    let shapes = 0;
+    ROWS.forEach((row, line) => {
+      ctx.globalAlpha = 1;
+      ctx.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--grid");
+      ctx.fillRect(0, Math.round((line + 0.5) * pitch), frame.width, 1);
+      state.visible.forEach((index, track) => {
+        const table = state.runs[index].tables.get(row.table);
+        if (!table) return;
+        ctx.fillStyle = this.colour(index);
+        const height = Math.round((pitch * 0.72) / tracks);
+        const top = Math.round(line * pitch + pitch * 0.14 + track * height);
+        shapes += density(table.t, frame, (column, count) => {
+          ctx.globalAlpha = Math.min(1, 0.55 + 0.15 * count);
+          ctx.fillRect(column - (width >> 1), top, width, height - (tracks > 1 ? 1 : 0));
+        });
+      });
+    });
+    return shapes;
+  }
+
+  colour(index: number): string {
+    const { overlaid, scheme, theme } = this.state;
+    return overlaid ? runHue(index, theme) : tone("event", scheme, theme);
+  }
+
+  counts(table: string): string[] {
+    const { state } = this;
+    return state.visible.map((index) => {
+      const found = state.runs[index].tables.get(table);
+      return found || !state.runs[index].whyEmpty.has(table) ? format.count(found?.rows ?? 0) : "–";
+    });
+  }
+
+  private describe(): string {
+    const parts = ROWS.map((row) => `${row.label} ${this.counts(row.table).join(" and ")}`);
+    return `Events. ${parts.join("; ")}.`;
+  }
+
+  private fillLegend() {
+    const { state } = this;
+    const look = [state.visible, state.scheme, state.theme].join();
+    if (look === this.look) return;
+    this.look = look;
+    const lines = ROWS.map((row, line) => {
+      const whys = state.visible.map((index) => state.runs[index].whyEmpty.get(row.table));
+      const why = [...new Set(whys.filter(Boolean))].join(" ");
+      const counts = el("span", { class: "count" });
+      this.counts(row.table).forEach((text, i) => {
+        const node = el("b", {}, text);
+        if (state.overlaid) node.style.color = this.colour(state.visible[i]);
+        counts.append(i > 0 ? " · " : "", node);
+      });
+      return el("li", { title: why ? `${row.step}. ${why}` : row.step, class: whys.every(Boolean) ? "none" : "" }, el("span", { class: "ordinal" }, String(line + 1)), el("span", { class: "name" }, row.label), counts);
+    });
+    this.legend.replaceChildren(el("h3", { id: "lane-events", class: "sr" }, "Events"), el("ol", {}, ...lines));
+  }
+}
+
+/** The band that tells what kept the sender from sending more. */
+export class LimitsView implements Painter {
+  readonly height: number;
+  readonly times = false;
+  readonly unit = null;
+  readonly chart: Chart;
+  private readonly legend = el("div", { class: "legend limits" });
+  private look = "";
+
+  constructor(readonly state: State, readonly section: HTMLElement) {
+    this.height = 26 + 18 * state.runs.length;
+    const host = el("div", { class: "plot" });
+    section.append(host, this.legend);
+    this.chart = new Chart(host, state, this, this.describe());
+    state.onDraw(() => this.fillLegend());
+  }
+
+  range(): [number, number] {
+    return [0, 1];
+  }
+
+  draw(ctx: CanvasRenderingContext2D, frame: Frame): number {
+    const { state } = this;
+    const tracks = Math.max(1, state.visible.length);
+    const pitch = frame.height / tracks;
+    let shapes = 0;
+    state.visible.forEach((index, track) => {
+      const table = state.runs[index].tables.get(LIMITS.table);
+      const cause = table?.columns.get("cause");
+      if (!table || !cause?.words) return;
+      const colours = cause.words.map((word) => limitHue(word, state.theme));
+      const until = table.columns.get("until")!.values;
+      shapes += bands(table.t, until, cause.values, colours.length, frame, (column, width, which) => {
+        ctx.fillStyle = colours[which];
+        ctx.fillRect(column, Math.round(track * pitch) + 1, width, Math.round(pitch) - 2);
+      });
+    });
+    return shapes;
+  }
+
+  private describe(): string {
+    return `${LIMITS.title}. ${this.state.runs.map((run) => `${run.name}: ${run.verdict}`).join(" ")}`;
+  }
+
+  private fillLegend() {
+    const { state } = this;
+    const look = [state.visible, state.scheme, state.theme].join();
+    if (look === this.look) return;
+    this.look = look;
+    const causes = [...new Set(state.visible.flatMap((index) => state.runs[index].shares.map(([cause]) => cause)))];
+    const items = causes.map((cause) => {
+      const shares = state.visible.map((index) => {
+        const share = state.runs[index].shares.find(([name]) => name === cause)?.[1] ?? 0;
+        return format.percent(share);
+      });
+      return el("span", { class: "item" }, el("span", { class: "swatches" }, swatch(limitHue(cause, state.theme), "block")), el("span", { class: "name" }, cause), el("span", { class: "value" }, shares.join(" · ")));
+    });
+    const why = items.length ? null : (state.runs[state.visible[0] ?? 0]?.whyEmpty.get("limits") ?? "This trace does not tell.");
+    this.section.classList.toggle("empty", why !== null);
+    this.legend.replaceChildren(el("h3", { id: "lane-limits" }, LIMITS.title), ...items, ...(why ? [el("p", { class: "why" }, why)] : []));
+  }
+}

@@ -1,0 +1,214 @@
+// The viewer in a real browser, on made-up traces. No test waits for the clock or measures it; `bench.mjs` does.
+
+import assert from "node:assert/strict";
+import { writeFileSync } from "node:fs";
+import { after, before, describe, test } from "node:test";
+import { ARTIFACTS, launch, open } from "./browser.mjs";
+import { madeUpRun, page as build, rowsOf } from "./payload.mjs";
+
+const file = (name, runs) => {
+  const path = `${ARTIFACTS}${name}.html`;
+  writeFileSync(path, build(runs, name));
+  return path;
+};
+const span = (page) => page.evaluate(() => [window.longhaul.x0, window.longhaul.x1, window.longhaul.end]);
+const said = (page) => page.textContent("#said");
+const picture = (page, name) => page.screenshot({ path: `${ARTIFACTS}${name}.png`, fullPage: true });
+/** Until the last change is on the screen. */
+const settled = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done()))));
+
+describe("the viewer", () => {
+  let browser;
+  let one;
+  let two;
+  before(async () => {
+    browser = await launch();
+    const wise = madeUpRun({ name: "wise", segments: 12_000, seed: 5 });
+    const unwise = madeUpRun({ name: "unwise", segments: 12_000, seed: 5, wise: false });
+    one = file("one", [wise]);
+    two = file("two", [wise, unwise]);
+  });
+  after(() => browser.close());
+
+  const visit = (name, which, body, options) =>
+    test(name, async () => {
+      const { page, noise, close } = await open(browser, which(), options);
+      try {
+        await body(page);
+        assert.deepEqual(noise, [], "requests, errors or warnings");
+      } finally {
+        await close();
+      }
+    });
+
+  visit("shows every lane of a trace, and asks for nothing", () => one, async (page) => {
+    const lanes = await page.locator("section.lane").evaluateAll((all) => all.map((lane) => lane.dataset.lane));
+    assert.deepEqual(lanes, ["sequence", "window", "rtt", "rate", "queue", "limits", "events"]);
+    const painted = await page.locator("canvas").evaluateAll((all) =>
+      all.map((canvas) => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some((value) => value > 0)),
+    );
+    assert.deepEqual(painted, Array(7).fill(true));
+    assert.equal(await page.locator(".card").count(), 1);
+    await picture(page, "one");
+  });
+
+  visit("the ten rows stand in their order with their counts", () => one, async (page) => {
+    const rows = await page.locator(".legend.rows li .name").allTextContents();
+    assert.deepEqual(rows, [
+      "Packet reordering", "TcpEarlyRetransmit (FACK, RACK)", "TcpLossRecoverySend Fast Retransmit", "TcpLossRecoverySend SACK Retransmit",
+      "TcpDataTransferRetransmit", "TcpTcbExpireTimer", "D-SACK", "TcpSendTrackerDetectLoss", "TcpSendTrackerSackReorderingDetected",
+      "TcpSendTrackerUpdateReoWnd",
+    ]);
+    const counts = (await page.locator(".legend.rows li .count").allTextContents()).map(Number);
+    const truth = await page.evaluate(() => ["reordered", "early", "fast", "sack", "timeout", "expire", "dsack", "lost", "sack_reordering", "reo_wnd"].map((row) => window.longhaul.runs[0].tables.get(`row/${row}`)?.rows ?? 0));
+    assert.deepEqual(counts, truth);
+    assert.ok(counts[6] > 0);
+  });
+
+  visit("a drag zooms all lanes, a double click shows everything again", () => one, async (page) => {
+    const box = await page.locator('[data-lane="window"] .u-over').boundingBox();
+    await page.mouse.move(box.x + box.width * 0.25, box.y + 40);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.5, box.y + 60, { steps: 4 });
+    await page.mouse.up();
+    await settled(page);
+    const [x0, x1, end] = await span(page);
+    assert.ok(Math.abs(x0 / end - 0.25) < 0.01 && Math.abs(x1 / end - 0.5) < 0.01, `${x0 / end} to ${x1 / end}`);
+    await picture(page, "zoom");
+    await page.mouse.dblclick(box.x + 100, box.y + 40);
+    assert.deepEqual((await span(page)).slice(0, 2), [0, end]);
+  });
+
+  visit("keys zoom, pan, detrend, change colours and go back", () => one, async (page) => {
+    const [, , end] = await span(page);
+    await page.keyboard.press("+");
+    await page.keyboard.press("+");
+    assert.deepEqual(await span(page), [end * 0.375, end * 0.625, end]);
+    await page.keyboard.press("ArrowRight");
+    assert.ok(Math.abs((await span(page))[0] - end * 0.425) < 1);
+    assert.match(await said(page), /^Showing /);
+    await page.keyboard.press("0");
+    await page.keyboard.press("d");
+    await page.keyboard.press("c");
+    await settled(page);
+    assert.equal(await page.getAttribute('[data-key="d"]', "aria-pressed"), "true");
+    assert.equal(await page.textContent('[data-key="c"]'), "Wireshark");
+    await picture(page, "detrended");
+    await page.keyboard.press("?");
+    assert.ok(await page.locator("dialog.help").isVisible());
+    await page.keyboard.press("Escape");
+    assert.ok(await page.locator("dialog.help").isHidden());
+  });
+
+  visit("n and p go from loss to loss, and say which", () => one, async (page) => {
+    const first = await page.evaluate(() => window.longhaul.runs[0].tables.get("row/lost").t[0]);
+    await page.keyboard.press("n");
+    const [x0, x1] = await span(page);
+    assert.ok(x0 <= first && first <= x1);
+    assert.match(await said(page), /^loss 1 of \d+: \d+ segments? by .* at /);
+    await page.keyboard.press("n");
+    assert.match(await said(page), /^loss 2 of /);
+    await page.keyboard.press("p");
+    assert.match(await said(page), /^loss 1 of /);
+  });
+
+  visit("hovering a mark names the event, its fields and where it is specified", () => one, async (page) => {
+    const at = await page.evaluate(() => window.longhaul.runs[0].tables.get("row/dsack").t[1]);
+    await page.evaluate((t) => window.longhaul.show(t - 50_000, t + 50_000), at);
+    await settled(page);
+    const rows = page.locator('[data-lane="events"] .u-over');
+    await rows.scrollIntoViewIfNeeded();
+    const box = await rows.boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + (box.height * 6.5) / 10);
+    const text = await page.textContent(".tooltip");
+    assert.match(text, /D-SACK/);
+    assert.match(text, /lo.*hi/);
+    assert.match(text, /RFC 2883/);
+    await picture(page, "hover");
+  });
+
+  visit("a legend's entry hides its series and brings it back", () => one, async (page) => {
+    const cwnd = page.locator('[data-lane="window"] [data-series="cwnd"]');
+    await cwnd.focus();
+    await page.keyboard.press("Enter");
+    await settled(page);
+    assert.equal(await cwnd.getAttribute("aria-pressed"), "false");
+    assert.equal(await page.evaluate(() => document.activeElement.dataset.series), "cwnd");
+    await page.keyboard.press("Enter");
+    await settled(page);
+    assert.equal(await cwnd.getAttribute("aria-pressed"), "true");
+  });
+
+  visit("two traces share the axes, each in its hue, and either can be switched off", () => two, async (page) => {
+    assert.equal(await page.locator(".card").count(), 2);
+    const dsacks = page.locator(".legend.rows li").nth(6).locator(".count");
+    assert.match(await dsacks.textContent(), /^\d+ · –$/);
+    await picture(page, "two");
+    await page.getByRole("button", { name: "B unwise" }).click();
+    await settled(page);
+    assert.match(await dsacks.textContent(), /^\d+$/);
+    assert.deepEqual(await page.evaluate(() => window.longhaul.visible), [0]);
+    await page.getByRole("button", { name: "A wise" }).click();
+    assert.deepEqual(await page.evaluate(() => window.longhaul.visible), [0], "one trace always stays");
+  });
+
+  visit("in the dark as well", () => two, async (page) => {
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "dark");
+    await picture(page, "dark");
+    await page.keyboard.press("t");
+    await settled(page);
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), "light");
+  }, { colorScheme: "dark" });
+
+  visit("who cannot see the picture gets names, words and a table", () => one, async (page) => {
+    for (const lane of await page.locator("section.lane").all()) {
+      const label = await lane.getAttribute("aria-labelledby");
+      assert.ok((await page.textContent(`#${label}`)).length > 0, label);
+      assert.ok((await lane.locator("canvas").getAttribute("aria-label")).length > 20, label);
+    }
+    const nameless = await page.locator("button").evaluateAll((all) => all.filter((b) => !(b.getAttribute("aria-label") ?? b.textContent).trim()).length);
+    assert.equal(nameless, 0);
+    await page.getByText("The same as a table").click();
+    assert.ok((await page.locator("table.summary tbody tr").count()) > 20);
+    await page.keyboard.press("]");
+    assert.match(await said(page), /, at \d/);
+  });
+
+  visit("a narrow window keeps everything within it", () => two, async (page) => {
+    const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    assert.ok(overflow <= 0, `${overflow} pixels too wide`);
+    await picture(page, "narrow");
+  }, { viewport: { width: 720, height: 900 } });
+
+  test("a lane without data says why, and the empty viewer says how to fill it", async () => {
+    const bare = madeUpRun({ name: "bare", segments: 500 });
+    bare.tables.delete("queue");
+    bare.why_empty = { queue: "No emulator stood between the ends." };
+    const { page, noise, close } = await open(browser, file("bare", [bare]));
+    assert.match(await page.textContent('[data-lane="queue"] .why'), /No emulator/);
+    assert.deepEqual(noise, []);
+    await close();
+    const empty = await open(browser, new URL("../../crates/report/assets/viewer.html", import.meta.url).pathname);
+    assert.match(await empty.page.textContent(".failed"), /longhaul view TRACE/);
+    assert.deepEqual(empty.noise, []);
+    await empty.close();
+  });
+
+  test("what a frame draws is bounded by the screen, not by the trace", async () => {
+    const run = madeUpRun({ name: "long", segments: 220_000 });
+    assert.ok(rowsOf(run) > 990_000, `${rowsOf(run)} rows`);
+    const { page, noise, close } = await open(browser, file("long", [run]));
+    for (const share of [1, 0.3, 0.01]) {
+      const { shapes, columns } = await page.evaluate((part) => {
+        const state = window.longhaul;
+        state.show(state.end * 0.4, state.end * (0.4 + part));
+        state.drawNow();
+        return { ...state.stats };
+      }, share);
+      assert.ok(shapes <= 60 * columns, `${shapes} shapes on ${columns} columns for a share of ${share}`);
+    }
+    assert.deepEqual(noise, []);
+    await picture(page, "long");
+    await close();
+  });
+});
