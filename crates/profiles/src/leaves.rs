@@ -11,7 +11,7 @@ use cc::{
     HystartPpConfig, IdleRestart, PacingConfig, RenoConfig, RenoGrowth, SlowStartConfig, SsthreshBase, Undone,
 };
 use recovery::rto::MaxBound;
-use recovery::rtt::{RttGains, RttVariation, SynEcho};
+use recovery::rtt::{OvertakingSample, RttGains, RttVariation, SynEcho};
 use recovery::tlp::AfterAck;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{
@@ -67,6 +67,8 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("cc.slow_start.ack_delta", Time, |c| hystart(c).map(|hystart| Place::Time(&mut hystart.ack_delta))),
     quantity!("cc.slow_start.train_exit_percent", Count, |c| hystart(c)
         .map(|hystart| Place::U8(&mut hystart.train_exit_percent))),
+    quantity!("cc.slow_start.unjudged_rounds", Count, |c| hystart(c)
+        .map(|hystart| Place::U8(&mut hystart.unjudged_rounds))),
     quantity!("cc.slow_start.growth_divisor", Count, |c| css(c).map(|css| Place::U8(&mut css.growth_divisor))),
     quantity!("cc.slow_start.rounds", Count, |c| css(c).map(|css| Place::U8(&mut css.rounds))),
     quantity!("cc.slow_start.lss_divisor", Share, |c| match &mut c.cc.slow_start {
@@ -122,7 +124,7 @@ pub const LEAVES: &[Leaf] = &[
             DetectorConfig::Rack(rack) => Some(&mut rack.rtt_of),
             _ => None,
         },
-        "newest" => RttOf::Newest, "last_in_sequence" => RttOf::LastInSequence),
+        "newest" => RttOf::Newest, "last_in_sequence" => RttOf::LastInSequence, "newest_in_turn" => RttOf::NewestInTurn),
     choice!("recovery.detector.early_answer",
         |c| match &mut c.recovery.detector {
             DetectorConfig::Rack(rack) => Some(&mut rack.early_answer),
@@ -188,6 +190,8 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("rtt.min_rtt_window", Time, Time, |c| c.rtt.min_rtt_window),
     choice!("rtt.gains", |c| Some(&mut c.rtt.gains),
         "per_sample" => RttGains::PerSample, "per_round_trip" => RttGains::PerRoundTrip),
+    choice!("rtt.overtaking", |c| Some(&mut c.rtt.overtaking),
+        "taken" => OvertakingSample::Taken, "passed_over" => OvertakingSample::PassedOver),
     choice!("rtt.syn_echo", |c| Some(&mut c.rtt.syn_echo),
         "ignored" => SynEcho::Ignored, "sampled" => SynEcho::Sampled),
     kind!("rtt.variation.kind", |c| c.rtt.variation,

@@ -93,6 +93,9 @@ pub enum RttOf {
     /// That of the segment with the highest number, which may be an older one behind a retransmission. What was sent at the
     /// same moment as it, but has a higher number, is not overdue yet.
     LastInSequence,
+    /// That of the segment sent last, which lowers the RTT only if it did not overtake others: those are on their way still,
+    /// and none of them is any later for it.
+    NewestInTurn,
 }
 
 /// When an answer came too early to be a retransmission's (RFC 8985 §6.2, step 2).

@@ -28,6 +28,6 @@ pub use config::{
 pub use detect::{DetectCx, LossDetector, ReorderingWindow, Verdict};
 pub use episode::Episode;
 pub use reduction::{EpisodeEntry, RecoveryAck, Reduction};
-pub use scoreboard::{Delivered, Mark, NewestDelivered, Scoreboard, SegmentId, SentSegment, Xmit};
+pub use scoreboard::{Arrival, Delivered, Mark, NewestDelivered, Scoreboard, SegmentId, SentSegment, Xmit};
 pub use tlp::{Probe, TlpConfig};
 pub use undo::{Undo, UndoConfig};

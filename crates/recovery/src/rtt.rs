@@ -22,6 +22,18 @@ pub struct RttConfig {
     pub variation: RttVariation,
     /// What a timestamp says that was echoed when a SYN had been sent several times.
     pub syn_echo: SynEcho,
+    /// Whether segments that overtook others are measured.
+    pub overtaking: OvertakingSample,
+}
+
+/// Whether a segment that is SACKed alone, far ahead of what left before it, gives a sample.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OvertakingSample {
+    /// As any other (RFC 6298 §3).
+    #[default]
+    Taken,
+    /// It does not: it came by a shorter way than all others ([`Arrival`](crate::scoreboard::Arrival)).
+    PassedOver,
 }
 
 /// Whether the answer to a SYN that was sent several times gives a sample.
@@ -65,6 +77,7 @@ impl Default for RttConfig {
             gains: RttGains::PerRoundTrip,
             variation: RttVariation::Smoothed,
             syn_echo: SynEcho::Ignored,
+            overtaking: OvertakingSample::Taken,
         }
     }
 }

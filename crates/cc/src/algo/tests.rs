@@ -167,9 +167,15 @@ fn any_slow_start() -> impl Strategy<Value = SlowStartConfig> {
         proptest::option::of(prop_oneof![1..=16_u32, any::<u32>().prop_map(|limit| limit.max(1))])
     }
     let classic = any_limit().prop_map(|limit_segments| SlowStartConfig::Classic(ClassicConfig { limit_segments }));
-    let train = (any_detection(), 1..10_000_u64, 100..=u8::MAX);
+    let train = (any_detection(), 1..10_000_u64, 100..=u8::MAX, any::<u8>());
     let hystart = (any_limit(), 2..20_u32, any_delay(), any_detection(), train).prop_map(
-        |(limit_segments, low_window_segments, delay, delay_increase, (ack_train, delta_us, train_exit_percent))| {
+        |(
+            limit_segments,
+            low_window_segments,
+            delay,
+            delay_increase,
+            (ack_train, delta_us, train_exit_percent, unjudged_rounds),
+        )| {
             let ack_delta = Duration::from_micros(delta_us);
             SlowStartConfig::Hystart(HystartConfig {
                 limit_segments,
@@ -179,6 +185,7 @@ fn any_slow_start() -> impl Strategy<Value = SlowStartConfig> {
                 ack_train,
                 ack_delta,
                 train_exit_percent,
+                unjudged_rounds,
             })
         },
     );

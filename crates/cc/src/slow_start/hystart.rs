@@ -35,6 +35,8 @@ pub struct HystartConfig {
     pub ack_delta: Duration,
     /// How far slow start goes on when a train was found, percent of the window in which it was: 100 ends it at once.
     pub train_exit_percent: u8,
+    /// Rounds whose delay is not judged once an episode proved spurious, counting the one that it interrupted.
+    pub unjudged_rounds: u8,
 }
 
 /// Whether a detector is used.
@@ -57,6 +59,7 @@ impl Default for HystartConfig {
             ack_train: Detection::On,
             ack_delta: Duration::from_millis(2),
             train_exit_percent: 100,
+            unjudged_rounds: 0,
         }
     }
 }
@@ -70,6 +73,7 @@ pub struct Hystart {
     delay: Option<DelayIncrease>,
     train: Train,
     train_exit_percent: u8,
+    unjudged_rounds: u8,
     phase: Phase,
 }
 
@@ -102,6 +106,7 @@ impl Hystart {
             delay: (config.delay_increase == Detection::On).then(|| DelayIncrease::new(&config.delay)),
             train,
             train_exit_percent: config.train_exit_percent,
+            unjudged_rounds: config.unjudged_rounds,
             phase: Phase::Probing,
         }
     }
@@ -159,6 +164,7 @@ impl SlowStart for Hystart {
     fn on_undo(&mut self) {
         // A train that was under way has its gap by now.
         self.round.forget();
+        self.round.pass_over(self.unjudged_rounds);
     }
 }
 

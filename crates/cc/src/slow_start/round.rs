@@ -44,12 +44,14 @@ pub struct RoundRtt {
     current: RttMicros,
     samples: u8,
     enough: u8,
+    /// Rounds, the present one included, of which not all was seen or that began in the middle of a flight.
+    unjudged: u8,
 }
 
 impl RoundRtt {
     /// Before the first round. `first` is the first octet of data; a round speaks once it has `enough` samples.
     pub const fn new(first: SeqNum, enough: u8) -> Self {
-        Self { window_end: first, last: RttMicros::NONE, current: RttMicros::NONE, samples: 0, enough }
+        Self { window_end: first, last: RttMicros::NONE, current: RttMicros::NONE, samples: 0, enough, unjudged: 0 }
     }
 
     //= specs/rfc9406.md#rounds
@@ -64,6 +66,7 @@ impl RoundRtt {
         let round = if ack.snd_una.after(self.window_end) {
             self.window_end = ack.snd_nxt;
             (self.last, self.current, self.samples) = (self.current, RttMicros::NONE, 0);
+            self.unjudged = self.unjudged.saturating_sub(1);
             Round::New
         } else {
             Round::Same
@@ -80,7 +83,7 @@ impl RoundRtt {
     /// The smallest sample of this round, once there are enough of them.
     #[inline]
     pub fn current(&self) -> Option<RttMicros> {
-        if self.samples >= self.enough { self.current.sampled() } else { None }
+        if self.samples >= self.enough && self.unjudged == 0 { self.current.sampled() } else { None }
     }
 
     /// The smallest sample of the last round, however many it had.
@@ -93,6 +96,11 @@ impl RoundRtt {
     /// may lie behind: then the next ACK begins a new one, with nothing to compare it to.
     pub fn forget(&mut self) {
         *self = Self::new(self.window_end, self.enough);
+    }
+
+    /// Has nothing to say about the present round, and `rounds` in all.
+    pub fn pass_over(&mut self, rounds: u8) {
+        self.unjudged = rounds;
     }
 }
 

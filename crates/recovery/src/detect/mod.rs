@@ -7,7 +7,7 @@ pub use dup_thresh::DupThresh;
 pub use rack::Rack;
 
 use crate::episode::Episode;
-use crate::scoreboard::{Scoreboard, SentSegment};
+use crate::scoreboard::{Arrival, Scoreboard, SentSegment};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use core::fmt::Debug;
 
@@ -28,6 +28,8 @@ pub struct DetectCx {
     pub min_rtt: Option<Duration>,
     /// The echoed timestamp of the ACK being processed, when the option is in use.
     pub tsecr: Option<u32>,
+    /// How the segment sent last among those just delivered arrived.
+    pub arrival: Arrival,
     /// Where the connection stands before this ACK's transition.
     pub episode: Episode,
 }

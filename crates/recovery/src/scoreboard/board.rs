@@ -27,7 +27,7 @@ impl Scoreboard {
     }
 
     #[inline]
-    fn flight(&self) -> Option<&Flight> {
+    pub(super) fn flight(&self) -> Option<&Flight> {
         self.flight.as_deref()
     }
 

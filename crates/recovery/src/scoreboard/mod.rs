@@ -6,9 +6,10 @@
 //! until a later one covers it all.
 //!
 //! `board` is the face, and all that is left while nothing is in flight; `sent` appends and links, `apply` takes ACKs, `pipe` marks losses and counts, `next_seg` answers RFC 6675's questions,
-//! `ranges` keeps the SACKed ranges, `recut` cuts what a path does not take any more.
+//! `ranges` keeps the SACKed ranges, `arrival` tells who overtook, `recut` cuts what a path does not take any more.
 
 mod apply;
+mod arrival;
 mod board;
 mod next_seg;
 mod pipe;
@@ -18,6 +19,7 @@ mod sent;
 #[cfg(test)]
 mod tests;
 
+pub use arrival::Arrival;
 pub use board::Scoreboard;
 
 use crate::rate_sample::RateStamp;

@@ -515,6 +515,7 @@ fn cx(board: &Scoreboard, now: Instant, episode: Episode) -> DetectCx {
         srtt: Some(Duration::from_millis(250)),
         min_rtt: Some(Duration::from_millis(250)),
         tsecr: None,
+        arrival: crate::Arrival::InTurn,
         episode,
     }
 }

@@ -29,6 +29,7 @@ fn cx(now_ms: u64, tsecr: Option<u32>) -> DetectCx {
         srtt: Some(Duration::from_millis(50)),
         min_rtt: Some(Duration::from_millis(MIN_RTT_MS)),
         tsecr,
+        arrival: crate::Arrival::InTurn,
         episode: Episode::Recovery { point: SeqNum(200) },
     }
 }

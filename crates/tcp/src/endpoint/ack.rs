@@ -11,7 +11,7 @@ use cc::{AckSample, CcNote, EpisodeKind, GrowthCount};
 use recovery::rate_sample::RateSample;
 use recovery::sack::{BlockClass, BlockCx};
 use recovery::tlp::{ProbeAck, ProbeOutcome, Repeated};
-use recovery::{Delivered, DetectCx, Episode};
+use recovery::{Arrival, Delivered, DetectCx, Episode};
 use trace::{Event, Observer};
 use wire::tcp::MAX_SACK_BLOCKS;
 
@@ -29,6 +29,7 @@ pub(super) struct Progress {
     dsack: Option<SeqRange>,
     rtt: Option<Duration>,
     rate: Option<RateSample>,
+    arrival: Arrival,
     cwnd_limited: bool,
     /// The ACK echoes a congestion mark.
     echo: bool,
@@ -80,7 +81,10 @@ impl Endpoint {
         // 3
         self.advance(cx, ack, &blocks, &mut delivered, &mut progress);
         // 4
-        self.sample_rtt(cx, seg, &delivered, &mut progress);
+        progress.arrival = self.rec.board.arrival_of_newest(&delivered);
+        progress.rtt = self.sample_rtt(cx, seg, &delivered, progress.arrival, progress.prior_pipe);
+        progress.rate = self.rec.sampler.on_ack(cx.now, &delivered, self.rec.rtt.min_rtt());
+        Self::emit_rate(cx, progress.rate);
         self.note_ack(cx.now, ack, Some(&delivered), progress.rate.as_ref());
         self.note_reordering(cx, &delivered, fack);
         // 5
@@ -226,48 +230,6 @@ impl Endpoint {
         }
     }
 
-    //= specs/rfc9406.md#rounds
-    //# At least one RTT sample is taken in each round.
-    //= specs/rfc9406.md#rounds
-    //# At least eight RTT samples are taken in each round that has as many ACKs.
-    //= specs/rfc6298.md#taking-samples
-    //# A segment that was retransmitted gives no RTT sample, unless a timestamp tells which copy was acknowledged.
-    //= specs/rfc6298.md#taking-samples
-    //# At least one RTT sample is taken in each round trip that allows it.
-    //= specs/rfc7323.md#round-trips
-    //# An echoed timestamp gives an RTT sample only in an ACK that advances SND.UNA.
-    /// Step 4: Karn's rule lives in the sampler; timestamps are not needed for it and would be coarser.
-    #[inline]
-    fn sample_rtt<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, d: &Delivered, p: &mut Progress) {
-        let mut sample = d.rtt_sample(cx.now);
-        if sample.is_none() && p.acked > 0 && self.neg.timestamps {
-            // Everything newly acknowledged was retransmitted: only the echo can tell which copy this is.
-            let echo = seg.repr.options.timestamps.map(|ts| ts.tsecr);
-            // An echo of an earlier copy would measure the wait for an ACK that was lost.
-            let names = |tsecr: &u32| d.batch.iter().any(|segment| segment.tsval == *tsecr);
-            sample = echo.filter(names).and_then(|tsecr| self.ts.echo_age(tsecr, cx.now));
-        }
-        if let Some(sample) = sample {
-            // RFC 7323 appendix G: about one ACK for two segments of the flight.
-            let per_round_trip = p.prior_pipe / (2 * self.snd.smss) + 1;
-            let flight = SeqRange::new(self.snd.una, self.snd.nxt);
-            self.rec.rtt.on_sample(&self.cfg.rtt, cx.now, sample, per_round_trip, flight);
-            self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
-            self.rec.tail.on_rtt_sample();
-            p.rtt = Some(sample);
-            let (rtt, rto) = (&self.rec.rtt, self.rec.rto.current().duration());
-            cx.emit(|| Event::RttUpdated {
-                sample,
-                srtt: rtt.srtt().unwrap_or_default(),
-                rttvar: rtt.rttvar().unwrap_or_default(),
-                rto,
-                min_rtt: rtt.min_rtt().unwrap_or_default(),
-            });
-        }
-        p.rate = self.rec.sampler.on_ack(cx.now, d, self.rec.rtt.min_rtt());
-        Self::emit_rate(cx, p.rate);
-    }
-
     /// What the detector may know now.
     pub(super) fn detect_cx(&self, now: Instant, tsecr: Option<u32>) -> DetectCx {
         DetectCx {
@@ -278,6 +240,7 @@ impl Endpoint {
             srtt: self.rec.rtt.srtt(),
             min_rtt: self.rec.rtt.min_rtt(),
             tsecr,
+            arrival: Arrival::InTurn,
             episode: self.rec.episode.of_losses(),
         }
     }
@@ -295,7 +258,7 @@ impl Endpoint {
         p: &mut Progress,
     ) {
         let tsecr = seg.repr.options.timestamps.filter(|_| self.neg.timestamps).map(|ts| ts.tsecr);
-        let dcx = self.detect_cx(cx.now, tsecr);
+        let dcx = DetectCx { arrival: p.arrival, ..self.detect_cx(cx.now, tsecr) };
         let reordering_before = O::ENABLED.then(|| self.rec.detector.reordering());
         if let Some(range) = p.dsack {
             self.rec.detector.on_dsack(range, &dcx);

@@ -31,6 +31,7 @@ mod patience;
 mod probe;
 mod queues;
 mod rebuild;
+mod sample;
 mod state;
 mod tally;
 #[cfg(test)]

@@ -132,6 +132,21 @@ fn after_an_undone_episode_eight_new_samples_are_needed() {
     assert!(matches!(step(&mut flow), Step::Exit { cause: ExitCause::DelayIncrease, .. }));
 }
 
+/// The round that the episode interrupted is over with the first ACK after it.
+#[test_case(1, [Some(8), None]; "the next is judged")]
+#[test_case(2, [None, Some(8)]; "the one after it is judged")]
+#[test_case(3, [None, None]; "none of two is judged")]
+fn after_an_undone_episode_some_rounds_are_not_judged(unjudged_rounds: u8, fires: [Option<u32>; 2]) {
+    let mut flow = hystart(|config| {
+        (config.ack_train, config.unjudged_rounds) = (Detection::Off, unjudged_rounds);
+    });
+    flow.round(1_000, 100_000, 100_000);
+    flow.policy.on_undo();
+    let fired = [(); 2].map(|()| flow.round(1_000, 150_000, 100_000).map(|(nth, _)| nth));
+    assert_eq!(fired, fires);
+    assert_eq!(flow.policy.phase == Phase::Done, fires != [None, None]);
+}
+
 #[test]
 fn an_ack_without_any_known_round_trip_only_opens_the_window() {
     let mut flow = hystart(|_| ());

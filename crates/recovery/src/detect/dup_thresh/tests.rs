@@ -46,6 +46,7 @@ impl Sender {
             srtt: None,
             min_rtt: None,
             tsecr: None,
+            arrival: crate::Arrival::InTurn,
             episode: self.episode,
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::config::{EarlyAnswer, RttOf};
 use crate::detect::DetectCx;
-use crate::scoreboard::{SentSegment, Xmit};
+use crate::scoreboard::{Arrival, SentSegment, Xmit};
 use base::{Duration, Instant, SeqNum};
 
 /// What hosts and their clocks add to a round trip and take from another.
@@ -100,7 +100,11 @@ impl Newest {
             }
         }
         if let Some(xmit) = newest {
+            let before = self.rtt;
             self.take(xmit, cx.now);
+            if rtt_of == RttOf::NewestInTurn && cx.arrival == Arrival::Overtaking {
+                self.rtt = self.rtt.max(before).max(cx.min_rtt.unwrap_or_default());
+            }
         }
         let last = last.filter(|_| rtt_of == RttOf::LastInSequence)?;
         self.rtt = cx.now.since(last.at);

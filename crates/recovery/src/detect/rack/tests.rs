@@ -30,6 +30,8 @@ struct Sender {
     tsecr: Option<u32>,
     dsack: bool,
     exit: bool,
+    /// What the latest ACK delivered.
+    batch: Delivered,
 }
 
 impl Sender {
@@ -49,6 +51,7 @@ impl Sender {
             tsecr: None,
             dsack: false,
             exit: false,
+            batch: Delivered::default(),
         }
     }
     fn seq(&self, index: u32) -> SeqNum {
@@ -63,6 +66,7 @@ impl Sender {
             srtt: Some(self.srtt),
             min_rtt: Some(self.min_rtt),
             tsecr: self.tsecr,
+            arrival: self.board.arrival_of_newest(&self.batch),
             episode: self.episode,
         }
     }
@@ -79,13 +83,13 @@ impl Sender {
     fn ack(&mut self, now: u64, una: u32, sacked: &[u32]) -> Verdict {
         self.una = una;
         let blocks: Vec<SeqRange> = sacked.iter().map(|&i| SeqRange::new(self.seq(i), self.seq(i + 1))).collect();
-        let mut out = Delivered::default();
-        self.board.apply(self.seq(una), &blocks, &mut out);
+        self.batch = Delivered::default();
+        self.board.apply(self.seq(una), &blocks, &mut self.batch);
         let cx = self.cx(now);
         if core::mem::take(&mut self.dsack) {
             self.rack.on_dsack(SeqRange::default(), &cx);
         }
-        self.rack.on_delivered(&out.batch, &cx);
+        self.rack.on_delivered(&self.batch.batch, &cx);
         if core::mem::take(&mut self.exit) {
             self.rack.on_recovery_exit();
         }
@@ -285,6 +289,20 @@ fn behind_a_retransmission_the_rtt_is_that_of_the_segment_the_config_names(rtt_o
     sender.resend(0, 43_000);
     sender.episode = Episode::Recovery { point: sender.seq(5) };
     assert_eq!(sender.ack(90_000, 2, &[]), verdict);
+}
+
+/// Ten segments, one a millisecond, on a path of 40 ms; the ninth takes 10 ms, and is the first to be heard of.
+#[test_case(RttOf::Newest, Verdict { newly_lost: MSS, recheck_at: Some(at(21_000)) }; "by the letter, the first is overdue by the time of the ninth")]
+#[test_case(RttOf::NewestInTurn, wait(50_000); "what overtook tells nothing of the others")]
+fn a_segment_on_a_short_cut_makes_the_others_overdue_only_if_its_time_counts(rtt_of: RttOf, verdict: Verdict) {
+    let mut sender = Sender::new(us(40_000), us(40_000));
+    sender.rack = Rack::new(&RackConfig { rtt_of, ..RackConfig::default() });
+    sender.send(&[0, 1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 7_000, 8_000, 9_000]);
+    let found = sender.ack(18_000, 0, &[8]);
+    assert_eq!(if rtt_of == RttOf::Newest { sender.timer(20_000) } else { found }, verdict);
+    // In their turn, the others set the time again, whatever it was.
+    sender.ack(46_000, 1, &[]);
+    assert_eq!(sender.rack.newest.rtt, us(46_000));
 }
 
 //= specs/rfc8985.md#reordering-window

@@ -176,6 +176,7 @@ impl Flow {
             srtt: Some(RTT),
             min_rtt: Some(RTT),
             tsecr: None,
+            arrival: crate::Arrival::InTurn,
             episode: self.episode,
         }
     }
@@ -217,6 +218,7 @@ fn its_blocks_share_the_flight_among_them_and_carry_their_last_segments_time() {
         srtt: None,
         min_rtt: None,
         tsecr: None,
+        arrival: crate::Arrival::InTurn,
         episode: Episode::Open,
     };
     ring.on_delivered(&[], &cx);
@@ -277,6 +279,7 @@ fn a_lost_retransmission_is_never_seen() {
             srtt: Some(RTT),
             min_rtt: Some(RTT),
             tsecr: None,
+            arrival: crate::Arrival::InTurn,
             episode,
         };
         detector.on_delivered(&out.batch, &cx);

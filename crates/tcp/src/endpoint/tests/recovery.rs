@@ -1,7 +1,8 @@
 //! Loss recovery as a peer sees it.
 
 use crate::testing::{MSS, Script, quick};
-use ::recovery::{BlockCheck, BlockCheckVariant, DetectorConfig, RecoveryConfig};
+use ::recovery::rtt::OvertakingSample;
+use ::recovery::{BlockCheck, BlockCheckVariant, DetectorConfig, RackConfig, RecoveryConfig, RttOf};
 use base::Duration;
 use test_case::test_case;
 
@@ -203,4 +204,31 @@ fn a_duplicate_that_ends_at_the_ack_counts_if_the_check_recognises_it(blocks: Bl
     script.ack(at(4));
     script.sack(at(4), &[(at(3), at(4))]);
     assert_eq!(script.info().counters.dsacks_received, counted);
+}
+
+/// Ten segments leave; the eighth takes a short cut of 70 ms, and its acknowledgement comes long before any other.
+#[test_case(OvertakingSample::Taken, RttOf::Newest => (Some(30), 1); "it makes the path look faster and the others lost")]
+#[test_case(OvertakingSample::PassedOver, RttOf::Newest => (Some(100), 1); "the detector goes by it")]
+#[test_case(OvertakingSample::PassedOver, RttOf::NewestInTurn => (Some(100), 0); "it tells nothing of the path")]
+fn a_segment_on_a_short_cut_says_little_about_the_others(
+    overtaking: OvertakingSample,
+    rtt_of: RttOf,
+) -> (Option<u64>, u32) {
+    let mut cfg = quick();
+    cfg.recovery.detector = DetectorConfig::Rack(RackConfig { rtt_of, ..RackConfig::default() });
+    cfg.rtt.overtaking = overtaking;
+    let mut script = Script::connecting(cfg);
+    script.pass(RTT);
+    script.finish_handshake(crate::testing::peer_options());
+    script.write(1_000_000);
+    assert_eq!(script.data().len(), 10);
+    script.pass(Duration::from_millis(30));
+    script.sack(at(0), &[(at(7), at(8))]);
+    script.pass(Duration::from_millis(70));
+    for n in 1..=7 {
+        script.sack(at(n), &[(at(7), at(8))]);
+    }
+    script.ack(at(10));
+    let info = script.info();
+    (info.min_rtt.map(Duration::as_millis), info.counters.fast_retransmits)
 }

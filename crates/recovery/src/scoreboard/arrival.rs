@@ -1,0 +1,90 @@
+//! Whether a segment overtook others: a SACKed run that is no longer than the gap beneath it came by a shorter way.
+//!
+//! Behind a loss, or a segment that is late, whatever follows arrives in order, and what is SACKed above the gap soon
+//! outgrows it. A segment that took a short cut stands alone, far ahead of all that left before it. Its round trip is not
+//! the path's, and neither a minimum nor an average of round trips should know it.
+//!
+//! The first segment behind a loss looks the same, as does each where every second one is lost. That costs a sample or two.
+
+use super::{Delivered, Flight, Scoreboard};
+use base::SeqNum;
+
+/// How the segment sent last among those that one ACK delivered arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrival {
+    /// Behind what left before it, as far as that arrives at all.
+    #[default]
+    InTurn,
+    /// Ahead of what left before it.
+    Overtaking,
+}
+
+impl Scoreboard {
+    /// Judges the segment sent last among those that the ACK just applied delivered. Costs a search among the SACKed ranges,
+    /// and nothing while there are none.
+    #[inline]
+    pub fn arrival_of_newest(&self, delivered: &Delivered) -> Arrival {
+        match (self.flight(), delivered.newest) {
+            (Some(flight), Some(newest)) => flight.arrival_of(newest.xmit.end),
+            _ => Arrival::InTurn,
+        }
+    }
+}
+
+impl Flight {
+    fn arrival_of(&self, end: SeqNum) -> Arrival {
+        let ranges = self.ranges.as_slice();
+        let at = ranges.partition_point(|range| range.end.before(end));
+        let Some(run) = ranges.get(at).filter(|run| run.start.before(end)) else { return Arrival::InTurn };
+        let below = if at == 0 { self.una } else { ranges[at - 1].end };
+        let gap = run.start.distance_from(below);
+        if gap >= run.len() { Arrival::Overtaking } else { Arrival::InTurn }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rate_sample::RateStamp;
+    use base::{Instant, SeqRange};
+    use test_case::test_case;
+
+    const LAST: SeqNum = SeqNum(2_000u32.wrapping_sub(3_000));
+
+    /// Twenty segments of 100 octets, numbered from zero, of which these have been reported before.
+    fn arrival_after(first: SeqNum, known: &[(u32, u32)], ack: u32, news: &[(u32, u32)]) -> Arrival {
+        let mut board = Scoreboard::new(first);
+        for n in 0..20 {
+            let range = SeqRange::new(first + n * 100, first + (n + 1) * 100);
+            board.on_sent(range, 0, RateStamp::default(), Instant::from_nanos(u64::from(n)));
+        }
+        let range = |&(from, to): &(u32, u32)| SeqRange::new(first + from * 100, first + to * 100);
+        let [known, news] = [known, news].map(|blocks| blocks.iter().map(range).collect::<Vec<_>>());
+        board.apply(first, &known, &mut Delivered::default());
+        let mut delivered = Delivered::default();
+        board.apply(first + ack * 100, &news, &mut delivered);
+        board.arrival_of_newest(&delivered)
+    }
+
+    #[test_case(&[], 1, &[] => Arrival::InTurn; "the left edge moves")]
+    #[test_case(&[], 20, &[] => Arrival::InTurn; "everything is acknowledged")]
+    #[test_case(&[(5, 6)], 6, &[] => Arrival::InTurn; "what had overtaken is overtaken")]
+    #[test_case(&[], 0, &[(5, 6)] => Arrival::Overtaking; "alone and far ahead")]
+    #[test_case(&[(5, 6)], 0, &[(12, 13)] => Arrival::Overtaking; "another one")]
+    #[test_case(&[], 0, &[(1, 2)] => Arrival::Overtaking; "behind a loss: perhaps a short cut")]
+    #[test_case(&[(1, 2)], 0, &[(1, 3)] => Arrival::InTurn; "behind a loss: two in turn")]
+    #[test_case(&[(2, 5)], 0, &[(2, 6)] => Arrival::InTurn; "behind two losses")]
+    #[test_case(&[(5, 6), (12, 13)], 2, &[] => Arrival::InTurn; "the edge moves while others are ahead")]
+    #[test_case(&[(1, 8)], 0, &[(14, 15)] => Arrival::Overtaking; "on a short cut above a loss")]
+    #[test_case(&[(1, 8), (14, 15)], 0, &[(1, 9)] => Arrival::InTurn; "in turn above a loss")]
+    #[test_case(&[], 0, &[] => Arrival::InTurn; "nothing is delivered")]
+    fn a_run_that_is_no_longer_than_the_gap_beneath_it_overtook(
+        known: &[(u32, u32)],
+        ack: u32,
+        news: &[(u32, u32)],
+    ) -> Arrival {
+        let found = arrival_after(SeqNum(0), known, ack, news);
+        assert_eq!(arrival_after(LAST, known, ack, news), found, "where numbers wrap");
+        found
+    }
+}

@@ -1,0 +1,59 @@
+//! Step 4 of ACK processing: what an ACK tells of the round-trip time (RFC 6298 §3, RFC 7323 §4).
+
+use super::{Endpoint, Segment};
+use crate::cx::Cx;
+use base::{Bytes, Duration, SeqRange};
+use recovery::rtt::OvertakingSample;
+use recovery::{Arrival, Delivered};
+use trace::{Event, Observer};
+
+impl Endpoint {
+    //= specs/rfc9406.md#rounds
+    //# At least one RTT sample is taken in each round.
+    //= specs/rfc9406.md#rounds
+    //# At least eight RTT samples are taken in each round that has as many ACKs.
+    //= specs/rfc6298.md#taking-samples
+    //# A segment that was retransmitted gives no RTT sample, unless a timestamp tells which copy was acknowledged.
+    //= specs/rfc6298.md#taking-samples
+    //# At least one RTT sample is taken in each round trip that allows it.
+    //= specs/rfc7323.md#round-trips
+    //# An echoed timestamp gives an RTT sample only in an ACK that advances SND.UNA.
+    /// Step 4: Karn's rule lives in the sampler; timestamps are not needed for it and would be coarser.
+    #[inline]
+    pub(super) fn sample_rtt<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        seg: &Segment<'_>,
+        d: &Delivered,
+        arrival: Arrival,
+        prior_pipe: Bytes,
+    ) -> Option<Duration> {
+        if arrival == Arrival::Overtaking && self.cfg.rtt.overtaking == OvertakingSample::PassedOver {
+            return None;
+        }
+        let mut sample = d.rtt_sample(cx.now);
+        if sample.is_none() && d.acked > 0 && self.neg.timestamps {
+            // Everything newly acknowledged was retransmitted: only the echo can tell which copy this is.
+            let echo = seg.repr.options.timestamps.map(|ts| ts.tsecr);
+            // An echo of an earlier copy would measure the wait for an ACK that was lost.
+            let names = |tsecr: &u32| d.batch.iter().any(|segment| segment.tsval == *tsecr);
+            sample = echo.filter(names).and_then(|tsecr| self.ts.echo_age(tsecr, cx.now));
+        }
+        let sample = sample?;
+        // RFC 7323 appendix G: about one ACK for two segments of the flight.
+        let per_round_trip = prior_pipe / (2 * self.snd.smss) + 1;
+        let flight = SeqRange::new(self.snd.una, self.snd.nxt);
+        self.rec.rtt.on_sample(&self.cfg.rtt, cx.now, sample, per_round_trip, flight);
+        self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
+        self.rec.tail.on_rtt_sample();
+        let (rtt, rto) = (&self.rec.rtt, self.rec.rto.current().duration());
+        cx.emit(|| Event::RttUpdated {
+            sample,
+            srtt: rtt.srtt().unwrap_or_default(),
+            rttvar: rtt.rttvar().unwrap_or_default(),
+            rto,
+            min_rtt: rtt.min_rtt().unwrap_or_default(),
+        });
+        Some(sample)
+    }
+}
