@@ -114,7 +114,7 @@ fn plan(args: &AbArgs) -> Result<Plan, Failure> {
 }
 
 /// A built-in experiment by its name, or a file by its path.
-fn find(name: &str) -> Result<Experiment, Failure> {
+pub fn find(name: &str) -> Result<Experiment, Failure> {
     if let Some(experiment) = spec::builtin(name) {
         return Ok(experiment);
     }

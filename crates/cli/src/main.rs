@@ -11,8 +11,11 @@ mod failure;
 mod fidelity;
 mod link;
 mod netns_backend;
+mod observe;
 mod output;
 mod profiles;
+mod replay;
+mod run;
 mod send;
 mod serve;
 mod summary;
@@ -38,6 +41,10 @@ enum Command {
     Ab(Box<ab::AbArgs>),
     /// Tell what limited the connections of a capture.
     Analyze(analyze::AnalyzeArgs),
+    /// Make one transfer, and say what limited it.
+    Run(Box<run::RunArgs>),
+    /// Make a run of an earlier comparison again, with a trace.
+    Replay(replay::ReplayArgs),
     /// Compare the simulator with real time, cell by cell.
     Fidelity(fidelity::FidelityArgs),
     /// List the built-in experiments.
@@ -60,6 +67,8 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Ab(args) => ab::run(&args),
         Command::Analyze(args) => analyze::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Replay(args) => replay::run(&args),
         Command::Fidelity(args) => fidelity::run(&args),
         Command::Experiments => experiments::run(),
         Command::Profiles(args) => crate::profiles::run(&args),

@@ -14,7 +14,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 /// Name of the file in the directory that the user gives.
-const FILE_NAME: &str = "runs.jsonl";
+pub(crate) const FILE_NAME: &str = "runs.jsonl";
 /// The package's version and a digest of the sources that make results (`build.rs`): results of different code are not
 /// mixed.
 pub const VERSION: &str = env!("LONGHAUL_VERSION");

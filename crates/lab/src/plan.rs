@@ -156,7 +156,7 @@ fn configure(arm: &Arm, cell: &Cell) -> Result<Ends, UsageError> {
 }
 
 /// Over everything that decides about a run but its seed and the program.
-fn digest(point: &Point, ends: &Ends) -> String {
+pub(crate) fn digest(point: &Point, ends: &Ends) -> String {
     let mut text = point.canonical();
     for (key, value) in ends.lines() {
         text.push_str(&format!("\n{key}={value}"));

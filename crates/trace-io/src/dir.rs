@@ -1,10 +1,14 @@
 //! A trace directory: one run, each file a form of the same observation.
 
+use crate::recorder::{Recorder, Sink};
 use crate::table::{self, TableWriter};
-use crate::{Trace, TraceError};
+use crate::{Meta, Trace, TraceError};
+use base::Instant;
+use serde::Serialize;
 use std::fs::File;
-use std::io::BufWriter;
+use std::io::{self, BufWriter};
 use std::path::{Path, PathBuf};
+use trace::{ConnId, Event, Observer, PacketSent};
 
 /// The events as a table, the form that is read back.
 pub const TABLE: &str = "trace.parquet";
@@ -14,6 +18,58 @@ pub const QLOG: &str = "trace.qlog";
 pub const PACKETS: &str = "trace.pcapng";
 /// Totals, and what limited the transfer.
 pub const SUMMARY: &str = "summary.json";
+
+/// A trace directory that a run fills.
+#[derive(Debug)]
+pub struct Directory {
+    path: PathBuf,
+    files: Vec<PathBuf>,
+    recorder: Recorder<true>,
+}
+
+impl Directory {
+    /// Makes the directory, or takes one that is there; files of an earlier trace are written anew.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn create(path: &Path, meta: &Meta) -> Result<Self, TraceError> {
+        std::fs::create_dir_all(path).map_err(TraceError::io(path))?;
+        let mut files = Vec::new();
+        let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
+        let mut add = |name: &str, make: &dyn Fn(BufWriter<File>) -> io::Result<Box<dyn Sink>>| {
+            let file = path.join(name);
+            let sink = File::create(&file).and_then(|out| make(BufWriter::with_capacity(1 << 18, out)));
+            sinks.push(sink.map_err(TraceError::io(&file))?);
+            files.push(file);
+            Ok(())
+        };
+        add(TABLE, &|out| Ok(Box::new(TableWriter::new(out, meta)?)))?;
+        Ok(Self { path: path.to_owned(), files, recorder: Recorder::new(sinks) })
+    }
+
+    /// Ends the files, and writes the summary beside them.
+    ///
+    /// # Errors
+    /// When one of them cannot be written.
+    pub fn finish(self, summary: &impl Serialize) -> Result<(), TraceError> {
+        let Self { path, files, recorder } = self;
+        recorder.finish().map_err(|(index, error)| TraceError::io(&files[index])(error))?;
+        let path = path.join(SUMMARY);
+        let text = serde_json::to_string_pretty(summary).map_err(io::Error::other);
+        text.and_then(|text| std::fs::write(&path, text + "\n")).map_err(TraceError::io(&path))
+    }
+}
+
+impl Observer for Directory {
+    const PACKETS: bool = true;
+    #[inline]
+    fn record(&mut self, at: Instant, conn: ConnId, event: Event) {
+        self.recorder.record(at, conn, event);
+    }
+    fn packet(&mut self, at: Instant, packet: &PacketSent<'_>) {
+        self.recorder.packet(at, packet);
+    }
+}
 
 /// Writes a trace that is at hand; the table only.
 ///

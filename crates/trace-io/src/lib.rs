@@ -7,6 +7,8 @@
 pub mod capture;
 pub mod dir;
 mod meta;
+pub mod recorder;
+pub mod summary;
 pub mod table;
 mod words;
 

@@ -2,6 +2,7 @@
 
 use super::layout::{ColumnKind, Layout};
 use super::{META, ROWS};
+use crate::recorder::{Chunk, Sink};
 use crate::{Meta, Record};
 use ::parquet::basic::{Compression, Encoding};
 use ::parquet::data_type::{BoolType, ByteArray, ByteArrayType, Int32Type, Int64Type};
@@ -97,6 +98,15 @@ impl<W: Write + Send> TableWriter<W> {
         group.close().map_err(io_error)?;
         self.rows = 0;
         Ok(())
+    }
+}
+
+impl<W: Write + Send> Sink for TableWriter<W> {
+    fn take(&mut self, chunk: &Chunk) -> io::Result<()> {
+        self.write(&chunk.records)
+    }
+    fn finish(self: Box<Self>) -> io::Result<()> {
+        (*self).finish()
     }
 }
 

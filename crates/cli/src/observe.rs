@@ -1,0 +1,154 @@
+//! One run that is watched: into a trace directory if one is wanted, and summed up in any case. What `run` and `replay` share.
+
+use crate::failure::Failure;
+use crate::output;
+use lab::observed::{self, Names, RECEIVER, SENDER};
+use lab::{Measured, RunSpec, backend};
+use serde::Serialize;
+use std::fmt::Write;
+use std::path::Path;
+use trace_io::Meta;
+use trace_io::dir::Directory;
+use trace_io::recorder::Both;
+use trace_io::summary::{Count, Summarizer, Summary};
+
+/// What is written beside a trace.
+#[derive(Serialize)]
+struct Written<'r> {
+    run: &'r Meta,
+    measured: &'r Measured,
+    observed: &'r Summary,
+}
+
+/// Makes a run, and prints what it came to.
+///
+/// # Errors
+/// When the run fails or its trace cannot be written.
+pub fn make(names: &Names, run: &RunSpec, trace: Option<&Path>) -> Result<(), Failure> {
+    let meta = observed::meta(names, run);
+    let mut summarizer = Summarizer::new(SENDER, RECEIVER);
+    let failed = |failure: lab::RunFailure| Failure::Failed(format!("the run failed: {failure}"));
+    let cannot_trace = |error: trace_io::TraceError| Failure::usage(format!("--trace: cannot write {error}"));
+    let (measured, summary) = match trace {
+        None => {
+            let measured = backend::simulate(run, &mut summarizer).map_err(failed)?;
+            (measured, summarizer.finish())
+        }
+        Some(path) => {
+            let directory = Directory::create(path, &meta).map_err(cannot_trace)?;
+            let mut both = Both(summarizer, directory);
+            // What led to a failure is worth looking at.
+            let made = backend::simulate(run, &mut both);
+            let Both(summarizer, directory) = both;
+            let summary = summarizer.finish();
+            let written = made.as_ref().ok().map(|measured| Written { run: &meta, measured, observed: &summary });
+            directory.finish(&written).map_err(cannot_trace)?;
+            (made.map_err(failed)?, summary)
+        }
+    };
+    output::write(&text(&meta, run, &measured, &summary))
+}
+
+/// The summary for people; what limited the transfer comes last.
+fn text(meta: &Meta, run: &RunSpec, measured: &Measured, summary: &Summary) -> String {
+    let mut out = String::new();
+    let mut line = |name: &str, value: String| {
+        if !value.is_empty() {
+            let _ = writeln!(out, "{name:<12}{value}");
+        }
+    };
+    line("run", format!("{} with {}, iteration {}, seed {}", meta.experiment, meta.arm, meta.iteration, meta.seed));
+    line("path", run.point.canonical().replace("path.", "").replace("flow.", ""));
+    line("transfer", transfer(run, measured, summary));
+    line("sent", sent(summary));
+    line("again", causes(&summary.retransmitted));
+    line("recovery", recovery(summary));
+    line("RTT", rtt(summary));
+    line("D-SACKs", format!("{} sent by the receiver, {} recognised", summary.dsacks.sent, summary.dsacks.recognised));
+    line("reordering", reordering(summary));
+    line("network", network(summary));
+    line("limited by", limited(summary));
+    out
+}
+
+fn transfer(run: &RunSpec, measured: &Measured, summary: &Summary) -> String {
+    format!(
+        "{} B in {:.3} s, {:.2} Mbit/s, {:.0} % of the shortest time; {:.1} ms of it for the handshake",
+        measured.bytes,
+        measured.elapsed_ns as f64 / 1e9,
+        measured.goodput_mbps(),
+        measured.efficiency(&run.point) * 100.0,
+        summary.handshake_ns as f64 / 1e6
+    )
+}
+
+fn total<'c>(counts: impl IntoIterator<Item = &'c Count>) -> Count {
+    counts.into_iter().fold(Count::default(), |sum, count| Count {
+        segments: sum.segments + count.segments,
+        octets: sum.octets + count.octets,
+    })
+}
+
+fn sent(summary: &Summary) -> String {
+    let data = summary.sent.iter().filter(|(cause, _)| !["ack", "syn", "reset"].contains(&cause.as_str()));
+    let (all, again) = (total(data.map(|(_, count)| count)), total(summary.retransmitted.values()));
+    let percent = again.octets as f64 * 100.0 / (all.octets as f64).max(1.0);
+    format!("{} segments with data, {} of them again ({percent:.2} % of the octets)", all.segments, again.segments)
+}
+
+fn causes(counts: &std::collections::BTreeMap<String, Count>) -> String {
+    let parts = counts.iter().map(|(cause, count)| format!("{} {}", cause.replace('_', " "), count.segments));
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn recovery(summary: &Summary) -> String {
+    let Summary { recoveries, timeouts, undone, lost, lost_again, .. } = summary;
+    format!(
+        "{recoveries} fast, {timeouts} by timeout, {undone} undone; {lost} segments given up for lost, {lost_again} of them again"
+    )
+}
+
+fn rtt(summary: &Summary) -> String {
+    let ms = |ns: u64| ns as f64 / 1e6;
+    summary.rtt.map_or(String::new(), |rtt| {
+        let (min, median, max) = (ms(rtt.min_ns), ms(rtt.median_ns), ms(rtt.max_ns));
+        format!("{min:.3} ms at least, {median:.3} ms at the median, {max:.3} ms at most; {} samples", rtt.samples)
+    })
+}
+
+fn reordering(summary: &Summary) -> String {
+    match summary.reorderings {
+        0 => "none seen by the sender".to_owned(),
+        times => format!("seen {times} times by the sender, by {} octets at most", summary.reordering_extent),
+    }
+}
+
+fn network(summary: &Summary) -> String {
+    let counts = |counts: &std::collections::BTreeMap<String, u64>, what: &str| {
+        let all: Vec<String> = counts.iter().map(|(how, count)| format!("{count} {what} ({how})")).collect();
+        if all.is_empty() { format!("none {what}") } else { all.join(", ") }
+    };
+    let (dropped, moved) = (&summary.network.dropped, &summary.network.reordered);
+    format!(
+        "{}, {}; queue {} octets at most",
+        counts(dropped, "dropped"),
+        counts(moved, "out of order"),
+        summary.network.max_backlog
+    )
+}
+
+/// What stands in the list of limits for each word of the trace.
+fn limit_name(by: &str) -> &str {
+    match by {
+        "cwnd" => "congestion window",
+        "rwnd" => "receive window",
+        "buffer" => "send buffer",
+        other => other,
+    }
+}
+
+fn limited(summary: &Summary) -> String {
+    let shares = summary.limited.shares.iter();
+    let parts = shares.map(|share| format!("{} {:.1} %", limit_name(&share.by), share.percent));
+    parts.collect::<Vec<_>>().join(", ")
+}

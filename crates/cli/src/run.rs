@@ -1,0 +1,70 @@
+//! `longhaul run`: one transfer of one arm in one cell, and what limited it.
+
+use crate::failure::Failure;
+use crate::{ab, observe};
+use clap::Args;
+use lab::observed::Names;
+use lab::{Overrides, Plan, RunName};
+use std::path::PathBuf;
+
+/// Arguments of `longhaul run`.
+#[derive(Args, Clone, Debug)]
+pub struct RunArgs {
+    /// A built-in experiment (see `longhaul experiments`), or the path of a TOML file.
+    #[arg(value_name = "EXPERIMENT")]
+    experiment: String,
+    /// A profile, an arm of the experiment, or the path of a profile in a TOML file [default: the experiment's first arm].
+    #[arg(long, value_name = "ARM")]
+    arm: Option<String>,
+    /// Change a value, as for `longhaul ab`.
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Which cell, where the experiment sweeps something.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
+    cell: u32,
+    /// Which of the runs with seeds of their own.
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u32).range(1..))]
+    iteration: u32,
+    /// Where all random streams start.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Write a trace: a directory with trace.parquet, trace.qlog, trace.pcapng and summary.json.
+    #[arg(long, value_name = "DIR")]
+    trace: Option<PathBuf>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When the experiment or an option is wrong, or the run fails.
+pub fn run(args: &RunArgs) -> Result<(), Failure> {
+    let mut experiment = ab::find(&args.experiment)?;
+    let arm = args.arm.clone().or_else(|| experiment.arms.first().map(|arm| arm.name.clone()));
+    let overrides = Overrides {
+        arms: arm.into_iter().collect(),
+        set: args.set.clone(),
+        iterations: Some(args.iteration),
+        seed: args.seed,
+    };
+    experiment.apply(&overrides).map_err(Failure::usage)?;
+    experiment.arms.iter().filter_map(|arm| arm.profile()).for_each(|profile| crate::profiles::warn(profile));
+    let mut plan = Plan::new(experiment).map_err(Failure::usage)?;
+    plan.can_be_simulated().map_err(Failure::usage)?;
+    let cells = plan.cells.len();
+    if args.cell as usize > cells {
+        return Err(Failure::usage(format!("--cell {}: cells are 1 to {cells}", args.cell)));
+    }
+    if cells > 1 {
+        let title = plan.cells[args.cell as usize - 1].title();
+        anstream::eprintln!("note: cell {} of {cells}: {title}; `--cell` chooses another", args.cell);
+    }
+    let arm = &plan.arms[0];
+    let names = Names {
+        experiment: plan.experiment.name.clone(),
+        arm: arm.label.clone(),
+        profile: arm.spec.profile().map(|profile| profile.name.clone()),
+    };
+    let name = RunName { cell: args.cell as usize, arm: arm.label.clone(), iteration: args.iteration };
+    plan.keep_only(&name).map_err(Failure::usage)?;
+    observe::make(&names, &plan.runs[0], args.trace.as_deref())
+}

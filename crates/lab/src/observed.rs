@@ -1,0 +1,56 @@
+//! What a trace says of the run it is of.
+
+use crate::backend::paths;
+use crate::log::VERSION;
+use crate::plan::{RunSpec, difference_from_root};
+use netem::Buffer;
+use sim::CONN_IDS_PER_NODE;
+use trace::ConnId;
+use trace_io::{End, Meta, Network};
+
+/// The sending end of a simulated run, as traces name it.
+pub const SENDER: ConnId = ConnId(0);
+/// The receiving end.
+pub const RECEIVER: ConnId = ConnId(CONN_IDS_PER_NODE);
+
+/// What people call a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Names {
+    /// The experiment.
+    pub experiment: String,
+    /// Label of the arm.
+    pub arm: String,
+    /// Its profile.
+    pub profile: Option<String>,
+}
+
+/// What is known of a run before it is made.
+pub fn meta(names: &Names, run: &RunSpec) -> Meta {
+    let [forward, reverse] = paths(&run.point);
+    let (buffer_octets, buffer_packets) = match forward.buffer {
+        Buffer::Bytes(octets) => (Some(octets), None),
+        Buffer::Packets(packets) => (None, Some(packets.into())),
+        Buffer::Unlimited => (None, None),
+    };
+    Meta {
+        vocabulary: trace_io::VERSION,
+        version: VERSION.to_owned(),
+        experiment: names.experiment.clone(),
+        arm: names.arm.clone(),
+        profile: names.profile.clone(),
+        iteration: run.iteration,
+        seed: run.seed,
+        cell: run.point.settings().map(|(key, value)| (key.to_owned(), value)).collect(),
+        config: difference_from_root(&run.ends).into_iter().collect(),
+        network: Some(Network {
+            rate_bps: forward.rate.map(base::Rate::bits_per_sec),
+            forward_ns: forward.delay.as_nanos(),
+            reverse_ns: reverse.delay.as_nanos(),
+            buffer_octets,
+            buffer_packets,
+        }),
+        ends: [(SENDER, "sender"), (RECEIVER, "receiver")]
+            .map(|(conn, name)| End { conn: conn.0, name: name.to_owned() })
+            .into(),
+    }
+}

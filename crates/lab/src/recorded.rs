@@ -1,0 +1,180 @@
+//! From a line of `runs.jsonl` back to the run that made it.
+//!
+//! A line tells everything that decides about its run, so the experiment's file is not needed: path and flow in canonical form,
+//! the leaves in which the arm differs from the root profile, and the seed. Whether it is the same run is not taken on trust:
+//! the digest has to come out the same, and the program's version has to be the line's.
+
+use crate::log::{FILE_NAME, VERSION};
+use crate::observed::Names;
+use crate::plan::{RunSpec, digest};
+use crate::setting::{Key, Point};
+use crate::spec::Ends;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A run that was made before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// What people called it.
+    pub names: Names,
+    /// How it is made again.
+    pub run: RunSpec,
+}
+
+/// What is read of a line.
+#[derive(Deserialize)]
+struct Line {
+    version: String,
+    experiment: String,
+    spec: String,
+    path: String,
+    arm: String,
+    profile: Option<String>,
+    iteration: u32,
+    seed: u64,
+    config: BTreeMap<String, String>,
+    #[serde(default)]
+    made_by: Option<String>,
+}
+
+/// Why a run cannot be made again.
+#[derive(Debug, thiserror::Error)]
+#[error("{place}: {problem}; {remedy}")]
+pub struct ReplayError {
+    place: String,
+    problem: String,
+    remedy: String,
+}
+
+/// The run that line `row` of a result tells of, counted from one. `result` is the directory of `--out`, or its file.
+///
+/// # Errors
+/// When there is no such line, it is no result, or other code made it.
+pub fn read(result: &Path, row: usize) -> Result<Recorded, ReplayError> {
+    let path: PathBuf = if result.is_dir() { result.join(FILE_NAME) } else { result.to_owned() };
+    let name = path.display();
+    let error = |problem: String, remedy: &str| ReplayError {
+        place: format!("`{name}`, line {row}"),
+        problem,
+        remedy: remedy.to_owned(),
+    };
+    let text = std::fs::read_to_string(&path).map_err(|problem| ReplayError {
+        place: format!("`{name}`"),
+        problem: problem.to_string(),
+        remedy: "name the directory that was given to `ab --out`, or the runs.jsonl in it".to_owned(),
+    })?;
+    let lines = text.lines().count();
+    let line = row.checked_sub(1).and_then(|index| text.lines().nth(index));
+    let line = line.ok_or_else(|| error("there is no such line".to_owned(), &format!("lines are 1 to {lines}")))?;
+    let line: Line = serde_json::from_str(line).map_err(|problem| {
+        let remedy = "a line of runs.jsonl tells a run; rows of `--format jsonl` tell of many and name none";
+        error(format!("it is no run of longhaul: {problem}"), remedy)
+    })?;
+    if let Some(maker) = &line.made_by {
+        return Err(error(format!("it was made by {maker}"), "only simulated runs can be made again"));
+    }
+    if line.version != VERSION {
+        let problem = format!("it was made by version {}, and this is {VERSION}", line.version);
+        return Err(error(problem, "check out the code that made it, or make the comparison again"));
+    }
+    again(line).map_err(|problem| error(problem, "take the line as `ab` wrote it"))
+}
+
+fn again(line: Line) -> Result<Recorded, String> {
+    let point = point(&line.path)?;
+    let root = profiles::builtin().iter().find(|profile| profile.extends.is_none()).expect("there is a root profile");
+    let mut leaves: Vec<(String, String)> = line.config.into_iter().collect();
+    // Kinds first: they decide which other leaves there are.
+    leaves.sort_by_key(|(path, _)| !path.ends_with(".kind"));
+    let ends = Ends::Profile(root.with(&leaves).map_err(|error| format!("its configuration: {error}"))?);
+    if digest(&point, &ends) != line.spec {
+        return Err("path and configuration are not those that its `spec` is of".to_owned());
+    }
+    let names = Names { experiment: line.experiment, arm: line.arm, profile: line.profile };
+    let (iteration, seed, digest) = (line.iteration, line.seed, line.spec);
+    Ok(Recorded { names, run: RunSpec { cell: 0, arm: 0, iteration, seed, point, ends, digest } })
+}
+
+/// From canonical form: values may hold spaces, so a setting goes on until the next key.
+fn point(text: &str) -> Result<Point, String> {
+    let mut settings: Vec<(&'static Key, String)> = Vec::new();
+    for word in text.split(' ') {
+        let key = word.split_once('=').and_then(|(key, value)| Some((Key::find(key)?, value)));
+        match (key, settings.last_mut()) {
+            (Some((key, value)), _) => settings.push((key, value.to_owned())),
+            (None, Some((_, value))) => value.extend([" ", word]),
+            (None, None) => return Err(format!("`{word}` is no setting of a path")),
+        }
+    }
+    let mut point = Point::default();
+    for (key, value) in settings {
+        key.set(&mut point, &value)?;
+    }
+    Ok(point)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backend::Measured;
+    use crate::log::RunLog;
+    use crate::overrides::Overrides;
+    use crate::plan::Plan;
+    use crate::spec;
+
+    /// All runs of a comparison, on disk.
+    fn results(directory: &Path, experiment: &str) -> Plan {
+        let mut experiment = spec::builtin(experiment).unwrap();
+        experiment.apply(&Overrides { iterations: Some(1), ..Overrides::default() }).unwrap();
+        let plan = Plan::new(experiment).unwrap();
+        let mut log = RunLog::open(directory).unwrap();
+        let measured = Measured::of_transfer(1, base::Duration::from_millis(1));
+        plan.runs.iter().for_each(|run| log.append(&plan, run, measured).unwrap());
+        plan
+    }
+
+    #[test]
+    fn every_run_of_every_built_in_experiment_is_made_of_its_line() {
+        for (experiment, _) in spec::BUILTIN {
+            let directory = tempfile::tempdir().unwrap();
+            let plan = results(directory.path(), experiment);
+            for (index, run) in plan.runs.iter().enumerate() {
+                let found = read(directory.path(), index + 1).unwrap();
+                assert_eq!(found.run, RunSpec { cell: 0, arm: 0, ..run.clone() }, "{experiment}, line {}", index + 1);
+                assert_eq!(found.names.arm, plan.arms[run.arm].label);
+            }
+        }
+    }
+
+    fn refused(change: impl Fn(String) -> String, row: usize) -> String {
+        let directory = tempfile::tempdir().unwrap();
+        results(directory.path(), "dsack");
+        let path = directory.path().join(FILE_NAME);
+        let text = std::fs::read_to_string(&path).unwrap();
+        std::fs::write(&path, change(text)).unwrap();
+        let message = read(directory.path(), row).unwrap_err().to_string();
+        message.replace(&directory.path().display().to_string(), "DIR")
+    }
+
+    #[test]
+    fn what_is_another_run_or_none_is_refused_with_what_would_be_right() {
+        let same = |text| text;
+        assert_eq!(refused(same, 0), "`DIR/runs.jsonl`, line 0: there is no such line; lines are 1 to 4");
+        assert_eq!(refused(same, 5), "`DIR/runs.jsonl`, line 5: there is no such line; lines are 1 to 4");
+        let other = refused(|text| text.replace(VERSION, "0.0.9+0"), 2);
+        assert!(other.contains("line 2: it was made by version 0.0.9+0, and this is "), "{other}");
+        let faster = refused(|text| text.replace("rate=34500kbit", "rate=35Mbit"), 1);
+        assert!(faster.contains("path and configuration are not those that its `spec` is of"), "{faster}");
+        let real = refused(|text| text.replace("\"seed\":", "\"made_by\":\"netns\",\"seed\":"), 1);
+        assert!(real.contains("only simulated runs can be made again"), "{real}");
+        let none = refused(|_| "{\"cell\":1}\n".to_owned(), 1);
+        assert!(none.contains("it is no run of longhaul: missing field"), "{none}");
+    }
+
+    #[test]
+    fn a_result_that_is_not_there_is_named() {
+        let message = read(Path::new("nowhere/at/all"), 1).unwrap_err().to_string();
+        assert!(message.starts_with("`nowhere/at/all`: ") && message.contains("`ab --out`"), "{message}");
+    }
+}
