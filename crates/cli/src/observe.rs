@@ -35,7 +35,7 @@ pub fn make(names: &Names, run: &RunSpec, trace: Option<&Path>) -> Result<(), Fa
             (measured, summarizer.finish())
         }
         Some(path) => {
-            let directory = Directory::create(path, &meta).map_err(cannot_trace)?;
+            let directory = Directory::create(path, &meta, tcp::fill_pattern).map_err(cannot_trace)?;
             let mut both = Both(summarizer, directory);
             // What led to a failure is worth looking at.
             let made = backend::simulate(run, &mut both);

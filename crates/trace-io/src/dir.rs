@@ -1,5 +1,7 @@
 //! A trace directory: one run, each file a form of the same observation.
 
+use crate::packets::{Fill, HEADERS, PacketWriter};
+use crate::qlog::QlogWriter;
 use crate::recorder::{Recorder, Sink};
 use crate::table::{self, TableWriter};
 use crate::{Meta, Trace, TraceError};
@@ -28,11 +30,12 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Makes the directory, or takes one that is there; files of an earlier trace are written anew.
+    /// Makes the directory, or takes one that is there; files of an earlier trace are written anew. `fill` knows the octets that
+    /// packets carry.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn create(path: &Path, meta: &Meta) -> Result<Self, TraceError> {
+    pub fn create(path: &Path, meta: &Meta, fill: Fill) -> Result<Self, TraceError> {
         std::fs::create_dir_all(path).map_err(TraceError::io(path))?;
         let mut files = Vec::new();
         let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
@@ -44,6 +47,8 @@ impl Directory {
             Ok(())
         };
         add(TABLE, &|out| Ok(Box::new(TableWriter::new(out, meta)?)))?;
+        add(QLOG, &|out| Ok(Box::new(QlogWriter::new(out, meta)?)))?;
+        add(PACKETS, &|out| Ok(Box::new(PacketWriter::new(out, meta, HEADERS, fill)?)))?;
         Ok(Self { path: path.to_owned(), files, recorder: Recorder::new(sinks) })
     }
 

@@ -1,12 +1,15 @@
 //! Traces and captures as files: what a run wrote down, and what others recorded on a wire.
 //!
 //! A trace is a list of [`Record`]s and a [`Meta`] that says what ran. A trace directory ([`dir`]) holds it as Parquet for
-//! whoever counts ([`table`], the one form that is read back).
+//! whoever counts ([`table`], the one form that is read back), as qlog ([`qlog`]) and as pcapng ([`packets`]).
 #![forbid(unsafe_code)]
 
 pub mod capture;
 pub mod dir;
 mod meta;
+pub mod names;
+pub mod packets;
+pub mod qlog;
 pub mod recorder;
 pub mod summary;
 pub mod table;

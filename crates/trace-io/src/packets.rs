@@ -1,0 +1,166 @@
+//! The packets of both ends as they left each host, in pcapng with nanoseconds: one interface for each end, and what happened
+//! to the end since its last packet as the packet's comment, an event a line.
+//!
+//! Headers are whole, checksums are right, and packets are cut behind the headers: what a data segment carries nobody wants to
+//! read. Time counts from 1970, when the run began.
+
+use crate::Meta;
+use crate::recorder::{Chunk, Packet, Payload, Sink};
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::{DataLink, PcapError};
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::time::Duration;
+
+/// Octets of a packet that are kept: more than any header has.
+pub const HEADERS: usize = 128;
+/// Octets of a packet that are kept when all are.
+pub const WHOLE: usize = 65_535;
+
+/// Longest text of one comment, octets; an option's length has 16 bits.
+const MAX_COMMENT: usize = 60_000;
+/// Powers of ten that a unit of time is smaller than a second.
+const NANOSECONDS: u8 = 9;
+/// The packet leaves its host (draft-ietf-opsawg-pcapng, flags word).
+const OUTBOUND: u32 = 2;
+
+/// Fills in octets of the position-coded stream, by their offset in it.
+pub type Fill = fn(u64, &mut [u8]);
+
+/// The file.
+pub struct PacketWriter<W: Write> {
+    file: PcapNgWriter<W>,
+    snaplen: usize,
+    fill: Fill,
+    /// Connections of the hosts, by their number.
+    hosts: Vec<u32>,
+    /// What happened to each since its last packet.
+    pending: Vec<String>,
+    packet: Vec<u8>,
+}
+
+impl<W: Write> core::fmt::Debug for PacketWriter<W> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("PacketWriter").field("snaplen", &self.snaplen).finish_non_exhaustive()
+    }
+}
+
+impl<W: Write> PacketWriter<W> {
+    /// Begins a file for the ends of `meta`, with so many octets of each packet.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn new(out: W, meta: &Meta, snaplen: usize, fill: Fill) -> io::Result<Self> {
+        let mut file = PcapNgWriter::new(out).map_err(plain)?;
+        for end in &meta.ends {
+            let name = InterfaceDescriptionOption::IfName(Cow::Borrowed(&end.name));
+            let options = vec![name, InterfaceDescriptionOption::IfTsResol(NANOSECONDS)];
+            let interface = InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: snaplen as u32, options };
+            file.write_pcapng_block(interface).map_err(plain)?;
+        }
+        let hosts: Vec<u32> = meta.ends.iter().map(|end| end.conn).collect();
+        let pending = vec![String::new(); hosts.len()];
+        Ok(Self { file, snaplen, fill, hosts, pending, packet: Vec::new() })
+    }
+
+    fn write(&mut self, packet: &Packet) -> io::Result<()> {
+        self.build(packet);
+        let host = packet.host as usize;
+        let comment = self.pending.get_mut(host).map(core::mem::take).unwrap_or_default();
+        let mut options: Vec<EnhancedPacketOption<'_>> =
+            parts(&comment).map(|part| EnhancedPacketOption::Comment(Cow::Borrowed(part))).collect();
+        options.push(EnhancedPacketOption::Flags(OUTBOUND));
+        let block = EnhancedPacketBlock {
+            interface_id: packet.host,
+            timestamp: Duration::from_nanos(packet.at.as_nanos()),
+            original_len: self.packet.len() as u32,
+            data: Cow::Borrowed(&self.packet[..self.packet.len().min(self.snaplen)]),
+            options,
+        };
+        self.file.write_pcapng_block(block).map_err(plain)?;
+        Ok(())
+    }
+
+    /// The whole packet, with its checksum.
+    fn build(&mut self, packet: &Packet) {
+        let header_len = packet.header().len();
+        self.packet.clear();
+        self.packet.extend_from_slice(packet.header());
+        match &packet.payload {
+            Payload::Octets(octets) => self.packet.extend_from_slice(octets),
+            Payload::Stream { offset, len } => {
+                self.packet.resize(header_len + *len as usize, 0);
+                (self.fill)(*offset, &mut self.packet[header_len..]);
+            }
+        }
+        let (header, payload) = self.packet.split_at_mut(header_len);
+        wire::checksum::fill(header, payload);
+    }
+}
+
+/// A comment in pieces of whole lines that are not too long.
+fn parts(comment: &str) -> impl Iterator<Item = &str> {
+    let mut rest = comment.trim_end();
+    core::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let cut = if rest.len() <= MAX_COMMENT { None } else { rest[..MAX_COMMENT].rfind('\n') };
+        let (part, more) = rest.split_at(cut.unwrap_or(rest.len()));
+        rest = more.trim_start();
+        Some(part)
+    })
+}
+
+impl<W: Write + Send> Sink for PacketWriter<W> {
+    fn take(&mut self, chunk: &Chunk) -> io::Result<()> {
+        let mut told = 0;
+        for packet in &chunk.packets {
+            self.note(&chunk.records[told..packet.behind]);
+            told = packet.behind;
+            self.write(packet)?;
+        }
+        self.note(&chunk.records[told..]);
+        Ok(())
+    }
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.file.get_mut().flush()
+    }
+}
+
+impl<W: Write> PacketWriter<W> {
+    fn note(&mut self, records: &[crate::Record]) {
+        for record in records {
+            let Some(host) = self.hosts.iter().position(|conn| *conn == record.conn.0) else { continue };
+            // Writing to a `String` cannot fail.
+            let _ = writeln!(self.pending[host], "{} {}", record.at.as_nanos(), record.event);
+        }
+    }
+}
+
+/// What went wrong with a file, without the library's own words around it.
+fn plain(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::other(other),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_comment_is_cut_between_lines_and_loses_none() {
+        let line = "123 SegmentSent{seq=1}\n";
+        let comment = line.repeat(3 * MAX_COMMENT / line.len());
+        let cut: Vec<&str> = parts(&comment).collect();
+        assert!(cut.len() == 3 || cut.len() == 4, "{}", cut.len());
+        assert!(cut.iter().all(|part| part.len() <= MAX_COMMENT && part.ends_with('}')));
+        assert_eq!(cut.join("\n") + "\n", comment);
+        assert_eq!(parts("").count(), 0);
+    }
+}
