@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod adversary;
+mod captures;
 mod conversation;
 mod input;
 pub mod packetdrill_calls;
@@ -13,6 +14,7 @@ mod toml_files;
 mod wire_parse;
 
 pub use adversary::adversary;
+pub use captures::captures;
 pub use conversation::conversation;
 pub use packetdrill_calls::packetdrill_calls;
 pub use toml_files::toml_files;
@@ -24,6 +26,7 @@ pub type Target = fn(&[u8]);
 /// Every target, under the name of its corpus and its program.
 pub const TARGETS: &[(&str, Target)] = &[
     ("adversary", adversary),
+    ("captures", captures),
     ("conversation", conversation),
     ("packetdrill_calls", packetdrill_calls),
     ("toml_files", toml_files),

@@ -177,6 +177,8 @@ pub struct WindowReport {
     pub window_full: u64,
     /// How often the window was closed.
     pub zero_windows: u64,
+    /// Acknowledgements that said so.
+    pub zero_window_acks: u64,
     /// How long altogether.
     pub zero_window_ms: f64,
     /// The longest.
@@ -340,6 +342,7 @@ impl WindowReport {
             max_in_flight_bytes: window.most_in_flight,
             window_full: window.filled,
             zero_windows: window.closed,
+            zero_window_acks: window.closed_acks,
             zero_window_ms: ms(window.closed_time),
             longest_zero_window_ms: ms(window.closed_longest),
         }

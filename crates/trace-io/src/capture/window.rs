@@ -90,6 +90,8 @@ pub(super) struct Window {
     /// Closed since; how often it was, how long altogether, and the longest time.
     closed_since: Option<u64>,
     pub closed: u64,
+    /// Acknowledgements that said so.
+    pub closed_acks: u64,
     pub closed_time: u64,
     pub closed_longest: u64,
     /// The largest that limited the sender.
@@ -122,6 +124,7 @@ impl Default for Window {
             smallest: u64::MAX,
             closed_since: None,
             closed: 0,
+            closed_acks: 0,
             closed_time: 0,
             closed_longest: 0,
             limiting: 0,
@@ -161,6 +164,7 @@ impl Window {
             self.smallest = self.smallest.min(now);
         }
         self.edge = self.edge.max(ack + now);
+        self.closed_acks += u64::from(now == 0);
         match (now == 0, self.closed_since) {
             (true, None) => {
                 self.closed += 1;

@@ -90,7 +90,8 @@ impl Stream {
                 } else {
                     (since_sent, piece.retransmits) = (elapsed, 1);
                 }
-                piece.fate = Fate::Flying;
+                // Its place is that of its arrival here: what is overtaken behind this point is judged by that.
+                (piece.fate, piece.order) = (Fate::Flying, self.order);
             } else {
                 since_sent = at.saturating_sub(piece.last_sent);
                 again = again.max(piece.retransmits);

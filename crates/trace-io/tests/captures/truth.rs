@@ -1,0 +1,157 @@
+//! What the ends counted, and what the captures at either of them tell.
+
+use super::*;
+use test_case::test_case;
+
+/// What an analysis finds of what a sender did.
+#[derive(Debug, PartialEq)]
+struct Deeds {
+    payload: u64,
+    retransmissions: u64,
+    retransmitted: u64,
+    timeouts: u64,
+    dsacks: u64,
+    lost_retransmissions: u64,
+}
+
+impl Deeds {
+    fn found(found: &DirectionReport) -> Self {
+        Self {
+            payload: found.payload_bytes,
+            retransmissions: found.retransmissions,
+            retransmitted: found.retransmitted_bytes,
+            timeouts: found.timeouts,
+            dsacks: found.dsacks,
+            lost_retransmissions: found.lost_retransmissions,
+        }
+    }
+    fn truth(told: &Told) -> Self {
+        let counters = &told.ends[0].counters;
+        Self {
+            payload: counters.bytes_sent,
+            retransmissions: counters.segments_retransmitted.into(),
+            retransmitted: counters.bytes_retransmitted,
+            timeouts: counters.timeouts.into(),
+            // Not every sender recognises them.
+            dsacks: told.ends[1].counters.dsacks_sent.into(),
+            lost_retransmissions: counters.lost_retransmissions.into(),
+        }
+    }
+}
+
+#[test_case(&lossy("longhaul", 1); "losses of longhaul")]
+#[test_case(&lossy("linux", 2); "losses of linux")]
+#[test_case(&lossy("server-2022", 2); "losses of server-2022")]
+#[test_case(&jittery("linux"); "losses and jitter")]
+#[test_case(&lost_again("linux"); "a lost retransmission")]
+#[test_case(&tail("linux", 1, 1); "the last segment")]
+#[test_case(&tail("linux", 3, 1); "the last three segments")]
+#[test_case(&tail("linux", 1, 3); "the last segment and its probes")]
+#[test_case(&reordering("windows-11-21h2", ms(15)); "reordering that nobody learns from")]
+#[test_case(&reordering("linux", ms(15)); "reordering that is learnt from")]
+#[test_case(&narrow("linux"); "a narrow window")]
+#[test_case(&slow_reader("linux"); "a slow reader")]
+fn a_capture_at_the_sender_tells_what_it_did(story: &Story) {
+    let told = tell(story);
+    let found = data(&told.captures[0]);
+    assert_eq!(Deeds::found(&found), Deeds::truth(&told), "{found:#?}");
+}
+
+/// What was sent again and did not get lost once more arrives, and what the network delayed is not taken for it.
+#[test_case(&lossy("longhaul", 1); "losses of longhaul")]
+#[test_case(&lossy("linux", 2); "losses of linux")]
+#[test_case(&lost_again("linux"); "a lost retransmission")]
+#[test_case(&reordering("windows-11-21h2", ms(15)); "reordering that nobody learns from")]
+#[test_case(&reordering("linux", ms(15)); "reordering that is learnt from")]
+#[test_case(&slow_reader("linux"); "a slow reader")]
+fn a_capture_at_the_receiver_tells_what_arrived(story: &Story) {
+    let told = tell(story);
+    let found = data(&told.captures[1]);
+    let counters = &told.ends[0].counters;
+    let arrived = counters.segments_retransmitted - counters.lost_retransmissions;
+    assert_eq!(found.retransmissions, u64::from(arrived), "{found:#?}");
+    assert_eq!(found.dsacks, told.ends[1].counters.dsacks_sent.into());
+    assert_eq!(found.reordering_before.packets > 0, story.forward.reorder != ReorderSpec::None);
+}
+
+/// Nothing says of the last segment that it had been sent before; of those before it, the hole does.
+#[test]
+fn a_probe_whose_original_was_lost_before_the_capture_looks_like_new() {
+    let told = tell(&tail("linux", 3, 1));
+    assert_eq!(told.ends[0].counters.segments_retransmitted, 3);
+    assert_eq!(data(&told.captures[1]).retransmissions, 2);
+}
+
+#[test]
+fn both_ends_are_known_by_their_distance() {
+    let told = tell(&lossy("linux", 1));
+    let [sender, receiver] = [0, 1].map(|end: usize| flow(&told.captures[end]));
+    assert_eq!((sender.vantage, receiver.vantage), ("sender", "receiver"));
+    for found in [sender, receiver] {
+        // 40 ms of delay, and 1500 octets at 20 Mbit/s.
+        let min = found.rtt.unwrap().min_ms;
+        assert!((40.0..41.0).contains(&min), "{min} ms");
+    }
+}
+
+#[test_case("linux", 1 => (0, 1); "seen where it happens: at the receiver")]
+#[test_case("linux", 0 => (1, 0); "reported to the sender")]
+fn reordering_has_its_extent(profile: &str, end: usize) -> (u32, u32) {
+    let told = tell(&reordering(profile, ms(5)));
+    let found = data(&told.captures[end]);
+    let (before, behind) = (&found.reordering_before, &found.reordering_behind);
+    let extent = if end == 1 { before } else { behind };
+    // A packet that takes 5 ms more is behind what followed it by nearly that.
+    assert!((4.0..=5.0).contains(&extent.extent_ms), "{found:#?}");
+    assert!((10..=21).contains(&extent.extent_packets), "5 ms at 50 Mbit/s are 20 packets: {found:#?}");
+    let some = |count: u64| u32::from(count > 0);
+    (some(behind.packets), some(before.packets))
+}
+
+#[test]
+fn probes_and_timeouts_are_told_apart() {
+    let told = tell(&tail("linux", 1, 3));
+    let found = data(&told.captures[0]);
+    let counters = &told.ends[0].counters;
+    assert_eq!(found.tail_probes, counters.probes.into(), "{found:#?}");
+    assert!(counters.probes > 0 && counters.timeouts > 0 && found.timeouts == u64::from(counters.timeouts));
+    assert!(found.time.waiting_for_timers_ms > 100.0);
+}
+
+#[test]
+fn a_narrow_window_is_blamed_at_either_end() {
+    let told = tell(&narrow("linux"));
+    for capture in &told.captures {
+        let found = flow(capture);
+        let first = &found.verdict[0];
+        assert_eq!(first.limit, "receive_window", "{found:#?}");
+        assert!(first.says.ends_with("window scaling is off"), "{}", first.says);
+        assert!(first.says.starts_with("receiver window of 62 KB limits this path to 5.1 Mbit/s"), "{}", first.says);
+        assert!(first.cost_pct > 75.0, "{first:?}");
+    }
+}
+
+#[test]
+fn a_slow_reader_is_blamed_at_either_end() {
+    let told = tell(&slow_reader("linux"));
+    for capture in &told.captures {
+        let found = flow(capture);
+        assert_eq!(found.verdict[0].limit, "zero_window", "{:#?}", found.verdict);
+        assert!(found.directions[0].window.zero_windows >= 10);
+    }
+}
+
+#[test]
+fn a_sender_that_does_not_learn_is_named() {
+    let mut story = reordering("windows-11-21h2", ms(25));
+    story.bytes = 4_000_000;
+    let told = tell(&story);
+    let found = flow(&told.captures[0]);
+    let proved = found.directions[0].spurious_by_dsack;
+    assert_eq!(proved, u64::from(told.ends[1].counters.dsacks_sent));
+    let finding = found.verdict.iter().find(|finding| finding.limit == "spurious_retransmissions").unwrap();
+    let beginning =
+        format!("D-SACKs prove {proved} of {} retransmissions spurious: packets are reordered by up to ", proved);
+    assert!(finding.says.starts_with(&beginning), "{}", finding.says);
+    assert!(finding.says.ends_with("the sender does not adapt"), "{}", finding.says);
+}

@@ -1,0 +1,71 @@
+//! tshark's own analysis of the same captures, flag by flag.
+//!
+//! Duplicate acknowledgements, closed and full windows and D-SACKs are the same for both. tshark's *spurious* is what was
+//! acknowledged before it passed, which we count under that name; it says nothing of D-SACKs. Retransmissions differ by one
+//! rule, [`late_or_again`].
+
+use super::*;
+use std::collections::BTreeMap;
+use std::process::Command;
+use test_case::test_case;
+
+const FLAGS: [&str; 8] = [
+    "tcp.analysis.retransmission",
+    "tcp.analysis.fast_retransmission",
+    "tcp.analysis.spurious_retransmission",
+    "tcp.analysis.out_of_order",
+    "tcp.analysis.duplicate_ack",
+    "tcp.analysis.zero_window",
+    "tcp.analysis.window_full",
+    "tcp.options.sack.dsack_le",
+];
+
+/// How many packets have each flag.
+fn analysed(capture: &[u8]) -> BTreeMap<&'static str, u64> {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), capture).unwrap();
+    let mut command = Command::new("tshark");
+    command.arg("-r").arg(file.path()).args(["-T", "fields", "-E", "separator=;"]);
+    FLAGS.iter().for_each(|flag| drop(command.args(["-e", flag])));
+    let output = command.output();
+    let output = output.expect("this test needs `tshark` as an independent analyst: apt-get install -y tshark");
+    assert!(output.status.success(), "tshark: {}", String::from_utf8_lossy(&output.stderr));
+    let mut counts: BTreeMap<_, _> = FLAGS.iter().map(|flag| (*flag, 0)).collect();
+    for line in String::from_utf8(output.stdout).unwrap().lines() {
+        for (flag, value) in FLAGS.iter().zip(line.split(';')) {
+            *counts.get_mut(flag).unwrap() += u64::from(!value.is_empty());
+        }
+    }
+    counts
+}
+
+/// tshark takes a retransmission for a packet out of order when it comes sooner than the first round trip behind what was
+/// sent before it, and calls one fast only within 20 ms of the second duplicate acknowledgement (both are retransmissions to
+/// it as well). We ask time stamps and whether the octets passed before. Both know the same packets, under two names here
+/// and under four there.
+fn late_or_again(theirs: &BTreeMap<&str, u64>) -> u64 {
+    theirs["tcp.analysis.retransmission"] + theirs["tcp.analysis.out_of_order"]
+}
+
+#[test_case(&lossy("linux", 2), 0; "losses, at the sender")]
+#[test_case(&lossy("linux", 2), 1; "losses, at the receiver")]
+#[test_case(&lost_again("linux"), 0; "a lost retransmission, at the sender")]
+#[test_case(&tail("linux", 1, 3), 0; "the last segment, at the sender")]
+#[test_case(&reordering("windows-11-21h2", ms(15)), 0; "reordering, at the sender")]
+#[test_case(&reordering("windows-11-21h2", ms(15)), 1; "reordering, at the receiver")]
+#[test_case(&narrow("linux"), 0; "a narrow window, at the sender")]
+#[test_case(&narrow("linux"), 1; "a narrow window, at the receiver")]
+#[test_case(&slow_reader("linux"), 0; "a slow reader, at the sender")]
+#[test_case(&slow_reader("linux"), 1; "a slow reader, at the receiver")]
+fn another_analyst_counts_the_same(story: &Story, end: usize) {
+    let told = tell(story);
+    let capture = &told.captures[end];
+    let (ours, theirs) = (data(capture), analysed(capture));
+    println!("{theirs:#?}\n{ours:#?}");
+    assert_eq!(ours.retransmissions + ours.reordering_before.packets, late_or_again(&theirs));
+    assert_eq!(ours.already_acknowledged, theirs["tcp.analysis.spurious_retransmission"]);
+    assert_eq!(ours.duplicate_acks, theirs["tcp.analysis.duplicate_ack"]);
+    assert_eq!(ours.window.zero_window_acks, theirs["tcp.analysis.zero_window"]);
+    assert_eq!(ours.window.window_full, theirs["tcp.analysis.window_full"]);
+    assert_eq!(ours.dsacks, theirs["tcp.options.sack.dsack_le"]);
+}

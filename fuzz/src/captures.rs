@@ -1,0 +1,41 @@
+//! Captures that nobody here made: whatever the octets, the analysis ends, its books balance, and it can be written down.
+
+use trace_io::capture::{DirectionReport, FlowReport, analyze};
+
+/// Analyses `bytes` as a capture.
+pub fn captures(bytes: &[u8]) {
+    let Ok(analysis) = analyze(bytes) else { return };
+    let not = &analysis.not_analysed;
+    let set_aside = not.not_ip + not.unknown_link + not.not_tcp + not.fragments + not.short + not.malformed;
+    assert_eq!(analysis.packets, analysis.segments + set_aside, "a packet is analysed or set aside");
+    let in_flows: u64 = analysis.flows.iter().map(|flow| flow.packets).sum();
+    assert!(analysis.flows_left_out > 0 || in_flows == analysis.segments, "a segment belongs to one flow");
+    if let Some(bad) = analysis.first_bad() {
+        assert!(bad.offset <= bytes.len() as u64 || bytes.starts_with(&[0x1f, 0x8b]), "beyond the file");
+    }
+    analysis.flows.iter().for_each(judge);
+}
+
+fn judge(flow: &FlowReport) {
+    flow.directions.iter().for_each(balance);
+    let costs: Vec<f64> = flow.verdict.iter().map(|finding| finding.cost_ms).collect();
+    assert!(costs.is_sorted_by(|a, b| a >= b), "the costliest comes first: {costs:?}");
+    let line = serde_json::to_string(flow).expect("a report can be written");
+    // JSON has no word for what is no number: it would stand there as null, and does not.
+    for finding in &flow.verdict {
+        assert!(finding.evidence.values().all(|value| value.is_finite()), "{line}");
+    }
+}
+
+fn balance(way: &DirectionReport) {
+    let causes = way.fast_retransmissions
+        + way.tail_probes
+        + way.timeouts
+        + way.retransmissions_after_timeouts
+        + way.window_probes
+        + way.unexplained_retransmissions;
+    assert_eq!(way.retransmissions, causes, "each retransmission has one cause");
+    assert!(way.retransmitted_bytes <= way.payload_bytes, "sent again is sent");
+    assert!(way.spurious_by_dsack <= way.dsacks.min(way.retransmissions), "one proof each");
+    assert!(way.data_packets <= way.packets, "data are packets");
+}
