@@ -72,6 +72,10 @@ export const LANES: Lane[] = [
         table: "sent/new", label: "Data segment", tone: "data", ink: { as: "bars", lo: "seq", hi: "end", wide: false },
         event: "TcpDataTransferSend", step: "RFC 9293 §3.8: sent for the first time",
       },
+      {
+        table: "drops", label: "Lost by the network", tone: "drop", ink: { as: "bars", lo: "lo", hi: "hi", wide: true, glyph: "×" }, ownColour: true,
+        event: "Dropped packet", step: "Known to the emulator alone: this packet never arrived",
+      },
       sent("fast", "Fast retransmit", "fast", "R", "TcpLossRecoverySend Fast Retransmit",
         "RFC 5681 §3.2, RFC 8985 §6.2: the first retransmission of a recovery episode"),
       sent("sack", "SACK retransmit", "sack-rtx", "S", "TcpLossRecoverySend SACK Retransmit",

@@ -5,7 +5,7 @@ export type Scheme = "tcptrace" | "wireshark";
 export type Theme = "light" | "dark";
 
 export type Tone =
-  | "data" | "fast" | "sack-rtx" | "timeout" | "probe" | "ack" | "window" | "sack"
+  | "data" | "fast" | "sack-rtx" | "timeout" | "probe" | "ack" | "window" | "sack" | "drop"
   | "cwnd" | "ssthresh" | "pipe" | "snd-wnd"
   | "sample" | "srtt" | "min-rtt" | "reo-wnd"
   | "rate" | "queue" | "event";
@@ -21,6 +21,7 @@ const TCPTRACE: Record<Tone, Pair> = {
   ack: ["#16a34a", "#4ade80"],
   window: ["#ca8a04", "#facc15"],
   sack: ["#8b5cf6", "#a78bfa"],
+  drop: ["#9f1239", "#fda4af"],
   cwnd: ["#16a34a", "#4ade80"],
   ssthresh: ["#6b7280", "#9ca3af"],
   pipe: ["#3b82f6", "#60a5fa"],
@@ -59,6 +60,7 @@ const LIMITS: Record<string, Pair> = {
   "congestion window": ["#3b82f6", "#3b82f6"],
   "receive window": ["#eab308", "#eab308"],
   recovery: ["#ef4444", "#ef4444"],
+  "send buffer": ["#14b8a6", "#14b8a6"],
   application: ["#9ca3af", "#6b7280"],
   pacing: ["#8b5cf6", "#a78bfa"],
 };

@@ -21,6 +21,7 @@ mod serve;
 mod summary;
 mod table;
 mod trace_file;
+mod view;
 mod window;
 
 use clap::{Parser, Subcommand};
@@ -59,6 +60,8 @@ enum Command {
     Recv(send::RecvArgs),
     /// Emulate a wide-area path between two devices.
     Link(Box<link::LinkArgs>),
+    /// Show traces in a page that opens in any browser.
+    View(view::ViewArgs),
     /// Tell which receive window a path needs, and how systems are told.
     Window(window::WindowArgs),
 }
@@ -75,6 +78,7 @@ fn main() -> ExitCode {
         Command::Serve(args) => serve::run(&args).map_err(Failure::from),
         Command::Send(args) => send::send(&args).map_err(Failure::from),
         Command::Link(args) => link::run(&args),
+        Command::View(args) => view::run(&args),
         Command::Window(args) => window::run(&args),
         Command::Recv(args) => send::recv(&args).map_err(Failure::from),
     };

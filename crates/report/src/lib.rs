@@ -1,10 +1,13 @@
 //! Traces as something to look at: one HTML file that holds the viewer and the data, and asks nothing of anybody.
 //!
 //! The viewer's sources are in `web/`; its build is kept in `assets/viewer.html`, so that cargo needs no Node. What it is
-//! given is [`model`]; [`view`] puts both together.
+//! given is [`model`], which [`from_trace`] makes of a trace; [`view`] puts both together.
 #![forbid(unsafe_code)]
 
+mod facts;
+mod from_trace;
 pub mod model;
 mod page;
 
+pub use from_trace::from_trace;
 pub use page::view;

@@ -1,0 +1,111 @@
+//! `longhaul view`: traces as one HTML file that opens anywhere.
+
+use crate::failure::Failure;
+use clap::Args;
+use report::model::Run;
+use std::fs::File;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use trace_io::Trace;
+
+/// More axes than that are no comparison.
+const MOST: usize = 6;
+
+/// Arguments of `longhaul view`.
+#[derive(Args, Clone, Debug)]
+pub struct ViewArgs {
+    /// Trace directories, as `--trace` writes them; several share the axes as A, B and so on.
+    #[arg(required = true, value_name = "TRACE")]
+    traces: Vec<PathBuf>,
+    /// The file to write, `-` for stdout; otherwise `view.html` beside the first trace.
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When a trace cannot be read or the page not be written.
+pub fn run(args: &ViewArgs) -> Result<(), Failure> {
+    if args.traces.len() > MOST {
+        let given = args.traces.len();
+        return Err(Failure::Usage(format!("{given} traces do not fit one set of axes: give {MOST} at most")));
+    }
+    let traces = args.traces.iter().map(|path| trace_io::dir::read(path).map_err(Failure::usage));
+    let traces: Vec<Trace> = traces.collect::<Result<_, _>>()?;
+    let mut runs: Vec<Run> = traces.iter().map(report::from_trace).collect();
+    tell_apart(&mut runs, &args.traces);
+    let output = args.output.clone().unwrap_or_else(|| beside(&args.traces[0]));
+    write(&title(&traces), &runs, &output)
+}
+
+/// Writes the page, to stdout for `-`, and says where it is.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(title: &str, runs: &[Run], output: &Path) -> Result<(), Failure> {
+    if output.as_os_str() == "-" {
+        let mut out = BufWriter::new(io::stdout().lock());
+        let written = report::view(title, runs, &mut out).and_then(|()| out.flush());
+        return written.map_err(|error| match error.kind() {
+            ErrorKind::BrokenPipe => Failure::Unread,
+            _ => Failure::Failed(format!("cannot write to stdout: {error}")),
+        });
+    }
+    let written = File::create(output).map(BufWriter::new).and_then(|mut out| {
+        report::view(title, runs, &mut out)?;
+        out.flush()
+    });
+    written.map_err(|error| Failure::Usage(format!("cannot write `{}`: {error}", output.display())))?;
+    anstream::eprintln!("{}: open it in a browser; it needs nothing else", output.display());
+    Ok(())
+}
+
+/// Arms of one name are told apart by their files.
+fn tell_apart(runs: &mut [Run], paths: &[PathBuf]) {
+    let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
+    for (run, path) in runs.iter_mut().zip(paths) {
+        if names.iter().filter(|name| **name == run.name).count() > 1 {
+            run.name = format!("{} ({})", run.name, path.display());
+        }
+    }
+}
+
+/// The experiments, each once.
+fn title(traces: &[Trace]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for trace in traces {
+        let name = trace.meta.experiment.as_str();
+        if !name.is_empty() && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    if names.is_empty() { "trace".to_owned() } else { names.join(", ") }
+}
+
+fn beside(trace: &Path) -> PathBuf {
+    if trace.is_dir() { trace.join("view.html") } else { trace.with_file_name("view.html") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arms_of_one_name_are_told_apart_by_their_files() {
+        let mut runs = ["a", "b", "a"].map(|name| Run { name: name.to_owned(), ..Run::default() });
+        tell_apart(&mut runs, &["x", "y", "z"].map(PathBuf::from));
+        assert_eq!(runs.map(|run| run.name), ["a (x)", "b", "a (z)"]);
+    }
+
+    #[test]
+    fn the_title_names_each_experiment_once() {
+        let of = |name: &str| {
+            let mut trace = Trace::default();
+            trace.meta.experiment = name.to_owned();
+            trace
+        };
+        assert_eq!(title(&[of("dsack"), of("dsack"), of("reorder")]), "dsack, reorder");
+        assert_eq!(title(&[of("")]), "trace");
+    }
+}

@@ -1,0 +1,290 @@
+//! From the events of a trace to what the lanes show.
+//!
+//! Looked at is one end's sending, that of the first end which the trace names; of the other end only what it alone knows.
+//! Times are counted from the first record, sequence numbers from the sender's first one and without wrapping.
+
+use crate::facts::Facts;
+use crate::model::Unit::{self, Bytes, Count, Micros, Rate, Seq, Text, Time};
+use crate::model::{Run, Table};
+use base::{Instant, SeqNum, SeqRange};
+use std::collections::BTreeMap;
+use trace_io::{ConnId, Event, Record, Trace};
+
+/// Everything the viewer knows, by name, with its columns beside `t`.
+const TABLES: &[(&str, &[(&str, Unit)])] = &[
+    ("sent", &[("seq", Seq), ("end", Seq), ("kind", Text), ("cause", Text), ("sent before", Count)]),
+    ("acks", &[("ack", Seq)]),
+    ("window", &[("edge", Seq)]),
+    ("sacks", &[("lo", Seq), ("hi", Seq)]),
+    ("drops", &[("lo", Seq), ("hi", Seq), ("hop", Text), ("cause", Text)]),
+    ("cwnd", &[("v", Bytes)]),
+    ("ssthresh", &[("v", Bytes)]),
+    ("pipe", &[("v", Bytes)]),
+    ("snd_wnd", &[("v", Bytes)]),
+    ("rtt", &[("v", Micros)]),
+    ("srtt", &[("v", Micros)]),
+    ("min_rtt", &[("v", Micros)]),
+    ("reo_wnd", &[("v", Micros)]),
+    ("rate", &[("v", Rate)]),
+    ("queue", &[("v", Bytes)]),
+    ("limits", &[("until", Time), ("cause", Text)]),
+    ("row/reordered", &[("seq", Seq), ("len", Bytes), ("how", Text), ("hop", Text)]),
+    ("row/early", &[("by", Text), ("recovery point", Seq)]),
+    ("row/fast", &[("seq", Seq), ("len", Bytes), ("sent before", Count)]),
+    ("row/sack", &[("seq", Seq), ("len", Bytes), ("sent before", Count)]),
+    ("row/timeout", &[("seq", Seq), ("len", Bytes), ("sent before", Count)]),
+    ("row/expire", &[("timer", Text)]),
+    ("row/dsack", &[("lo", Seq), ("hi", Seq)]),
+    ("row/lost", &[("lo", Seq), ("hi", Seq), ("by", Text), ("retransmitted before", Count), ("sent ago", Micros)]),
+    ("row/sack_reordering", &[("extent", Bytes), ("max_extent", Bytes), ("fack", Seq), ("end", Seq)]),
+    (
+        "row/reo_wnd",
+        &[("reo_wnd", Micros), ("multiplier", Count), ("persist", Count), ("reordering seen", Text), ("D-SACK", Text)],
+    ),
+];
+
+/// What the viewer shows of a trace.
+pub fn from_trace(trace: &Trace) -> Run {
+    let mut collector = Collector::new(trace);
+    for record in &trace.records {
+        collector.record(record);
+    }
+    collector.finish(trace)
+}
+
+/// Sequence numbers without an end: each is taken for the nearest to the highest so far.
+#[derive(Debug, Default)]
+struct Stream {
+    highest: Option<(SeqNum, u64)>,
+}
+
+impl Stream {
+    fn place(&mut self, seq: SeqNum) -> u64 {
+        let (anchor, at) = *self.highest.get_or_insert((seq, 0));
+        let away = i64::from(seq.0.wrapping_sub(anchor.0) as i32);
+        let place = at.saturating_add_signed(away);
+        if place > at {
+            self.highest = Some((seq, place));
+        }
+        place
+    }
+
+    fn range(&mut self, range: SeqRange) -> [u64; 2] {
+        [self.place(range.start), self.place(range.end)]
+    }
+}
+
+struct Collector {
+    sender: ConnId,
+    receiver: Option<ConnId>,
+    began: Instant,
+    /// Microseconds since then.
+    now: u64,
+    stream: Stream,
+    tables: BTreeMap<&'static str, Table>,
+    /// What limits the sender, and since when.
+    limit: Option<(&'static str, u64)>,
+    facts: Facts,
+}
+
+impl Collector {
+    fn new(trace: &Trace) -> Self {
+        let conn = |index: usize| trace.meta.ends.get(index).map(|end| ConnId(end.conn));
+        let first = trace.records.first();
+        Self {
+            sender: conn(0).or(first.map(|record| record.conn)).unwrap_or(ConnId(0)),
+            receiver: conn(1),
+            began: first.map_or(Instant::ZERO, |record| record.at),
+            now: 0,
+            stream: Stream::default(),
+            tables: TABLES.iter().map(|&(name, columns)| (name, Table::new(columns))).collect(),
+            limit: None,
+            facts: Facts::default(),
+        }
+    }
+
+    fn record(&mut self, record: &Record) {
+        // A file may say anything; what is shown never goes back in time.
+        self.now = self.now.max(record.at.since(self.began).as_micros());
+        if record.conn == self.sender {
+            self.of_sender(&record.event, record.at);
+        } else if Some(record.conn) == self.receiver {
+            self.of_receiver(&record.event);
+        }
+    }
+
+    fn table(&mut self, name: &'static str) -> &mut Table {
+        self.tables.get_mut(name).expect("every table is in the list")
+    }
+
+    /// A line's next value.
+    fn step(&mut self, name: &'static str, value: impl Into<u64>) {
+        let now = self.now;
+        self.table(name).step(now, [value.into()]);
+    }
+
+    fn of_sender(&mut self, event: &Event, at: Instant) {
+        match *event {
+            Event::SegmentSent { seq, len, cause, retransmit, .. } if len > 0 => self.sent(seq, len, cause, retransmit),
+            Event::SegmentReceived { ack: Some(ack), window, .. } => self.acknowledged(ack, window),
+            Event::BlockReceived { range, class } => self.block(range, class),
+            Event::AckProcessed { pipe, cwnd, .. } => {
+                self.step("pipe", pipe);
+                self.step("cwnd", cwnd);
+            }
+            Event::CcSnapshot { cwnd, ssthresh, pipe, snd_wnd, .. } => {
+                self.step("cwnd", cwnd);
+                self.step("pipe", pipe);
+                self.step("snd_wnd", snd_wnd);
+                if ssthresh < u32::MAX >> 1 {
+                    self.step("ssthresh", ssthresh);
+                }
+            }
+            Event::RttUpdated { sample, srtt, min_rtt, .. } => {
+                let now = self.now;
+                self.table("rtt").push(now, [sample.as_micros().into()]);
+                self.step("srtt", srtt.as_micros());
+                self.step("min_rtt", min_rtt.as_micros());
+            }
+            Event::RateSampled { rate, .. } => self.step("rate", rate),
+            Event::HopQueued { backlog } => self.step("queue", backlog),
+            Event::Limited { by } => self.limited(by),
+            _ => self.row(event, at),
+        }
+    }
+
+    fn sent(&mut self, seq: SeqNum, len: u32, cause: &'static str, copies: u8) {
+        let (now, at) = (self.now, self.stream.place(seq));
+        let end = self.stream.place(seq + len);
+        let (kind, row) = match cause {
+            "fast_retransmit" => ("fast", Some("row/fast")),
+            "sack_retransmit" | "additional" => ("sack", Some("row/sack")),
+            "tail_probe" | "window_probe" | "keep_alive" => ("probe", None),
+            _ if copies > 0 => ("timeout", Some("row/timeout")),
+            _ => ("new", None),
+        };
+        self.facts.sent(kind, len, copies);
+        let copies = u64::from(copies);
+        self.table("sent").push(now, [at.into(), end.into(), kind.into(), cause.into(), copies.into()]);
+        if let Some(row) = row {
+            self.table(row).push(now, [at.into(), u64::from(len).into(), copies.into()]);
+        }
+    }
+
+    fn acknowledged(&mut self, ack: SeqNum, window: u32) {
+        let ack = self.stream.place(ack);
+        if self.table("acks").column("ack").and_then(|acks| acks.values.last()).is_none_or(|&last| ack > last) {
+            self.facts.acknowledged(ack, self.now);
+            self.step("acks", ack);
+        }
+        self.step("window", ack + u64::from(window));
+    }
+
+    fn block(&mut self, range: SeqRange, class: &'static str) {
+        let (now, [lo, hi]) = (self.now, self.stream.range(range));
+        let table = match class {
+            "dsack" => "row/dsack",
+            "sack" => "sacks",
+            _ => return,
+        };
+        self.table(table).push(now, [lo.into(), hi.into()]);
+    }
+
+    fn limited(&mut self, by: &'static str) {
+        let now = self.now;
+        if let Some((cause, since)) = self.limit.replace((by, now)) {
+            self.spent(cause, since, now);
+        }
+    }
+
+    fn spent(&mut self, cause: &'static str, since: u64, until: u64) {
+        if let Some(name) = limit_name(cause)
+            && until > since
+        {
+            self.table("limits").push(since, [until.into(), name.into()]);
+        }
+    }
+
+    /// What has a row of its own.
+    fn row(&mut self, event: &Event, at: Instant) {
+        let now = self.now;
+        match *event {
+            Event::HopReordered { hop, how, seq, len } => {
+                let seq = self.stream.place(seq);
+                self.table("row/reordered").push(now, [seq.into(), u64::from(len).into(), how.into(), hop.into()]);
+            }
+            Event::HopDropped { hop, cause, seq, len } => {
+                let lo = self.stream.place(seq);
+                let hi = lo + u64::from(len);
+                self.table("drops").push(now, [lo.into(), hi.into(), hop.into(), cause.into()]);
+            }
+            Event::EpisodeChanged { to: "recovery", cause, point, .. } => {
+                self.facts.recoveries += 1;
+                if cause != "dup_thresh" {
+                    let point = point.map_or(0, |point| self.stream.place(point));
+                    self.table("row/early").push(now, [cause.into(), point.into()]);
+                }
+            }
+            Event::EpisodeChanged { to: "loss", .. } => self.facts.timeouts += 1,
+            Event::TimerFired { kind: "retransmit" } => self.table("row/expire").push(now, ["retransmit".into()]),
+            Event::SegmentLost { range, sent_at, retransmits, by } => {
+                let [lo, hi] = self.stream.range(range);
+                let ago = at.since(sent_at).as_micros();
+                let cells = [lo.into(), hi.into(), by.into(), u64::from(retransmits).into(), ago.into()];
+                self.table("row/lost").push(now, cells);
+            }
+            Event::ReorderingSeen { extent, max_extent, fack, end } => {
+                let (fack, end) = (self.stream.place(fack), self.stream.place(end));
+                let cells = [u64::from(extent).into(), u64::from(max_extent).into(), fack.into(), end.into()];
+                self.table("row/sack_reordering").push(now, cells);
+            }
+            Event::ReorderingWindow { reo_wnd, multiplier, persist, seen, dsack, .. } => {
+                let width = reo_wnd.as_micros();
+                self.step("reo_wnd", width);
+                let numbers = [width, multiplier.into(), persist.into()].map(Into::into);
+                let [width, multiplier, persist] = numbers;
+                let cells = [width, multiplier, persist, yes_no(seen).into(), yes_no(dsack).into()];
+                self.table("row/reo_wnd").push(now, cells);
+            }
+            _ => {}
+        }
+    }
+
+    fn of_receiver(&mut self, event: &Event) {
+        match *event {
+            Event::SegmentSent { dsack: Some(_), .. } => self.facts.dsacks_sent += 1,
+            Event::SegmentReceived { len: 1.., .. } => self.facts.last_data = self.now,
+            _ => {}
+        }
+    }
+
+    fn finish(mut self, trace: &Trace) -> Run {
+        if let Some((cause, since)) = self.limit.take() {
+            self.spent(cause, since, self.facts.last_ack);
+        }
+        let Self { now, tables, facts, .. } = self;
+        let mut run = Run { end: now.max(1), tables, ..Run::default() };
+        facts.describe(&trace.meta, &mut run);
+        run
+    }
+}
+
+/// What the band calls a cause; nothing for the time before there was anything to limit.
+fn limit_name(by: &str) -> Option<&'static str> {
+    Some(match by {
+        "cwnd" => "congestion window",
+        "rwnd" => "receive window",
+        "recovery" => "recovery",
+        "application" => "application",
+        "buffer" => "send buffer",
+        "pacing" => "pacing",
+        _ => return None,
+    })
+}
+
+const fn yes_no(flag: bool) -> &'static str {
+    if flag { "yes" } else { "no" }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,160 @@
+use super::*;
+use base::Duration;
+use trace_io::{End, Meta};
+
+const SENDER: ConnId = ConnId(3);
+const RECEIVER: ConnId = ConnId(8);
+
+fn trace(events: &[(u64, ConnId, Event)]) -> Trace {
+    let end = |conn: ConnId, name: &str| End { conn: conn.0, name: name.to_owned() };
+    let meta = Meta { ends: vec![end(SENDER, "sender"), end(RECEIVER, "receiver")], ..Meta::default() };
+    let record = |&(us, conn, event): &(u64, ConnId, Event)| Record {
+        at: Instant::from_nanos(1_000_000 + us * 1_000),
+        conn,
+        event,
+    };
+    Trace { meta, records: events.iter().map(record).collect() }
+}
+
+fn sent(seq: u32, len: u32, cause: &'static str, retransmit: u8) -> Event {
+    let (seq, window) = (SeqNum(seq), 0);
+    Event::SegmentSent { seq, len, flags: "A", ack: None, window, cause, retransmit, blocks: 0, dsack: None }
+}
+
+fn received(ack: u32, window: u32) -> Event {
+    Event::SegmentReceived { seq: SeqNum(0), len: 0, flags: "A", ack: Some(SeqNum(ack)), window, blocks: 0 }
+}
+
+fn column(run: &Run, table: &str, name: &str) -> Vec<u64> {
+    run.tables[table].column(name).unwrap().values.clone()
+}
+
+#[test]
+fn sequence_numbers_begin_at_zero_and_do_not_wrap() {
+    let near = u32::MAX - 999;
+    let run = from_trace(&trace(&[
+        (0, SENDER, sent(near, 1, "syn", 0)),
+        (10, SENDER, sent(near.wrapping_add(1), 1460, "new", 0)),
+        (20, SENDER, received(near.wrapping_add(1461), 65_535)),
+        (30, SENDER, sent(near.wrapping_add(1), 1460, "timeout", 1)),
+    ]));
+    assert_eq!(column(&run, "sent", "t"), [0, 10, 30]);
+    assert_eq!(column(&run, "sent", "seq"), [0, 1, 1]);
+    assert_eq!(column(&run, "sent", "end"), [1, 1461, 1461]);
+    assert_eq!((column(&run, "acks", "ack"), column(&run, "window", "edge")), (vec![1461], vec![1461 + 65_535]));
+    assert_eq!(run.end, 30);
+}
+
+#[test]
+fn retransmissions_go_to_the_row_of_their_cause() {
+    let run = from_trace(&trace(&[
+        (0, SENDER, sent(0, 100, "new", 0)),
+        (1, SENDER, sent(0, 100, "fast_retransmit", 1)),
+        (2, SENDER, sent(0, 100, "sack_retransmit", 2)),
+        (3, SENDER, sent(0, 100, "additional", 3)),
+        (4, SENDER, sent(0, 100, "tail_probe", 4)),
+        (5, SENDER, sent(0, 100, "timeout", 5)),
+        (6, SENDER, sent(100, 100, "timeout", 0)),
+        (7, SENDER, sent(200, 0, "ack", 0)),
+    ]));
+    let kinds = run.tables["sent"].column("kind").unwrap();
+    let kinds: Vec<&str> = kinds.values.iter().map(|&kind| kinds.words[kind as usize].as_str()).collect();
+    assert_eq!(kinds, ["new", "fast", "sack", "sack", "probe", "timeout", "new"]);
+    assert_eq!(["row/fast", "row/sack", "row/timeout"].map(|row| run.tables[row].rows()), [1, 2, 1]);
+}
+
+#[test]
+fn a_duplicate_report_counts_as_recognised_only_if_the_sender_takes_it_for_one() {
+    let block = |class| Event::BlockReceived { range: SeqRange::new(SeqNum(1), SeqNum(2)), class };
+    let report = Event::SegmentSent {
+        seq: SeqNum(0),
+        len: 0,
+        flags: "A",
+        ack: None,
+        window: 0,
+        cause: "ack",
+        retransmit: 0,
+        blocks: 1,
+        dsack: Some(SeqRange::new(SeqNum(1), SeqNum(2))),
+    };
+    let deaf = from_trace(&trace(&[
+        (0, SENDER, sent(0, 10, "new", 0)),
+        (1, RECEIVER, report),
+        (2, SENDER, block("below_ack")),
+        (3, SENDER, block("sack")),
+    ]));
+    assert_eq!((deaf.tables["row/dsack"].rows(), deaf.tables["sacks"].rows()), (0, 1));
+    assert!(deaf.why_empty["row/dsack"].contains("reported 1 duplicates"), "{:?}", deaf.why_empty);
+    let keen = from_trace(&trace(&[(0, SENDER, sent(0, 10, "new", 0)), (2, SENDER, block("dsack"))]));
+    assert_eq!(keen.tables["row/dsack"].rows(), 1);
+    assert!(!keen.why_empty.contains_key("row/dsack"));
+}
+
+#[test]
+fn what_limits_the_sender_lasts_until_something_else_does_or_all_is_acknowledged() {
+    let limited = |by| Event::Limited { by };
+    let run = from_trace(&trace(&[
+        (0, SENDER, limited("nothing")),
+        (10, SENDER, sent(0, 100, "new", 0)),
+        (10, SENDER, limited("cwnd")),
+        (40, SENDER, limited("application")),
+        (50, SENDER, received(100, 1000)),
+        (90, SENDER, received(100, 1000)),
+    ]));
+    assert_eq!(column(&run, "limits", "t"), [10, 40]);
+    assert_eq!(column(&run, "limits", "until"), [40, 50]);
+    assert_eq!(run.shares, [("congestion window".to_owned(), 0.75), ("application".to_owned(), 0.25)]);
+}
+
+#[test]
+fn a_recovery_begun_by_time_is_an_early_retransmission_and_one_begun_by_counting_is_not() {
+    let episode = |cause| Event::EpisodeChanged { from: "open", to: "recovery", cause, point: Some(SeqNum(100)) };
+    let run = from_trace(&trace(&[
+        (0, SENDER, sent(0, 100, "new", 0)),
+        (1, SENDER, episode("rack")),
+        (2, SENDER, episode("dup_thresh")),
+    ]));
+    assert_eq!(column(&run, "row/early", "t"), [1]);
+    assert_eq!(column(&run, "row/early", "recovery point"), [100]);
+}
+
+#[test]
+fn time_that_goes_backwards_in_a_damaged_file_stands_still() {
+    let fired = Event::TimerFired { kind: "retransmit" };
+    let mut damaged = trace(&[(0, SENDER, fired), (20, SENDER, fired), (30, SENDER, fired)]);
+    damaged.records[2].at = Instant::ZERO;
+    let run = from_trace(&damaged);
+    assert_eq!(column(&run, "row/expire", "t"), [0, 20, 20]);
+}
+
+#[test]
+fn numbers_reach_the_lines_in_the_viewers_units() {
+    let ms = Duration::from_millis;
+    let run = from_trace(&trace(&[
+        (0, SENDER, Event::RttUpdated { sample: ms(3), srtt: ms(2), rttvar: ms(1), rto: ms(200), min_rtt: ms(1) }),
+        (
+            5,
+            SENDER,
+            Event::CcSnapshot {
+                phase: "slow_start",
+                cwnd: 14_600,
+                ssthresh: u32::MAX,
+                pipe: 0,
+                snd_wnd: 65_535,
+                pacing: None,
+            },
+        ),
+        (6, SENDER, Event::HopQueued { backlog: 1_500 }),
+    ]));
+    let first = |table: &str| column(&run, table, "v")[0];
+    assert_eq!([first("rtt"), first("srtt"), first("min_rtt")], [3_000, 2_000, 1_000]);
+    assert_eq!([first("cwnd"), first("snd_wnd"), first("queue")], [14_600, 65_535, 1_500]);
+    assert_eq!(run.tables["ssthresh"].rows(), 0, "no threshold yet");
+}
+
+#[test]
+fn an_empty_trace_is_an_empty_picture() {
+    let run = from_trace(&Trace::default());
+    assert_eq!((run.end, run.tables["sent"].rows(), run.name.as_str()), (1, 0, "trace"));
+    assert!(run.why_empty.contains_key("queue"));
+}
