@@ -51,6 +51,12 @@ pub struct Measured {
     pub dsacks_sent: Option<u64>,
     /// Those that the sender recognised.
     pub dsacks_received: Option<u64>,
+    /// ACKs with SACK blocks that the sender received.
+    #[serde(default)]
+    pub sacks_received: Option<u64>,
+    /// Those of them that said nothing new.
+    #[serde(default)]
+    pub stale_sacks: Option<u64>,
     /// The sender's multiplier of the reordering window at the end, if its detector has one.
     pub reo_wnd_mult: Option<u32>,
     /// Data packets that the path dropped.
@@ -94,6 +100,8 @@ impl Measured {
             undone: None,
             dsacks_sent: None,
             dsacks_received: None,
+            sacks_received: None,
+            stale_sacks: None,
             reo_wnd_mult: None,
             dropped: 0,
             undropped_ns: None,
@@ -118,6 +126,8 @@ impl Measured {
             undone: known(counters.undone.into()),
             dsacks_sent: known(receiver.counters.dsacks_sent),
             dsacks_received: known(counters.dsacks_received),
+            sacks_received: known(counters.sacks_received),
+            stale_sacks: known(counters.stale_sacks),
             reo_wnd_mult: sender.reo_wnd_mult,
             ..Self::of_transfer(bytes, elapsed)
         }
@@ -295,6 +305,8 @@ impl Backend for MockBackend {
             undone: Some(0),
             dsacks_sent: Some(lossy),
             dsacks_received: Some(lossy),
+            sacks_received: Some(4 * lossy),
+            stale_sacks: Some(lossy),
             reo_wnd_mult: Some(1),
             dropped: lossy,
             packets: 100,

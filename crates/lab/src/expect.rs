@@ -44,6 +44,7 @@ const METRICS: &[Metric] = &[
     ("undone", |row| row.undone),
     ("dsacks_sent", |row| row.dsacks_sent),
     ("dsacks_received", |row| row.dsacks_received),
+    ("stale_sack_pct", |row| row.stale_sack_pct),
     ("reo_wnd_mult", |row| row.reo_wnd_mult),
     ("dropped", |row| row.dropped),
 ];

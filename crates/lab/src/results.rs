@@ -53,6 +53,8 @@ pub struct Row {
     pub dsacks_sent: Option<f64>,
     /// Those that the sender recognised, mean per run.
     pub dsacks_received: Option<f64>,
+    /// ACKs with SACK blocks that said nothing new, in per cent of all ACKs with SACK blocks, all runs together.
+    pub stale_sack_pct: Option<f64>,
     /// Multiplier of the sender's reordering window at the end, mean per run; `None` for detectors without one.
     pub reo_wnd_mult: Option<f64>,
     /// Data packets dropped by the path, mean per run.
@@ -211,6 +213,7 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
         undone: mean(|m| m.undone),
         dsacks_sent: mean(|m| m.dsacks_sent),
         dsacks_received: mean(|m| m.dsacks_received),
+        stale_sack_pct: share(|m| m.stale_sacks, |m| m.sacks_received),
         reo_wnd_mult: stats::mean(&each(&|m| m.reo_wnd_mult.map(f64::from))).map(rounded),
         dropped: mean(|m| Some(m.dropped)),
         profile: plan.arms[arm].spec.profile().map(|profile| profile.name.clone()),

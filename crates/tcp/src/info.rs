@@ -50,6 +50,10 @@ pub struct Counters {
     pub dsacks_received: u32,
     /// Duplicate ranges reported to the peer.
     pub dsacks_sent: u32,
+    /// ACKs received with SACK blocks.
+    pub sacks_received: u32,
+    /// Those of them that said nothing new: nothing was acknowledged, cumulatively or selectively, and no duplicate reported.
+    pub stale_sacks: u32,
     /// Received segments that were dropped or challenged, by reason; saturates.
     pub dropped: [u16; DropReason::COUNT],
 }

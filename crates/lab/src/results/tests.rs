@@ -56,6 +56,7 @@ fn a_row_has_the_schema_and_the_numbers_of_the_contract() {
         "undone": 0.0,
         "dsacks_sent": 0.5,
         "dsacks_received": 0.5,
+        "stale_sack_pct": 25.0,
         "reo_wnd_mult": 1.0,
         "dropped": 0.5,
         "profile": "longhaul",

@@ -37,6 +37,8 @@ impl Endpoint {
             bytes_lost: rare.bytes_lost,
             dsacks_received: rare.dsacks_received,
             dsacks_sent: rare.dsacks_sent,
+            sacks_received: rare.sacks_received,
+            stale_sacks: rare.stale_sacks,
             dropped: rare.dropped,
         }
     }

@@ -65,6 +65,7 @@ impl Endpoint {
             }
             self.take_answer(cx, wnd_before);
             self.note_ack(cx.now, ack, None, None);
+            self.note_sack(seg, false);
             self.emit_sack(cx, ack, &blocks, &Progress::default());
             return;
         }
@@ -80,6 +81,7 @@ impl Endpoint {
         let mut delivered = self.rec.delivered.take().unwrap_or_default();
         // 3
         self.advance(cx, ack, &blocks, &mut delivered, &mut progress);
+        self.note_sack(seg, progress.acked + progress.sacked > 0 || progress.dsack.is_some());
         // 4
         progress.arrival = self.rec.board.arrival_of_newest(&delivered);
         progress.rtt = self.sample_rtt(cx, seg, &delivered, progress.arrival, progress.prior_pipe);

@@ -75,6 +75,9 @@ pub(super) struct RareTally {
     pub lost_retransmissions: u32,
     pub dsacks_received: u32,
     pub dsacks_sent: u32,
+    /// ACKs with SACK blocks, and those of them that said nothing new.
+    pub sacks_received: u32,
+    pub stale_sacks: u32,
     /// Segments received that left a gap before them.
     pub out_of_order_segments: u32,
     /// ACKs that showed reordering, and its largest extent in octets.
@@ -223,6 +226,16 @@ impl Endpoint {
         self.tally.delivered_segments = self.tally.delivered_segments.wrapping_add(segments);
         if let Some(sample) = rate {
             self.tally.on_rate(sample);
+        }
+    }
+
+    /// An ACK came; one with SACK blocks should say something new: octets acknowledged either way, or a duplicate.
+    #[inline]
+    pub(super) fn note_sack(&mut self, seg: &Segment<'_>, news: bool) {
+        if self.neg.sack && !seg.repr.options.sack.as_slice().is_empty() {
+            let rare = self.rare_mut();
+            rare.sacks_received += 1;
+            rare.stale_sacks += u32::from(!news);
         }
     }
 

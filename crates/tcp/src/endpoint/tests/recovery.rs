@@ -193,6 +193,27 @@ fn dsack_is_counted_and_changes_no_mark() {
     assert_eq!(script.info().pipe, pipe + script.data().iter().map(|d| d.1).sum::<u32>());
 }
 
+#[test]
+fn acks_with_sack_blocks_are_counted_and_so_are_those_that_say_nothing_new() {
+    let mut script = ten_in_flight(DetectorConfig::Rack(Default::default()));
+    let counted = |script: &Script| {
+        let counters = script.info().counters;
+        (counters.sacks_received, counters.stale_sacks)
+    };
+    script.ack(at(1));
+    assert_eq!(counted(&script), (0, 0), "without a block");
+    script.sack(at(1), &[(at(2), at(3))]);
+    script.sack(at(1), &[(at(4), at(5)), (at(2), at(3))]);
+    assert_eq!(counted(&script), (2, 0), "each selectively acknowledges something");
+    script.sack(at(1), &[(at(4), at(5)), (at(2), at(3))]);
+    script.sack(at(1), &[(at(4), at(5)), (at(2), at(3))]);
+    assert_eq!(counted(&script), (4, 2), "the same again");
+    script.sack(at(3), &[(at(4), at(5))]);
+    assert_eq!(counted(&script), (5, 2), "a known block beside a cumulative advance");
+    script.sack(at(3), &[(at(2), at(3)), (at(4), at(5))]);
+    assert_eq!(counted(&script), (6, 2), "a duplicate");
+}
+
 #[test_case(BlockCheck::Rfc2883, 1; "as the RFC says")]
 #[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckRejected), 0; "dsack_check_rejected")] // variant: dsack_check_rejected
 #[test_case(BlockCheck::Variant(BlockCheckVariant::DsackCheckStrictRight), 0; "dsack_check_strict_right")] // variant: dsack_check_strict_right
