@@ -70,7 +70,7 @@ fn a_capture_at_the_receiver_tells_what_arrived(story: &Story) {
     let counters = &told.ends[0].counters;
     let arrived = counters.segments_retransmitted - counters.lost_retransmissions;
     assert_eq!(found.retransmissions, u64::from(arrived), "{found:#?}");
-    assert_eq!(found.dsacks, told.ends[1].counters.dsacks_sent.into());
+    assert_eq!(found.dsacks, u64::from(told.ends[1].counters.dsacks_sent));
     assert_eq!(found.reordering_before.packets > 0, story.forward.reorder != ReorderSpec::None);
 }
 
@@ -113,7 +113,7 @@ fn probes_and_timeouts_are_told_apart() {
     let told = tell(&tail("linux", 1, 3));
     let found = data(&told.captures[0]);
     let counters = &told.ends[0].counters;
-    assert_eq!(found.tail_probes, counters.probes.into(), "{found:#?}");
+    assert_eq!(found.tail_probes, u64::from(counters.probes), "{found:#?}");
     assert!(counters.probes > 0 && counters.timeouts > 0 && found.timeouts == u64::from(counters.timeouts));
     assert!(found.time.waiting_for_timers_ms > 100.0);
 }
