@@ -26,7 +26,7 @@ fn analysed(capture: &[u8]) -> BTreeMap<&'static str, u64> {
     std::fs::write(file.path(), capture).unwrap();
     let mut command = Command::new("tshark");
     command.arg("-r").arg(file.path()).args(["-T", "fields", "-E", "separator=;"]);
-    FLAGS.iter().for_each(|flag| drop(command.args(["-e", flag])));
+    command.args(FLAGS.iter().flat_map(|flag| ["-e", flag]));
     let output = command.output();
     let output = output.expect("this test needs `tshark` as an independent analyst: apt-get install -y tshark");
     assert!(output.status.success(), "tshark: {}", String::from_utf8_lossy(&output.stderr));
