@@ -9,6 +9,7 @@ pub mod dir;
 mod meta;
 pub mod names;
 pub mod packets;
+pub mod page;
 pub mod qlog;
 pub mod recorder;
 pub mod summary;

@@ -97,6 +97,32 @@ fn a_run_of_several_row_groups_comes_back_in_order() {
     assert!(records == trace.records);
 }
 
+/// A file of this version as it was first written, and its events as text. Whoever changes the vocabulary raises its version and
+/// writes both anew, with `UPDATE_GOLDEN=1`; the reader must not change what it makes of a version.
+#[test]
+fn the_golden_file_of_this_version_is_read_as_it_was_written() {
+    let golden = |suffix: &str| format!("{}/golden/v{VERSION}.{suffix}", env!("CARGO_MANIFEST_DIR"));
+    let (table, text) = (golden("parquet"), golden("txt"));
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        let directory = tempfile::tempdir().unwrap();
+        let trace = Trace { meta: meta(), records: several(3 * VOCABULARY.len()) };
+        dir::write(directory.path(), &trace).unwrap();
+        std::fs::copy(directory.path().join(dir::TABLE), &table).unwrap();
+        std::fs::write(&text, lines(&trace.records)).unwrap();
+    }
+    let trace = dir::read(table.as_ref()).unwrap();
+    assert_eq!(trace.meta, meta());
+    assert_eq!(lines(&trace.records), std::fs::read_to_string(&text).unwrap());
+    assert_eq!(trace.records, several(3 * VOCABULARY.len()), "the vocabulary has changed, and its version has not");
+}
+
+/// Canonical text.
+fn lines(records: &[Record]) -> String {
+    let mut text = String::new();
+    records.iter().for_each(|record| trace::write_line(&mut text, record.at, record.conn, &record.event));
+    text
+}
+
 #[test]
 fn a_file_of_another_version_says_so() {
     let directory = tempfile::tempdir().unwrap();

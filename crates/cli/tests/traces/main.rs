@@ -1,0 +1,139 @@
+//! `longhaul run` and `longhaul replay` from the outside, and tshark as an independent reader of what they write. This needs
+//! `tshark`; where it is missing the tests fail and name it.
+
+#[path = "../outside/program.rs"]
+mod outside;
+
+use outside::longhaul;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+use trace_io::Event;
+
+fn text_of(path: &Path) -> &str {
+    path.to_str().expect("temporary directories have plain names")
+}
+
+fn run_dsack(arm: &str, directory: &Path) -> String {
+    let ended = longhaul(&["run", "dsack", "--arm", arm, "--trace", text_of(directory)]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    ended.stdout
+}
+
+fn summary(directory: &Path) -> Value {
+    let text = std::fs::read_to_string(directory.join("summary.json")).unwrap();
+    serde_json::from_str(&text).unwrap()
+}
+
+/// Packets of the trace that a display filter of tshark takes.
+fn tshark(directory: &Path, filter: &str) -> u64 {
+    let mut command = Command::new("tshark");
+    command.arg("-r").arg(directory.join("trace.pcapng")).args(["-Y", filter]);
+    command.args([
+        "-o",
+        "tcp.check_checksum:TRUE",
+        "-o",
+        "ip.check_checksum:TRUE",
+        "-T",
+        "fields",
+        "-e",
+        "frame.number",
+    ]);
+    let output =
+        command.output().expect("this test needs `tshark` as an independent reader: apt-get install -y tshark");
+    assert!(output.status.success(), "tshark: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap().lines().count() as u64
+}
+
+fn segments(counts: &Value) -> u64 {
+    counts.as_object().unwrap().values().map(|count| count["segments"].as_u64().unwrap()).sum()
+}
+
+/// With D-SACKs recognised, and without.
+#[test]
+fn tshark_finds_nothing_wrong_and_counts_what_we_count() {
+    for (arm, recognises) in [("windows-11-21h2", false), ("windows-11-22h2", true)] {
+        let directory = tempfile::tempdir().unwrap();
+        run_dsack(arm, directory.path());
+        let observed = summary(directory.path())["observed"].clone();
+        let again = segments(&observed["retransmitted"]);
+        let dsacks = observed["dsacks"]["sent"].as_u64().unwrap();
+        let count = |filter| tshark(directory.path(), filter);
+        assert_eq!(count("_ws.malformed || _ws.expert.severity == \"Error\""), 0, "{arm}");
+        assert_eq!(count("tcp.checksum.status == Bad || ip.checksum.status == Bad"), 0, "{arm}");
+        assert!(
+            count("tcp.checksum.status == Good && ip.checksum.status == Good") > 1_000,
+            "{arm}: packets without data"
+        );
+        assert!(dsacks > 0 && again > 0, "{arm}");
+        assert_eq!(count("tcp.options.sack.dsack"), dsacks, "{arm}");
+        // What is sent again soon after something behind it was sent, tshark takes for a packet out of order.
+        assert_eq!(count("tcp.analysis.retransmission || tcp.analysis.out_of_order"), again, "{arm}");
+        assert_eq!(observed["dsacks"]["recognised"], if recognises { dsacks } else { 0 }, "{arm}");
+    }
+}
+
+#[test]
+fn a_trace_directory_holds_the_run_and_its_summary_adds_up() {
+    let directory = tempfile::tempdir().unwrap();
+    let told = run_dsack("windows-11-22h2", directory.path());
+    let last = told.lines().last().unwrap();
+    assert!(last.starts_with("limited by") && last.contains('%'), "{told}");
+    let (trace, summary) = (trace_io::dir::read(directory.path()).unwrap(), summary(directory.path()));
+    assert_eq!((trace.meta.experiment.as_str(), trace.meta.arm.as_str()), ("dsack", "windows-11-22h2"));
+    let sent = trace.records.iter().filter(|record| record.conn.0 == trace.meta.ends[0].conn);
+    let sent = sent.filter(|record| matches!(record.event, Event::SegmentSent { .. })).count() as u64;
+    assert_eq!(segments(&summary["observed"]["sent"]), sent);
+    let again = summary["observed"]["retransmitted"].as_object().unwrap().values();
+    let octets: u64 = again.map(|count| count["octets"].as_u64().unwrap()).sum();
+    assert_eq!(summary["measured"]["bytes_retransmitted"], octets);
+    let shares = summary["observed"]["limited"]["shares"].as_array().unwrap();
+    let percent: f64 = shares.iter().map(|share| share["percent"].as_f64().unwrap()).sum();
+    assert!((percent - 100.0).abs() < 1e-6, "{percent}");
+    let qlog = std::fs::read(directory.path().join("trace.qlog")).unwrap();
+    let texts = qlog.split(|octet| *octet == 0x1e).skip(1);
+    let texts: Vec<Value> = texts.map(|text| serde_json::from_slice(text).unwrap()).collect();
+    assert_eq!(texts.len(), trace.records.len() + 1);
+}
+
+#[test]
+fn a_line_of_a_comparison_is_made_again_with_a_trace() {
+    let directory = tempfile::tempdir().unwrap();
+    let (out, trace) = (directory.path().join("out"), directory.path().join("trace"));
+    let small = ["--set", "flow.bytes=300kB", "--iterations", "2", "--jobs", "1", "--out", text_of(&out)];
+    let ended = longhaul(&[&["ab", "dsack", "--arms", "windows-11-22h2,longhaul"], &small[..]].concat());
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let lines = std::fs::read_to_string(out.join("runs.jsonl")).unwrap();
+    assert_eq!(lines.lines().count(), 4);
+    for (index, line) in lines.lines().enumerate() {
+        let row = (index + 1).to_string();
+        let ended = longhaul(&["replay", text_of(&out), &row, "--trace", text_of(&trace)]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let (then, now): (Value, _) = (serde_json::from_str(line).unwrap(), summary(&trace));
+        for (name, value) in now["measured"].as_object().unwrap() {
+            assert_eq!(then[name], *value, "line {row}: {name}");
+        }
+        assert_eq!((&then["seed"], &then["arm"]), (&now["run"]["seed"], &now["run"]["arm"]));
+    }
+    let ended = longhaul(&["replay", text_of(&out), "5"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("line 5: there is no such line; lines are 1 to 4"), "{}", ended.stderr);
+}
+
+#[test]
+fn what_cannot_be_run_is_refused_with_what_would_be_right() {
+    for (arguments, message) in [
+        (&["run", "dsack", "--cell", "2"][..], "--cell 2: cells are 1 to 1"),
+        (&["run", "dsack", "--arm", "longhual"], "did you mean `longhaul`?"),
+        (&["run", "dsack", "--arm", "kernel:cubic"], "only profiles can be simulated"),
+        (
+            &["run", "dsack", "--set", "flow.bytes=1kB", "--trace", "/dev/null/x"],
+            "--trace: cannot write `/dev/null/x`: ",
+        ),
+        (&["replay", "/dev/null/x", "1"], "name the directory that was given to `ab --out`"),
+    ] {
+        let ended = longhaul(arguments);
+        assert_eq!(ended.code, Some(2), "{arguments:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains(message), "{arguments:?}: {}", ended.stderr);
+    }
+}
