@@ -51,7 +51,7 @@ export class Chart {
 
   private options(): uPlot.Options {
     const { painter } = this;
-    const font = "12px ui-sans-serif, system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
+    const font = "12px Inter, ui-sans-serif, system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif";
     const common = { stroke: ink("--quiet"), font, grid: { stroke: ink("--grid"), width: 1 }, ticks: { show: false } };
     return {
       width: this.width(),

@@ -6,7 +6,7 @@ import { spread } from "./columns";
 import { el, swatch } from "./dom";
 import * as format from "./format";
 import type { Ink, Lane, Series } from "./lanes";
-import { runHue, tone } from "./palette";
+import { markHue, runHue, tone } from "./palette";
 import type { Run, Table, Unit } from "./payload";
 import type { State } from "./state";
 
@@ -65,7 +65,8 @@ export class LaneView implements Painter {
 
   colour(series: Series, index: number): string {
     const { scheme, theme, overlaid } = this.state;
-    return overlaid && !series.ownColour ? runHue(index, theme) : tone(series.tone, scheme, theme);
+    if (!overlaid || series.overlaid === "own") return tone(series.tone, scheme, theme);
+    return series.overlaid === "mark" ? markHue(index, theme) : runHue(index, theme);
   }
 
   range(): [number, number] {
@@ -149,7 +150,7 @@ export class LaneView implements Painter {
   }
 
   private drawLetters(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number, table: Table, glyph: string, hi: Float64Array, from: number, to: number): number {
-    ctx.font = `600 ${11 * ratio}px ui-sans-serif, system-ui, 'DejaVu Sans', sans-serif`;
+    ctx.font = `600 ${11 * ratio}px Inter, ui-sans-serif, system-ui, 'DejaVu Sans', sans-serif`;
     ctx.textAlign = "center";
     let shapes = 0;
     let free = -Infinity;
@@ -210,13 +211,13 @@ export class LaneView implements Painter {
     const value = el("span", { class: "value" });
     this.values.set(series, value);
     const toggle = () => state.change(() => (hidden ? state.hidden.delete(series.table) : state.hidden.add(series.table)));
-    const swatches = (series.ownColour ? holders.slice(0, 1) : holders).map((index) => swatch(this.colour(series, index), shape));
+    const swatches = (series.overlaid === "own" ? holders.slice(0, 1) : holders).map((index) => swatch(this.colour(series, index), shape));
     const rows = holders.map((index) => format.count(tableOf(state.runs[index], series)!.rows)).join(" · ");
     const counted = series.ink.as === "bars" ? el("span", { class: "count" }, rows) : null;
     return el(
       "button",
       { class: "item", type: "button", "aria-pressed": String(!hidden), "data-series": series.table, title: series.step, click: toggle },
-      el("span", { class: "swatches" }, ...swatches),
+      el("span", { class: shape === "bar" || shape === "dot" ? "swatches abreast" : "swatches" }, ...swatches),
       el("span", { class: "name" }, series.label),
       counted,
       value,

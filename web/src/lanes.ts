@@ -23,8 +23,8 @@ export interface Series {
   step: string;
   /** May leave the lane at the top rather than press everything else flat. */
   soft?: boolean;
-  /** Keeps its colour when runs are overlaid. */
-  ownColour?: boolean;
+  /** When runs are overlaid: its own colour still, or the stronger one of the run's two hues. */
+  overlaid?: "own" | "mark";
 }
 
 export interface Lane {
@@ -44,7 +44,7 @@ const sent = (kind: string, label: string, tone: Tone, glyph: string, event: str
   ink: { as: "bars", lo: "seq", hi: "end", wide: true, glyph },
   event,
   step,
-  ownColour: true,
+  overlaid: "mark",
 });
 
 export const LANES: Lane[] = [
@@ -73,7 +73,7 @@ export const LANES: Lane[] = [
         event: "TcpDataTransferSend", step: "RFC 9293 §3.8: sent for the first time",
       },
       {
-        table: "drops", label: "Lost by the network", tone: "drop", ink: { as: "bars", lo: "lo", hi: "hi", wide: true, glyph: "×" }, ownColour: true,
+        table: "drops", label: "Lost by the network", tone: "drop", ink: { as: "bars", lo: "lo", hi: "hi", wide: true, glyph: "×" }, overlaid: "own",
         event: "Dropped packet", step: "Known to the emulator alone: this packet never arrived",
       },
       sent("fast", "Fast retransmit", "fast", "R", "TcpLossRecoverySend Fast Retransmit",

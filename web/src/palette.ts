@@ -56,6 +56,16 @@ const RUNS: readonly Pair[] = [
   ["#4d7c0f", "#a3e635"],
 ];
 
+/** The same, for what has to stand out from a run's own line: retransmissions. */
+const MARKS: readonly Pair[] = [
+  ["#0c1f6b", "#c7dcff"],
+  ["#7a1d04", "#ffd9bf"],
+  ["#053f3a", "#c5fff4"],
+  ["#45067a", "#eddcff"],
+  ["#5c0620", "#ffd5dd"],
+  ["#243a04", "#e4ffb3"],
+];
+
 const LIMITS: Record<string, Pair> = {
   "congestion window": ["#3b82f6", "#3b82f6"],
   "receive window": ["#eab308", "#eab308"],
@@ -70,4 +80,5 @@ const pick = (pair: Pair, theme: Theme) => pair[theme === "light" ? 0 : 1];
 export const tone = (name: Tone, scheme: Scheme, theme: Theme) =>
   pick((scheme === "wireshark" ? WIRESHARK[name] : undefined) ?? TCPTRACE[name], theme);
 export const runHue = (index: number, theme: Theme) => pick(RUNS[index % RUNS.length], theme);
+export const markHue = (index: number, theme: Theme) => pick(MARKS[index % MARKS.length], theme);
 export const limitHue = (cause: string, theme: Theme) => pick(LIMITS[cause] ?? ["#a8a29e", "#78716c"], theme);

@@ -1,136 +1,125 @@
-//! What the card at the top of the page says of a run: how fast it was, what it sent again, what limited it.
+//! What the card at the top of the page says of a run: how fast it was, what it sent again, what limited it. Counts and
+//! shares are those of [`trace_io::summary`], which `longhaul run` prints.
 
 use crate::model::{Run, Table};
 use std::collections::BTreeMap;
 use trace_io::Meta;
+use trace_io::summary::{Count, Limited, Summary};
 
-/// Counted while the events go by.
+/// What the summary does not tell.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
-    sent: u64,
-    sent_again: u64,
-    probes: u64,
-    acked: u64,
+    /// Sequence numbers acknowledged.
+    pub acked: u64,
     /// When something new was acknowledged last, microseconds.
     pub last_ack: u64,
     /// When data reached the other end last, microseconds; zero if it is not observed.
     pub last_data: u64,
-    pub recoveries: u64,
-    pub timeouts: u64,
-    /// Duplicate reports that left the other end.
-    pub dsacks_sent: u64,
 }
 
 impl Facts {
-    /// A segment left.
-    pub fn sent(&mut self, kind: &str, octets: u32, copies: u8) {
-        self.sent += u64::from(octets);
-        if copies > 0 {
-            self.sent_again += u64::from(octets);
-        }
-        self.probes += u64::from(kind == "probe");
-    }
-
-    /// The cumulative acknowledgement reached `ack`.
-    pub fn acknowledged(&mut self, ack: u64, now: u64) {
-        (self.acked, self.last_ack) = (ack, now);
-    }
-
     /// Fills in everything that is no table.
-    pub fn describe(&self, meta: &Meta, run: &mut Run) {
+    pub fn describe(&self, meta: &Meta, summary: &Summary, run: &mut Run) {
         run.name = if meta.arm.is_empty() { "trace".to_owned() } else { meta.arm.clone() };
         run.about = about(meta);
-        run.shares = shares(&run.tables["limits"]);
+        run.shares = shares(&summary.limited);
         run.verdict = verdict(&run.shares);
-        run.facts = self.list(&run.tables);
-        run.why_empty = self.why_empty(meta, &run.tables);
+        run.facts = self.list(summary, &run.tables["row/reo_wnd"]);
+        run.why_empty = why_empty(meta, summary, &run.tables);
     }
 
-    fn list(&self, tables: &BTreeMap<&'static str, Table>) -> Vec<(String, String)> {
+    fn list(&self, summary: &Summary, reo_wnd: &Table) -> Vec<(String, String)> {
         let took = if self.last_data > 0 { self.last_data } else { self.last_ack };
         let payload = self.acked.saturating_sub(1); // The SYN has a number, too.
-        let mut list = vec![
+        let octets = |counts: &BTreeMap<String, Count>| counts.values().map(|count| count.octets).sum::<u64>();
+        let again = octets(&summary.retransmitted) as f64 * 100.0 / (octets(&summary.sent) as f64).max(1.0);
+        let lost: u64 = summary.network.dropped.values().sum();
+        let greatest = |name| reo_wnd.column(name).and_then(|column| column.values.iter().copied().max());
+        let widest = greatest("reo_wnd").zip(greatest("multiplier"));
+        let widest =
+            widest.map(|(us, times)| ("reordering window", format!("up to {} ms, ×{times}", digits(us as f64 / 1e3))));
+        let list = [
             ("goodput", format!("{} Mbit/s", digits(payload as f64 * 8.0 / took.max(1) as f64))),
             ("moved", size(payload)),
             ("took", format!("{} s", digits(took as f64 / 1e6))),
-            ("retransmitted", format!("{} %", digits(self.sent_again as f64 * 100.0 / self.sent.max(1) as f64))),
-            ("recoveries", self.recoveries.to_string()),
-            ("timeouts", self.timeouts.to_string()),
-            ("probes", self.probes.to_string()),
-            ("lost by the network", tables["drops"].rows().to_string()),
+            ("retransmitted", format!("{} %", digits(again))),
+            ("recoveries", summary.recoveries.to_string()),
+            ("timeouts", summary.timeouts.to_string()),
+            ("lost by the network", lost.to_string()),
+            ("D-SACKs", format!("{} sent, {} recognised", summary.dsacks.sent, summary.dsacks.recognised)),
         ];
-        let recognised = tables["row/dsack"].rows();
-        list.push(if self.dsacks_sent > 0 {
-            ("D-SACKs", format!("{} sent, {recognised} recognised", self.dsacks_sent))
-        } else {
-            ("D-SACKs", recognised.to_string())
-        });
-        list.into_iter().map(|(label, value)| (label.to_owned(), value)).collect()
-    }
-
-    fn why_empty(&self, meta: &Meta, tables: &BTreeMap<&'static str, Table>) -> BTreeMap<&'static str, String> {
-        let mut why = BTreeMap::new();
-        let mut tell = |lane, table: &str, text: String| {
-            if tables[table].rows() == 0 {
-                why.insert(lane, text);
-            }
-        };
-        tell("queue", "queue", "Only an emulator knows what waits at the bottleneck, and none told.".to_owned());
-        tell("rtt", "rtt", "No round-trip time was measured.".to_owned());
-        tell("rate", "rate", "The sender took no samples of its delivery rate.".to_owned());
-        tell("limits", "limits", "The trace does not tell what kept the sender from sending more.".to_owned());
-        if meta.network.is_none() {
-            let text = "Only an emulator knows the order in which packets left, and there was none.";
-            tell("row/reordered", "row/reordered", text.to_owned());
-        }
-        if self.dsacks_sent > 0 {
-            let text = format!("The receiver reported {} duplicates; this sender takes no notice.", self.dsacks_sent);
-            tell("row/dsack", "row/dsack", text);
-        }
-        why
+        list.into_iter().chain(widest).map(|(label, value)| (label.to_owned(), value)).collect()
     }
 }
 
-/// What was moved over which path.
+fn why_empty(meta: &Meta, summary: &Summary, tables: &BTreeMap<&'static str, Table>) -> BTreeMap<&'static str, String> {
+    let mut why = BTreeMap::new();
+    let mut tell = |lane, table: &str, text: String| {
+        if tables[table].rows() == 0 {
+            why.insert(lane, text);
+        }
+    };
+    tell("queue", "queue", "Only an emulator knows what waits at the bottleneck, and none told.".to_owned());
+    tell("rtt", "rtt", "No round-trip time was measured.".to_owned());
+    tell("rate", "rate", "The sender took no samples of its delivery rate.".to_owned());
+    tell("limits", "limits", "The trace does not tell what kept the sender from sending more.".to_owned());
+    if meta.network.is_none() {
+        let text = "Only an emulator knows the order in which packets left, and there was none.";
+        tell("row/reordered", "row/reordered", text.to_owned());
+    }
+    if summary.dsacks.sent > 0 {
+        let sent = summary.dsacks.sent;
+        tell(
+            "row/dsack",
+            "row/dsack",
+            format!("The receiver reported {sent} duplicates; this sender takes no notice."),
+        );
+    }
+    why
+}
+
+/// What was moved over which path, without what the path does not do.
 fn about(meta: &Meta) -> String {
-    let cell = meta.cell.iter().map(|(key, value)| format!("{key} {value}")).collect::<Vec<_>>().join(", ");
+    let nothing = |value: &str| matches!(value, "" | "0" | "0ns" | "0%");
+    let setting = |(key, value): &(String, String)| {
+        let key = key.trim_start_matches("path.").trim_start_matches("flow.").replace('.', " ");
+        (!nothing(value)).then(|| format!("{key} {value}"))
+    };
     let profile = meta.profile.as_ref().filter(|profile| **profile != meta.arm);
     let profile = profile.map(|profile| format!("profile {profile}"));
-    let seed = (meta.iteration > 0).then(|| format!("iteration {}, seed {}", meta.iteration, meta.seed));
-    let parts = [(!cell.is_empty()).then_some(cell), profile, seed];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
+    let seed = (meta.iteration > 0).then(|| format!("iteration {}", meta.iteration));
+    meta.cell.iter().filter_map(setting).chain(profile).chain(seed).collect::<Vec<_>>().join(" · ")
 }
 
-/// Causes by their share of the time that any of them took, largest first.
-fn shares(limits: &Table) -> Vec<(String, f64)> {
-    let [t, until, cause] = limits.columns() else { return Vec::new() };
-    let mut spent = vec![0_u64; cause.words.len()];
-    for ((from, until), &cause) in t.values.iter().zip(&until.values).zip(&cause.values) {
-        spent[cause as usize] += until.saturating_sub(*from);
-    }
-    let all = spent.iter().sum::<u64>().max(1) as f64;
-    let mut shares: Vec<_> = cause.words.iter().cloned().zip(spent).map(|(word, us)| (word, us as f64 / all)).collect();
-    shares.sort_by(|a, b| b.1.total_cmp(&a.1));
-    shares
+/// What the band calls a cause; nothing for the time before there was anything to limit.
+pub(crate) fn limit_name(by: &str) -> Option<&'static str> {
+    Some(match by {
+        "cwnd" => "congestion window",
+        "rwnd" => "receive window",
+        "recovery" => "recovery",
+        "application" => "application",
+        "buffer" => "send buffer",
+        "pacing" => "pacing",
+        _ => return None,
+    })
+}
+
+/// Causes with their share of the time, largest first.
+fn shares(limited: &Limited) -> Vec<(String, f64)> {
+    let named =
+        limited.shares.iter().filter_map(|share| Some((limit_name(&share.by)?.to_owned(), share.percent / 100.0)));
+    named.collect()
 }
 
 fn verdict(shares: &[(String, f64)]) -> String {
     let told: Vec<String> = shares
         .iter()
         .filter(|(_, share)| *share >= 0.01)
-        .map(|(cause, share)| format!("{cause} {} %", digits(share * 100.0)))
+        .map(|(cause, share)| format!("{cause} for {} %", digits(share * 100.0)))
         .collect();
     let Some((first, rest)) = told.split_first() else { return String::new() };
-    let mut text = format!("Limited most of the time by {first}");
-    if shares[0].1 < 0.5 {
-        text = format!("Limited by {first}");
-    }
-    for cause in rest {
-        text.push_str(", ");
-        text.push_str(cause);
-    }
-    text.push('.');
-    text
+    let rest: String = rest.iter().map(|cause| format!(", {cause}")).collect();
+    format!("Limited by {first} of the time{rest}.")
 }
 
 /// Three digits that count.
@@ -155,18 +144,25 @@ fn size(octets: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Unit;
+    use trace_io::summary::Share;
 
     #[test]
-    fn shares_are_of_the_time_that_is_accounted_for() {
-        let mut limits = Table::new(&[("until", Unit::Time), ("cause", Unit::Text)]);
-        for (from, until, cause) in [(0, 10, "application"), (20, 50, "congestion window"), (50, 60, "application")] {
-            limits.push(from, [until.into(), cause.into()]);
-        }
-        let shares = shares(&limits);
-        assert_eq!(shares, [("congestion window".to_owned(), 0.6), ("application".to_owned(), 0.4)]);
-        assert_eq!(verdict(&shares), "Limited most of the time by congestion window 60.0 %, application 40.0 %.");
+    fn causes_have_names_and_the_largest_share_leads_the_verdict() {
+        let share = |by: &str, percent: f64| Share { by: by.to_owned(), ns: 1, percent };
+        let limited =
+            Limited { total_ns: 3, shares: vec![share("cwnd", 60.0), share("nothing", 30.0), share("rwnd", 10.0)] };
+        let shares = shares(&limited);
+        assert_eq!(shares, [("congestion window".to_owned(), 0.6), ("receive window".to_owned(), 0.1)]);
+        assert_eq!(verdict(&shares), "Limited by congestion window for 60.0 % of the time, receive window for 10.0 %.");
         assert_eq!(verdict(&[]), "");
+    }
+
+    #[test]
+    fn what_a_path_does_not_do_is_not_told() {
+        let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let cell = vec![pair("path.rtt", "20ms"), pair("path.jitter", "0ns"), pair("path.reorder.mode", "late")];
+        let meta = Meta { cell, arm: "a".into(), profile: Some("linux".into()), iteration: 2, ..Meta::default() };
+        assert_eq!(about(&meta), "rtt 20ms · reorder mode late · profile linux · iteration 2");
     }
 
     #[test]

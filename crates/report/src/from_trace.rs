@@ -3,11 +3,13 @@
 //! Looked at is one end's sending, that of the first end which the trace names; of the other end only what it alone knows.
 //! Times are counted from the first record, sequence numbers from the sender's first one and without wrapping.
 
-use crate::facts::Facts;
+use crate::facts::{Facts, limit_name};
 use crate::model::Unit::{self, Bytes, Count, Micros, Rate, Seq, Text, Time};
 use crate::model::{Run, Table};
 use base::{Instant, SeqNum, SeqRange};
 use std::collections::BTreeMap;
+use trace::Observer;
+use trace_io::summary::Summarizer;
 use trace_io::{ConnId, Event, Record, Trace};
 
 /// Everything the viewer knows, by name, with its columns beside `t`.
@@ -85,31 +87,38 @@ struct Collector {
     /// What limits the sender, and since when.
     limit: Option<(&'static str, u64)>,
     facts: Facts,
+    summarizer: Summarizer,
 }
 
 impl Collector {
     fn new(trace: &Trace) -> Self {
         let conn = |index: usize| trace.meta.ends.get(index).map(|end| ConnId(end.conn));
         let first = trace.records.first();
+        let sender = conn(0).or(first.map(|record| record.conn)).unwrap_or(ConnId(0));
+        let receiver = conn(1);
         Self {
-            sender: conn(0).or(first.map(|record| record.conn)).unwrap_or(ConnId(0)),
-            receiver: conn(1),
+            sender,
+            receiver,
             began: first.map_or(Instant::ZERO, |record| record.at),
             now: 0,
             stream: Stream::default(),
             tables: TABLES.iter().map(|&(name, columns)| (name, Table::new(columns))).collect(),
             limit: None,
             facts: Facts::default(),
+            summarizer: Summarizer::new(sender, receiver.unwrap_or(sender)),
         }
     }
 
     fn record(&mut self, record: &Record) {
         // A file may say anything; what is shown never goes back in time.
         self.now = self.now.max(record.at.since(self.began).as_micros());
+        self.summarizer.record(record.at, record.conn, record.event);
         if record.conn == self.sender {
             self.of_sender(&record.event, record.at);
-        } else if Some(record.conn) == self.receiver {
-            self.of_receiver(&record.event);
+        } else if Some(record.conn) == self.receiver
+            && let Event::SegmentReceived { len: 1.., .. } = record.event
+        {
+            self.facts.last_data = self.now;
         }
     }
 
@@ -163,7 +172,6 @@ impl Collector {
             _ if copies > 0 => ("timeout", Some("row/timeout")),
             _ => ("new", None),
         };
-        self.facts.sent(kind, len, copies);
         let copies = u64::from(copies);
         self.table("sent").push(now, [at.into(), end.into(), kind.into(), cause.into(), copies.into()]);
         if let Some(row) = row {
@@ -174,7 +182,7 @@ impl Collector {
     fn acknowledged(&mut self, ack: SeqNum, window: u32) {
         let ack = self.stream.place(ack);
         if self.table("acks").column("ack").and_then(|acks| acks.values.last()).is_none_or(|&last| ack > last) {
-            self.facts.acknowledged(ack, self.now);
+            (self.facts.acked, self.facts.last_ack) = (ack, self.now);
             self.step("acks", ack);
         }
         self.step("window", ack + u64::from(window));
@@ -218,14 +226,10 @@ impl Collector {
                 let hi = lo + u64::from(len);
                 self.table("drops").push(now, [lo.into(), hi.into(), hop.into(), cause.into()]);
             }
-            Event::EpisodeChanged { to: "recovery", cause, point, .. } => {
-                self.facts.recoveries += 1;
-                if cause != "dup_thresh" {
-                    let point = point.map_or(0, |point| self.stream.place(point));
-                    self.table("row/early").push(now, [cause.into(), point.into()]);
-                }
+            Event::EpisodeChanged { to: "recovery", cause, point, .. } if cause != "dup_thresh" => {
+                let point = point.map_or(0, |point| self.stream.place(point));
+                self.table("row/early").push(now, [cause.into(), point.into()]);
             }
-            Event::EpisodeChanged { to: "loss", .. } => self.facts.timeouts += 1,
             Event::TimerFired { kind: "retransmit" } => self.table("row/expire").push(now, ["retransmit".into()]),
             Event::SegmentLost { range, sent_at, retransmits, by } => {
                 let [lo, hi] = self.stream.range(range);
@@ -250,36 +254,15 @@ impl Collector {
         }
     }
 
-    fn of_receiver(&mut self, event: &Event) {
-        match *event {
-            Event::SegmentSent { dsack: Some(_), .. } => self.facts.dsacks_sent += 1,
-            Event::SegmentReceived { len: 1.., .. } => self.facts.last_data = self.now,
-            _ => {}
-        }
-    }
-
     fn finish(mut self, trace: &Trace) -> Run {
         if let Some((cause, since)) = self.limit.take() {
             self.spent(cause, since, self.facts.last_ack);
         }
-        let Self { now, tables, facts, .. } = self;
+        let Self { now, tables, facts, summarizer, .. } = self;
         let mut run = Run { end: now.max(1), tables, ..Run::default() };
-        facts.describe(&trace.meta, &mut run);
+        facts.describe(&trace.meta, &summarizer.finish(), &mut run);
         run
     }
-}
-
-/// What the band calls a cause; nothing for the time before there was anything to limit.
-fn limit_name(by: &str) -> Option<&'static str> {
-    Some(match by {
-        "cwnd" => "congestion window",
-        "rwnd" => "receive window",
-        "recovery" => "recovery",
-        "application" => "application",
-        "buffer" => "send buffer",
-        "pacing" => "pacing",
-        _ => return None,
-    })
 }
 
 const fn yes_no(flag: bool) -> &'static str {

@@ -21,8 +21,8 @@ pub fn test(options: TestOptions) -> Outcome {
         Step::new("generated pages", || quirks::docs(DocsMode::Check)),
         Step::new("dependencies", || deny::check(policy)),
         Step::new("compliance", || compliance::run(DocsMode::Check, policy)),
-        Step::new("web", || web::build_or_check(DocsMode::Check)),
         Step::new("determinism", || determinism::prove(locked)),
+        Step::new("web", || web::build_or_check(DocsMode::Check)),
         Step::new("tests", || snapshots::test_with_references(locked)),
     ];
     run_all(steps, if options.keep_going { AfterFailure::KeepGoing } else { AfterFailure::Stop })

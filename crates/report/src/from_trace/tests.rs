@@ -103,7 +103,8 @@ fn what_limits_the_sender_lasts_until_something_else_does_or_all_is_acknowledged
     ]));
     assert_eq!(column(&run, "limits", "t"), [10, 40]);
     assert_eq!(column(&run, "limits", "until"), [40, 50]);
-    assert_eq!(run.shares, [("congestion window".to_owned(), 0.75), ("application".to_owned(), 0.25)]);
+    let causes = run.tables["limits"].column("cause").unwrap();
+    assert_eq!(causes.words, ["congestion window", "application"]);
 }
 
 #[test]
