@@ -119,6 +119,10 @@ pub const LEAVES: &[Leaf] = &[
             _ => None,
         },
         "off" => DsackAdaptation::Off, "on" => DsackAdaptation::On),
+    quantity!("recovery.detector.lateness_max_srtts", Count, |c| match &mut c.recovery.detector {
+        DetectorConfig::Rack(rack) => Some(Place::U8(&mut rack.lateness_max_srtts)),
+        _ => None,
+    }),
     choice!("recovery.detector.rtt_of",
         |c| match &mut c.recovery.detector {
             DetectorConfig::Rack(rack) => Some(&mut rack.rtt_of),

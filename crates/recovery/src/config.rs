@@ -82,6 +82,9 @@ pub struct RackConfig {
     pub early_answer: EarlyAnswer,
     /// Of several segments that an ACK delivers, the one whose age becomes the detector's RTT.
     pub rtt_of: RttOf,
+    /// How far the reordering window follows the lateness of what was given up for nothing, in smoothed RTTs: 0 for not at
+    /// all.
+    pub lateness_max_srtts: u8,
 }
 
 /// Which delivered segment's age is the detector's RTT (RFC 8985 §6.2, step 2).
@@ -193,6 +196,7 @@ impl Default for RackConfig {
             dup_thresh: DUP_THRESH,
             early_answer: EarlyAnswer::MinRtt,
             rtt_of: RttOf::Newest,
+            lateness_max_srtts: 0,
         }
     }
 }

@@ -13,6 +13,7 @@ use super::tally::RareTally;
 use super::urgent::Urgent;
 use crate::event::IcmpError;
 use crate::recv::Memory;
+use base::Bytes;
 
 /// What rare events leave behind; every field's default means that the event has not happened.
 #[derive(Clone, Debug, Default)]
@@ -39,6 +40,8 @@ pub(super) struct Extras {
     pub icmp_news: Option<IcmpError>,
     /// `held.rs`: the frames that wait to be read, where their memory counts.
     pub memory: Option<Box<Memory>>,
+    /// `episode.rs`: window, threshold and the peer's window as an observer was told last.
+    pub last_snapshot: (Bytes, Bytes, Bytes),
     /// `path_mtu`: what is known of the path beyond its first link.
     pub path: PathMtu,
 }

@@ -162,7 +162,6 @@ impl Endpoint {
             frames: Frames::Segments,
             pending: PendingEvents::default(),
             closed: None,
-            last_snapshot: (0, 0, 0),
             tally: Tally::new(cx.now),
             extras: None,
             cfg: cfg.clone(),

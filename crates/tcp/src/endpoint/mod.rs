@@ -284,7 +284,6 @@ pub struct Endpoint {
     frames: Frames,
     pending: PendingEvents,
     closed: Option<CloseReason>,
-    last_snapshot: (Bytes, Bytes, Bytes),
     tally: Tally,
     /// What most connections never need.
     extras: Option<Box<Extras>>,

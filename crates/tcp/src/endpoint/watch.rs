@@ -221,8 +221,9 @@ impl Endpoint {
         }
         let snapshot = self.cc.snapshot();
         let numbers = (snapshot.cwnd, snapshot.ssthresh, self.snd.wnd);
-        if numbers != self.last_snapshot {
-            self.last_snapshot = numbers;
+        let last = &mut self.extras_mut().last_snapshot;
+        if numbers != *last {
+            *last = numbers;
             let (pipe, snd_wnd) = (self.rec.board.pipe(), self.snd.wnd);
             let pacing = match self.cc.pacing() {
                 Some(Pacing::Rate { rate, .. }) => Some(rate.bits_per_sec()),

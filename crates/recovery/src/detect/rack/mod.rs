@@ -6,6 +6,7 @@
 //! segment that is not overdue, which makes a firing O(newly lost) and marks nothing later. Nothing is asked of peers
 //! without SACK (§4): those get [`DupThresh`](super::DupThresh).
 
+mod lateness;
 mod reo_wnd;
 pub mod rules;
 #[cfg(test)]
@@ -13,7 +14,7 @@ mod tests;
 
 use super::{DetectCx, LossDetector, ReorderingWindow, Verdict};
 use crate::config::{EarlyAnswer, RackConfig, RttOf};
-use crate::scoreboard::{Scoreboard, SentSegment};
+use crate::scoreboard::{Mark, Scoreboard, SentSegment};
 use base::{Duration, SeqNum, SeqRange};
 use reo_wnd::{News, ReoWnd};
 use rules::Newest;
@@ -66,13 +67,32 @@ impl Rack {
         }
     }
 
+    /// What had been given up and is answered nevertheless, before a copy could be.
+    fn see_late_arrivals(&mut self, batch: &[SentSegment], cx: &DetectCx) {
+        if !self.reo_wnd.awaits_late_arrivals() {
+            return;
+        }
+        let rtt = self.rtt_of_others(cx);
+        for (index, segment) in batch.iter().enumerate() {
+            let unsent = segment.retransmits == 0 && segment.mark == Mark::Lost;
+            if unsent || rules::is_ambiguous(segment, rules::echo_of(index, segment, cx), self.early_answer, cx) {
+                self.reo_wnd.on_arrival(segment.range(), rtt, cx);
+            }
+        }
+    }
+
+    /// The round trip of segments that are not late.
+    fn rtt_of_others(&self, cx: &DetectCx) -> Duration {
+        cx.srtt.map_or(self.newest.rtt, |srtt| srtt.min(self.newest.rtt))
+    }
+
     //= specs/rfc8985.md#loss-detection
     //# A segment is lost when one sent after it was delivered and its age is at least the RTT plus the window.
     //= specs/rfc8985.md#loss-detection
     //# While a segment waits for the window to pass, a timer is armed that marks it lost without another ACK.
     /// Marks, oldest first, what `doubtful` admits and is overdue.
     fn mark_overdue(
-        &self,
+        &mut self,
         board: &mut Scoreboard,
         cx: &DetectCx,
         reo_wnd: Duration,
@@ -88,6 +108,7 @@ impl Rack {
                 verdict.recheck_at = Some(deadline);
                 break;
             }
+            self.reo_wnd.on_given_up(&segment);
             verdict.newly_lost += board.mark_lost(segment.id);
         }
         verdict
@@ -100,14 +121,16 @@ impl LossDetector for Rack {
     }
 
     fn on_delivered(&mut self, batch: &[SentSegment], cx: &DetectCx) {
+        self.see_late_arrivals(batch, cx);
         if let Some(end) = self.newest.advance(batch, self.early_answer, self.rtt_of, cx) {
             self.rtt_end = end;
         }
         self.see_reordering(batch);
     }
 
-    fn on_dsack(&mut self, _range: SeqRange, _cx: &DetectCx) {
+    fn on_dsack(&mut self, range: SeqRange, cx: &DetectCx) {
         self.news.dsack = true;
+        self.reo_wnd.on_arrival(range, self.rtt_of_others(cx), cx);
     }
 
     fn on_recovery_exit(&mut self) {
@@ -149,6 +172,6 @@ impl LossDetector for Rack {
         Box::new(self.clone())
     }
     fn state_size(&self) -> usize {
-        size_of::<Self>()
+        size_of::<Self>() + self.reo_wnd.heap_size()
     }
 }

@@ -3,10 +3,12 @@
 //! Deviations: the multiplier saturates at 255, far beyond where the smoothed RTT caps the window; the count of
 //! recoveries begins at zero and stays there (the RFC gives no initial value).
 
+use super::lateness::Lateness;
 use crate::config::{DsackAdaptation, RackConfig};
 use crate::detect::{DetectCx, ReorderingWindow};
 use crate::episode::Episode;
-use base::{Duration, SeqNum};
+use crate::scoreboard::SentSegment;
+use base::{Duration, SeqNum, SeqRange};
 
 /// Recoveries without a duplicate report after which the window returns to its first size.
 const PERSIST: u8 = 16;
@@ -23,10 +25,12 @@ pub(super) struct News {
 #[derive(Clone, Debug)]
 pub(super) struct ReoWnd {
     adaptation: DsackAdaptation,
-    dup_thresh: u32,
+    dup_thresh: u16,
     reo_wnd: Duration,
     mult: u8,
     persist: u8,
+    lateness_max_srtts: u8,
+    lateness: Option<Box<Lateness>>,
     /// `SND.NXT` when the multiplier last grew: one growth a round.
     dsack_round: Option<SeqNum>,
     reordering_seen: bool,
@@ -36,10 +40,12 @@ impl ReoWnd {
     pub fn new(config: &RackConfig) -> Self {
         Self {
             adaptation: config.dsack,
-            dup_thresh: config.dup_thresh,
+            dup_thresh: u16::try_from(config.dup_thresh).unwrap_or(u16::MAX),
             reo_wnd: Duration::ZERO,
             mult: 1,
             persist: 0,
+            lateness_max_srtts: config.lateness_max_srtts,
+            lateness: None,
             dsack_round: None,
             reordering_seen: false,
         }
@@ -47,6 +53,41 @@ impl ReoWnd {
 
     pub fn on_reordering(&mut self) {
         self.reordering_seen = true;
+    }
+
+    /// A segment is given up.
+    #[inline]
+    pub fn on_given_up(&mut self, segment: &SentSegment) {
+        if self.lateness_max_srtts > 0 && segment.retransmits == 0 {
+            let lateness = self.lateness.get_or_insert_with(|| Box::new(Lateness::new()));
+            lateness.on_given_up(segment.range(), segment.xmit.at);
+        }
+    }
+
+    /// What was given up perhaps has arrived after all.
+    #[inline]
+    pub fn on_arrival(&mut self, range: SeqRange, rtt: Duration, cx: &DetectCx) {
+        let longest = self.longest_lateness(cx);
+        let Some(lateness) = &mut self.lateness else { return };
+        if lateness.on_arrival(range, rtt, longest, cx.now) {
+            self.reordering_seen = true;
+            self.persist = PERSIST;
+        }
+    }
+
+    fn longest_lateness(&self, cx: &DetectCx) -> Duration {
+        cx.srtt.unwrap_or_default() * u32::from(self.lateness_max_srtts)
+    }
+
+    /// Whether anything was given up that may still arrive.
+    #[inline]
+    pub fn awaits_late_arrivals(&self) -> bool {
+        self.lateness.is_some()
+    }
+
+    /// Octets behind this.
+    pub fn heap_size(&self) -> usize {
+        self.lateness.as_deref().map_or(0, size_of_val)
     }
 
     /// The whole state.
@@ -87,6 +128,9 @@ impl ReoWnd {
             self.persist = self.persist.saturating_sub(1);
             if self.persist == 0 {
                 self.mult = 1;
+                if let Some(lateness) = &mut self.lateness {
+                    lateness.forget_worst();
+                }
             }
         }
     }
@@ -104,11 +148,13 @@ impl ReoWnd {
     /// The window for the present state.
     pub fn get(&self, sacked_segments: u32, cx: &DetectCx) -> Duration {
         // Until reordering is seen, three SACKed segments, or being in recovery already, are proof enough.
-        if !self.reordering_seen && (cx.episode != Episode::Open || sacked_segments >= self.dup_thresh) {
+        if !self.reordering_seen && (cx.episode != Episode::Open || sacked_segments >= u32::from(self.dup_thresh)) {
             return Duration::ZERO;
         }
         let Some(min_rtt) = cx.min_rtt else { return Duration::ZERO };
         let window = (min_rtt * u32::from(self.mult)) / 4;
-        cx.srtt.map_or(window, |srtt| window.min(srtt))
+        let window = cx.srtt.map_or(window, |srtt| window.min(srtt));
+        // Lateness that was measured is no guess, and needs no such bound.
+        window.max(self.lateness.as_ref().map_or(Duration::ZERO, |late| late.tolerance(self.longest_lateness(cx))))
     }
 }

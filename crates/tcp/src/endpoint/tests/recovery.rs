@@ -253,3 +253,35 @@ fn a_segment_on_a_short_cut_says_little_about_the_others(
     let info = script.info();
     (info.min_rtt.map(Duration::as_millis), info.counters.fast_retransmits)
 }
+
+/// A segment is 20 ms late on a path of 10 ms: its copy has long been acknowledged when a duplicate is reported.
+#[test_case(0 => 0; "not measured, and the next late one is sent again at once")]
+#[test_case(8 => 25; "measured, and the next late one is waited for")]
+#[test_case(1 => 0; "later than the measure goes")]
+fn what_arrives_after_it_was_given_up_tells_how_long_to_wait(lateness_max_srtts: u8) -> u64 {
+    let mut cfg = quick();
+    cfg.recovery.detector = DetectorConfig::Rack(RackConfig { lateness_max_srtts, ..RackConfig::default() });
+    let mut script = Script::connecting(cfg);
+    script.pass(Duration::from_millis(10));
+    script.finish_handshake(crate::testing::peer_options());
+    script.write(1_000_000);
+    assert_eq!(script.data().len(), 10);
+    script.pass(Duration::from_millis(10));
+    script.sack(at(0), &[(at(1), at(10))]);
+    let sent = script.data();
+    assert!(sent.contains(&(at(0), MSS)));
+    script.pass(Duration::from_millis(10));
+    let end = sent.iter().map(|(seq, len)| seq + len).max().expect("something was sent");
+    script.ack(end);
+    assert_eq!(script.info().episode, "open");
+    script.pass(Duration::from_millis(10));
+    script.sack(end, &[(at(0), at(1))]);
+    assert!(script.data().len() >= 5);
+    script.sack(end, &[(end + MSS, end + 5 * MSS)]);
+    let mut waited = 0;
+    while !script.data().contains(&(end, MSS)) {
+        script.pass(Duration::from_millis(1));
+        waited += 1;
+    }
+    waited
+}
