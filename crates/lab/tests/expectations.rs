@@ -15,7 +15,9 @@ fn rows(experiment: &str, set: &[&str], iterations: Option<u32>) -> (Plan, Vec<R
 }
 
 #[test_case("dsack", &[])]
+#[test_case("lan-reorder", &[])]
 #[test_case("lost-retransmit", &[])]
+#[test_case("reorder-early", &["flow.bytes=8MB"])]
 #[test_case("tail-loss", &[])]
 fn what_is_expected_comes_out(experiment: &str, set: &[&str]) {
     let (plan, rows) = rows(experiment, set, None);
