@@ -19,6 +19,8 @@ pub(super) struct Shake {
     /// How often it was sent again.
     pub repeats: u32,
     pub has_ack: bool,
+    /// Whether its options were captured and could be read.
+    pub is_whole: bool,
 }
 
 /// One connection.
@@ -64,7 +66,7 @@ impl Flow {
         }
     }
 
-    fn side(&self, segment: &Segment) -> usize {
+    pub fn side(&self, segment: &Segment) -> usize {
         usize::from(segment.src != self.ends[0])
     }
 
@@ -133,6 +135,7 @@ impl Flow {
             last_at: at,
             repeats: 0,
             has_ack: segment.tcp.ack.is_some(),
+            is_whole: segment.options_whole,
         });
         if let (true, Some(first)) = (segment.tcp.ack.is_some(), self.shakes[1 - side])
             && first.repeats == 0
@@ -156,7 +159,7 @@ impl Flow {
 
     /// What both SYNs say together (RFC 7323 §2.2, RFC 2018 §2), or one that answers.
     fn agree(&mut self) {
-        let shakes = self.shakes;
+        let shakes = self.shakes.map(|shake| shake.filter(|shake| shake.is_whole));
         for (side, stream) in self.streams.iter_mut().enumerate() {
             let (own, peers) = (shakes[side], shakes[1 - side]);
             stream.mss = peers.and_then(|shake| shake.mss).or(stream.mss);
@@ -170,7 +173,9 @@ impl Flow {
                 (Some(lone), None) | (None, Some(lone)) if lone.window_scale.is_none() => Scale::Known(0),
                 _ => Scale::AtLeast(0),
             };
-            stream.has_sack = own.into_iter().chain(peers).all(|shake| shake.sack_permitted);
+            stream.has_sack = own.is_some()
+                && peers.is_some()
+                && [own, peers].into_iter().flatten().all(|shake| shake.sack_permitted);
         }
     }
 

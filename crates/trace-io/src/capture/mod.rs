@@ -9,6 +9,7 @@ mod flow;
 mod headers;
 mod link;
 mod pieces;
+mod records;
 mod reordering;
 mod report;
 mod retransmission;
@@ -21,12 +22,13 @@ mod verdict;
 mod window;
 
 pub use file::{Broken, Unreadable};
+pub use records::records;
 pub use report::{DirectionReport, Distribution, FlowReport, Offered, Reordering, TimeReport, WindowReport};
 pub use verdict::Finding;
 
 use file::{File, Packet};
 use flow::Flow;
-use headers::Skipped;
+use headers::{Segment, Skipped};
 use link::Carried;
 use std::io::Read;
 use table::Table;
@@ -90,12 +92,17 @@ impl Analysis {
 /// # Errors
 /// When it is no capture, or the first read of it fails.
 pub fn analyze(file: impl Read) -> Result<Analysis, Unreadable> {
+    follow(file, |_, _, _| {})
+}
+
+/// As [`analyze`]; `each` segment is shown when it is in the books.
+fn follow(file: impl Read, mut each: impl FnMut(&Table, u64, &Segment)) -> Result<Analysis, Unreadable> {
     let mut file = File::open(file)?;
     let mut analysis = Analysis::default();
     let mut table = Table::default();
     loop {
         match file.next() {
-            Ok(Some(packet)) => analysis.take(&packet, &mut table),
+            Ok(Some(packet)) => analysis.take(&packet, &mut table, &mut each),
             Ok(None) => break,
             Err(broken) => {
                 analysis.broken = Some(broken);
@@ -111,7 +118,7 @@ pub fn analyze(file: impl Read) -> Result<Analysis, Unreadable> {
 
 impl Analysis {
     #[inline]
-    fn take(&mut self, packet: &Packet<'_>, table: &mut Table) {
+    fn take(&mut self, packet: &Packet<'_>, table: &mut Table, each: &mut impl FnMut(&Table, u64, &Segment)) {
         self.packets += 1;
         let (ip, link_header) = match link::carried(packet.link, packet.data) {
             Carried::Ip(ip) => (ip, packet.data.len() - ip.len()),
@@ -128,6 +135,7 @@ impl Analysis {
                 if let Some(ended) = table.on_segment(packet.at, packet.interface, &segment) {
                     self.end(ended);
                 }
+                each(table, packet.at, &segment);
             }
             Err(Skipped::Fragment) => self.set_aside(packet, "is a fragment", |not| &mut not.fragments),
             Err(Skipped::NotTcp) => self.set_aside(packet, "is not TCP", |not| &mut not.not_tcp),

@@ -32,7 +32,7 @@ pub struct FlowReport {
     pub handshake: &'static str,
     /// SYNs that were sent again.
     pub syn_retransmissions: u64,
-    /// What the SYNs said, the client's first.
+    /// What the SYNs said, the client's first; nothing where that was not captured, or not whole.
     pub offered: [Option<Offered>; 2],
     /// `client` or `server`: who sends most.
     pub sender: &'static str,
@@ -229,7 +229,7 @@ impl FlowReport {
                 _ => "partial",
             },
             syn_retransmissions: flow.shakes.iter().flatten().map(|shake| u64::from(shake.repeats)).sum(),
-            offered: flow.shakes.map(|shake| shake.as_ref().map(Offered::of)),
+            offered: flow.shakes.map(|shake| shake.filter(|shake| shake.is_whole).as_ref().map(Offered::of)),
             sender: ["client", "server"][side],
             vantage: vantage(flow.half(side), flow.half(1 - side)),
             rtt_to_client_ms: flow.half(0).map(ms),

@@ -20,6 +20,7 @@ pub(super) struct Samples {
     count: u64,
     min: u64,
     max: u64,
+    latest: u64,
     /// Smoothed, and its variation (RFC 6298 §2).
     smoothed: u64,
     variation: u64,
@@ -31,6 +32,7 @@ impl Samples {
         if self.count == 0 {
             (self.min, self.max, self.smoothed, self.variation) = (sample, sample, sample, sample / 2);
         }
+        self.latest = sample;
         self.min = self.min.min(sample);
         self.max = self.max.max(sample);
         self.variation = (3 * self.variation + self.smoothed.abs_diff(sample)) / 4;
@@ -51,6 +53,13 @@ impl Samples {
         self.count += 1;
     }
 
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+    /// The last one; zero before the first.
+    pub fn latest(&self) -> u64 {
+        self.latest
+    }
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }

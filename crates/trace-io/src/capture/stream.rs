@@ -100,6 +100,13 @@ impl Stream {
     pub fn delivered(&self) -> u64 {
         self.una.min(self.fin.unwrap_or(u64::MAX)).saturating_sub(self.first)
     }
+    /// Octets sent and not acknowledged.
+    pub fn in_flight(&self) -> u64 {
+        self.max_end - self.una
+    }
+    pub fn episode(&self) -> Episode {
+        self.episode
+    }
     pub fn mss(&self) -> u64 {
         self.mss.map_or(USUAL_MSS.min(self.largest_payload.max(1).into()), u64::from).max(1)
     }

@@ -82,6 +82,11 @@ impl Table {
         ended
     }
 
+    /// The connection that had a segment last.
+    pub fn newest(&self) -> Option<&Flow> {
+        self.slots.get(self.newest as usize).map(|slot| &slot.flow)
+    }
+
     /// The connections that are left, oldest last packet first.
     pub fn finish(self) -> impl Iterator<Item = Flow> {
         self.slots.into_iter().map(|slot| slot.flow)

@@ -49,6 +49,9 @@ impl Shares {
         self.spent[self.doing as usize] += at.saturating_sub(self.since);
         (self.doing, self.since) = (doing, at.max(self.since));
     }
+    pub fn doing(&self) -> Doing {
+        self.doing
+    }
     pub fn of(&self, doing: Doing) -> u64 {
         self.spent[doing as usize]
     }

@@ -7,7 +7,8 @@ mod world;
 
 use base::{Duration, Rate, Ratio};
 use netem::{Buffer, Jitter, JitterKind, LossSpec, Place, ReorderSpec, StreamLoss};
-use trace_io::capture::{DirectionReport, FlowReport, analyze};
+use trace_io::capture::{DirectionReport, FlowReport, analyze, records};
+use trace_io::{ConnId, Event};
 use world::{Story, Told, tell};
 
 const fn ms(ms: u64) -> Duration {

@@ -155,3 +155,24 @@ fn a_sender_that_does_not_learn_is_named() {
     assert!(finding.says.starts_with(&beginning), "{}", finding.says);
     assert!(finding.says.ends_with("the sender does not adapt"), "{}", finding.says);
 }
+
+#[test]
+fn a_flow_becomes_a_trace_that_counts_the_same() {
+    let told = tell(&reordering("windows-11-21h2", ms(15)));
+    let trace = records(&told.captures[0][..], 1).unwrap().unwrap();
+    assert_eq!(trace.meta.ends[0].name, flow(&told.captures[0]).client);
+    let of_sender = |is: fn(&Event) -> bool| {
+        let sender = trace.records.iter().filter(|record| record.conn == ConnId(0) && is(&record.event));
+        sender.count() as u64
+    };
+    let counters = &told.ends[0].counters;
+    let again = of_sender(|event| matches!(event, Event::SegmentSent { retransmit: 1.., .. }));
+    assert_eq!(again, u64::from(counters.segments_retransmitted));
+    let dsacks = of_sender(|event| matches!(event, Event::BlockReceived { class: "dsack", .. }));
+    assert_eq!(dsacks, u64::from(told.ends[1].counters.dsacks_sent));
+    let sent = of_sender(|event| matches!(event, Event::SegmentSent { .. }));
+    assert_eq!(sent, counters.segments_sent);
+    assert!(trace.records.is_sorted_by_key(|record| record.at));
+    assert!(of_sender(|event| matches!(event, Event::RttUpdated { .. })) > 0);
+    assert!(records(&told.captures[0][..], 2).unwrap().is_none());
+}

@@ -21,6 +21,18 @@ fn a_lone_answer_says_that_the_question_had_the_option() {
 }
 
 #[test]
+fn options_that_were_cut_off_say_nothing() {
+    let cut = |mut segment: Segment| {
+        (segment.tcp.options, segment.options_whole) = (wire::Options::default(), false);
+        segment
+    };
+    let mut flow = Flow::new(1, 0, 0, &from(0));
+    flow.on_segment(0, &cut(from(0).syn(Some(7))));
+    flow.on_segment(100 * MS, &cut(from(1).syn_ack(Some(7))));
+    assert_eq!((flow.streams[0].window.scale, flow.half(1)), (Scale::AtLeast(0), Some(100 * MS)));
+}
+
+#[test]
 fn a_capture_that_starts_in_the_middle_knows_no_scale() {
     let mut flow = Flow::new(1, 0, 0, &from(0).full(3));
     flow.on_segment(0, &from(0).full(3));

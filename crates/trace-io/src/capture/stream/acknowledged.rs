@@ -85,6 +85,7 @@ impl Stream {
         }
         let mut blocks = &wide[..count];
         let Some(&(start, end)) = blocks.first() else { return };
+        self.has_sack = true;
         // RFC 2883 §4: the first block is a duplicate when it is acknowledged already, or part of the second.
         let inside = blocks.get(1).is_some_and(|&(outer, outer_end)| outer <= start && end <= outer_end);
         if start < end && (end <= ack || inside) {

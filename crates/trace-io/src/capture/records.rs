@@ -1,0 +1,209 @@
+//! A connection of a capture as a trace, for whoever looks at traces: what the packets show of both ends, and what follows from
+//! them of the one that sends.
+//!
+//! Times are those at which packets passed the capture, for both ends; at the sender these are its own. What no packet shows
+//! is not invented, with one exception: the trace's congestion window is what was in flight, which it never was below.
+
+use super::flow::Flow;
+use super::headers::Segment;
+use super::retransmission::Episode;
+use super::rtt::Samples;
+use super::stream::{Counts, Stream};
+use super::window::Doing;
+use super::{Unreadable, follow};
+use crate::{End, Meta, Record, Trace};
+use base::{Bytes, Duration, Instant, SeqRange};
+use std::io::Read;
+use trace::{ConnId, Event};
+use wire::Flags;
+
+/// Reads a capture again for one of its flows, by the number that [`super::analyze`] gives it: `None` when there is no such
+/// flow. The end that sends most comes first.
+///
+/// # Errors
+/// As [`super::analyze`].
+pub fn records(file: impl Read, flow: u64) -> Result<Option<Trace>, Unreadable> {
+    let mut writer = Writer::default();
+    let analysis = follow(file, |table, at, segment| {
+        if let Some(one) = table.newest().filter(|one| one.id == flow) {
+            writer.on_segment(at, one, segment);
+        }
+    })?;
+    let Some(report) = analysis.flows.iter().find(|report| report.flow == flow) else { return Ok(None) };
+    let mut ends = [(0, &report.client), (1, &report.server)].map(|(conn, name)| End { conn, name: name.clone() });
+    if report.sender == "server" {
+        ends.reverse();
+    }
+    let meta = Meta {
+        vocabulary: trace::VERSION,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        arm: format!("flow {flow}: {} to {}", ends[0].name, ends[1].name),
+        iteration: 1,
+        ends: ends.to_vec(),
+        ..Meta::default()
+    };
+    Ok(Some(Trace { meta, records: writer.records }))
+}
+
+/// What was known of a stream at the last packet.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    counts: Counts,
+    samples: u64,
+    doing: Doing,
+    episode: Episode,
+    in_flight: u64,
+}
+
+impl Known {
+    fn of(stream: &Stream) -> Self {
+        Self {
+            counts: stream.counts,
+            samples: stream.rtt.count(),
+            doing: stream.window.shares.doing(),
+            episode: stream.episode(),
+            in_flight: stream.in_flight(),
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+struct Writer {
+    records: Vec<Record>,
+    began: Option<u64>,
+    known: [Known; 2],
+}
+
+impl Writer {
+    fn on_segment(&mut self, at: u64, flow: &Flow, segment: &Segment) {
+        let began = *self.began.get_or_insert(at);
+        let at = Instant::from_nanos(at.saturating_sub(began));
+        let side = flow.side(segment);
+        let now = [0, 1].map(|side: usize| Known::of(&flow.streams[side]));
+        let tcp = &segment.tcp;
+        let (flags, blocks) = (letters(tcp.flags, tcp.ack.is_some()), tcp.options.sack.as_slice());
+        let is_fin = tcp.flags.contains(Flags::FIN);
+        let window = flow.streams[1 - side].window.now.min(u64::from(Bytes::MAX)) as Bytes;
+        let (cause, retransmit) = cause(&self.known[side], &now[side], segment);
+        let reported = now[1 - side].counts.dsacks > self.known[1 - side].counts.dsacks;
+        let dsack = blocks.first().copied().filter(|_| reported);
+        let (seq, ack, count) = (tcp.seq, tcp.ack, blocks.len() as u8);
+        let len = segment.payload_len + u32::from(is_fin);
+        let sent = Event::SegmentSent { seq, len, flags, ack, window, cause, retransmit, blocks: count, dsack };
+        let received = Event::SegmentReceived { seq, len: segment.payload_len, flags, ack, window, blocks: count };
+        self.push(at, side, sent);
+        self.episode(at, side, &now[side]);
+        self.push(at, 1 - side, received);
+        self.acknowledged(at, 1 - side, segment, dsack, &now[1 - side], &flow.streams[1 - side].rtt);
+        for side in [0, 1] {
+            if now[side].doing != self.known[side].doing {
+                self.push(at, side, Event::Limited { by: limit(now[side].doing) });
+            }
+        }
+        self.known = now;
+    }
+
+    fn push(&mut self, at: Instant, side: usize, event: Event) {
+        self.records.push(Record { at, conn: ConnId(side as u32), event });
+    }
+
+    /// A recovery begins with a retransmission, perhaps because a timer fired.
+    fn episode(&mut self, at: Instant, side: usize, now: &Known) {
+        let before = self.known[side];
+        if now.counts.timeouts > before.counts.timeouts {
+            self.push(at, side, Event::TimerFired { kind: "retransmit" });
+        }
+        let name = |episode| match episode {
+            Episode::None => "open",
+            Episode::Fast { .. } => "recovery",
+            Episode::Timeout { .. } => "loss",
+        };
+        let (from, to) = (name(before.episode), name(now.episode));
+        if from != to && now.episode != Episode::None {
+            let cause = if to == "loss" { "timeout" } else { "dup_thresh" };
+            self.push(at, side, Event::EpisodeChanged { from, to, cause, point: None });
+        }
+    }
+
+    /// What an acknowledgement says to the end that it reaches.
+    fn acknowledged(
+        &mut self,
+        at: Instant,
+        side: usize,
+        segment: &Segment,
+        dsack: Option<SeqRange>,
+        now: &Known,
+        rtt: &Samples,
+    ) {
+        let Some(ack) = segment.tcp.ack else { return };
+        let before = self.known[side];
+        for (index, &range) in segment.tcp.options.sack.as_slice().iter().enumerate() {
+            let class = if index == 0 && dsack.is_some() { "dsack" } else { "sack" };
+            self.push(at, side, Event::BlockReceived { range, class });
+        }
+        let sample = (now.samples > before.samples).then(|| Duration::from_nanos(rtt.latest()));
+        let octets = |octets: u64| octets.min(u64::from(Bytes::MAX)) as Bytes;
+        let acked = octets(before.in_flight.saturating_sub(now.in_flight));
+        if acked > 0 || sample.is_some() || dsack.is_some() {
+            let pipe = octets(now.in_flight);
+            let done = Event::AckProcessed { ack, acked, sacked: 0, lost: 0, dsack, rtt: sample, pipe, cwnd: pipe };
+            self.push(at, side, done);
+        }
+        if let (Some(sample), Some(srtt), Some(min)) = (sample, rtt.smoothed(), rtt.min()) {
+            let [srtt, rttvar, min_rtt] = [srtt, rtt.variation(), min].map(Duration::from_nanos);
+            let rto = srtt + rttvar * 4;
+            self.push(at, side, Event::RttUpdated { sample, srtt, rttvar, rto, min_rtt });
+        }
+        if before.episode != Episode::None && now.episode == Episode::None {
+            let from = if matches!(before.episode, Episode::Fast { .. }) { "recovery" } else { "loss" };
+            self.push(at, side, Event::EpisodeChanged { from, to: "open", cause: "acked", point: None });
+        }
+    }
+}
+
+/// Why a segment left, in the trace's words, and whether it repeats what was seen before.
+fn cause(before: &Known, now: &Known, segment: &Segment) -> (&'static str, u8) {
+    let (was, is) = (&before.counts, &now.counts);
+    let is_first = before.episode == Episode::None;
+    let rose = |count: fn(&Counts) -> u64| count(is) > count(was);
+    match () {
+        () if segment.tcp.flags.contains(Flags::RST) => ("reset", 0),
+        () if segment.tcp.flags.contains(Flags::SYN) => ("syn", 0),
+        () if rose(|counts| counts.fast) => (if is_first { "fast_retransmit" } else { "sack_retransmit" }, 1),
+        () if rose(|counts| counts.tail_probes) => ("tail_probe", 1),
+        () if rose(|counts| counts.timeouts) || rose(|counts| counts.after_timeouts) => ("timeout", 1),
+        () if rose(|counts| counts.window_probes) => ("window_probe", 1),
+        () if rose(|counts| counts.unexplained) => ("additional", 1),
+        () if rose(|counts| counts.keep_alives) => ("keep_alive", 0),
+        () if rose(|counts| counts.data_packets) => ("new", 0),
+        () => ("ack", 0),
+    }
+}
+
+fn limit(doing: Doing) -> &'static str {
+    match doing {
+        Doing::WindowLimited | Doing::WindowClosed => "rwnd",
+        Doing::Recovering | Doing::WaitingForTimer => "recovery",
+        Doing::Idle => "application",
+        // The congestion window, pacing or the application: packets do not say which.
+        Doing::Sending | Doing::Nothing => "nothing",
+    }
+}
+
+/// Control bits as letters in the order of other traces.
+fn letters(flags: Flags, ack: bool) -> &'static str {
+    let bit = |flag| flags.contains(flag);
+    match (bit(Flags::SYN), bit(Flags::FIN), bit(Flags::RST), bit(Flags::PSH), ack) {
+        (true, _, _, _, false) => "S",
+        (true, _, _, _, true) => "SA",
+        (_, _, true, _, false) => "R",
+        (_, _, true, _, true) => "RA",
+        (_, true, _, true, true) => "FPA",
+        (_, true, _, _, true) => "FA",
+        (_, true, _, _, false) => "F",
+        (_, _, _, true, true) => "PA",
+        (_, _, _, true, false) => "P",
+        (_, _, _, false, true) => "A",
+        (_, _, _, false, false) => "-",
+    }
+}
