@@ -3,12 +3,12 @@
 mod words;
 
 use crate::failure::Failure;
-use crate::output;
+use crate::{output, view};
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressBarIter, ProgressStyle};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use trace_io::capture::{self, Analysis};
+use trace_io::capture::{self, Analysis, Unreadable};
 
 /// Arguments of `longhaul analyze`.
 #[derive(Args, Clone, Debug)]
@@ -22,6 +22,9 @@ pub struct AnalyzeArgs {
     /// One flow in full, by its number.
     #[arg(long, value_name = "ID", conflicts_with = "flows")]
     flow: Option<u64>,
+    /// Write a page with the time–sequence view of the flow, or of the largest one; `-` for stdout.
+    #[arg(long, value_name = "FILE")]
+    view: Option<PathBuf>,
     /// How the answer is written to stdout.
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -41,22 +44,51 @@ enum Format {
 /// When the file cannot be read, or not to its end.
 pub fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     let analysis = read(&args.file)?;
+    if let Some(page) = &args.view {
+        show(args, &analysis, page)?;
+        if page.as_os_str() == "-" {
+            return end(&args.file, &analysis);
+        }
+    }
     let text = match (args.format, args.flow) {
         (Format::Jsonl, wanted) => jsonl(&analysis, wanted)?,
         (Format::Text, None) => words::overview(&analysis, args.flows as usize),
         (Format::Text, Some(id)) => words::in_full(one(&analysis, id)?),
     };
     output::write(&text)?;
+    end(&args.file, &analysis)
+}
+
+/// What was not as it should be, once everything readable is told.
+fn end(path: &Path, analysis: &Analysis) -> Result<(), Failure> {
     match analysis.first_bad() {
         None => Ok(()),
         Some(bad) => {
-            let (file, read) = (args.file.display(), analysis.packets);
+            let (file, read) = (path.display(), analysis.packets);
             Err(Failure::Failed(format!("{file}: at offset {}: {}; read {read} packets", bad.offset, bad.problem)))
         }
     }
 }
 
+/// Reads the file again for one flow, and makes it a page.
+fn show(args: &AnalyzeArgs, analysis: &Analysis, page: &Path) -> Result<(), Failure> {
+    let largest = analysis.flows.first().map(|flow| flow.flow);
+    let id = args.flow.or(largest).ok_or_else(|| Failure::usage("--view: the capture holds no flow to show"))?;
+    one(analysis, id)?;
+    let trace = with_progress(&args.file, |file| capture::records(file, id))?;
+    let trace = trace.ok_or_else(|| Failure::usage(format!("{} has changed meanwhile", args.file.display())))?;
+    view::write(&args.file.display().to_string(), &[report::from_trace(&trace)], page)
+}
+
 fn read(path: &Path) -> Result<Analysis, Failure> {
+    with_progress(path, |file| capture::analyze(file))
+}
+
+/// Reads a file under a bar.
+fn with_progress<T>(
+    path: &Path,
+    read: impl FnOnce(ProgressBarIter<File>) -> Result<T, Unreadable>,
+) -> Result<T, Failure> {
     let cannot = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot read {}: {error}", path.display()));
     let file = File::open(path).map_err(|error| cannot(&error))?;
     let len = file.metadata().map_err(|error| cannot(&error))?.len();
@@ -64,9 +96,9 @@ fn read(path: &Path) -> Result<Analysis, Failure> {
     let bar = ProgressBar::new(len);
     let style = "{bar:40} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}";
     bar.set_style(ProgressStyle::with_template(style).expect("the template is right"));
-    let analysis = capture::analyze(bar.wrap_read(file)).map_err(|error| cannot(&error));
+    let found = read(bar.wrap_read(file)).map_err(|error| cannot(&error));
     bar.finish_and_clear();
-    analysis
+    found
 }
 
 fn one(analysis: &Analysis, id: u64) -> Result<&capture::FlowReport, Failure> {

@@ -10,7 +10,7 @@ const FINDINGS: usize = 3;
 
 /// The largest flows, a line each, and below it what limited them.
 pub fn overview(analysis: &Analysis, most: usize) -> String {
-    let header = ["flow", "from", "to", "MB", "Mbit/s", "rtt ms", "retx %", "RTOs", "at", "verdict"];
+    let header = ["flow", "from", "to", "MB", "Mbit/s", "rtt ms", "retx %", "RTOs", "seen at", "verdict"];
     let rows = analysis.flows.iter().take(most).map(row).collect();
     let mut text = counted(analysis);
     if !analysis.flows.is_empty() {

@@ -1,5 +1,6 @@
 //! The real program, from the outside: what it prints, where, and how it exits.
 
+mod analyze;
 #[path = "../outside/program.rs"]
 mod outside;
 mod results;

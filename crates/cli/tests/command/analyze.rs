@@ -1,0 +1,92 @@
+//! `longhaul analyze`: what it says of captures, and how it ends when something is wrong with them.
+
+use crate::{longhaul, text_of};
+use std::path::PathBuf;
+use test_case::test_case;
+
+/// A capture of the kept corpus: one flow with a needless retransmission, a probe, a timeout and a closed window.
+fn kept(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/captures").join(name);
+    text_of(&path).to_owned()
+}
+
+#[test_case("pcap-micro-little.bin"; "pcap")]
+#[test_case("pcapng-big.bin"; "pcapng")]
+#[test_case("gzip.bin"; "gzip")]
+#[test_case("vlan.bin"; "two tags")]
+#[test_case("sll2.bin"; "cooked")]
+fn each_flow_has_its_line_and_below_it_what_limited_it(name: &str) {
+    let ended = longhaul(&["analyze", &kept(name)]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (Some(0), ""));
+    assert!(ended.stdout.starts_with("25 packets, 25 of TCP\n"), "{}", ended.stdout);
+    let words = "      1 timeout and 1 tail loss probe after 735 ms of silence\n";
+    assert!(ended.stdout.contains(words), "{}", ended.stdout);
+}
+
+#[test]
+fn a_flow_is_told_in_full_and_as_json() {
+    let file = kept("pcapng-little.bin");
+    let ended = longhaul(&["analyze", &file, "--flow", "1"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let line = |name: &str| ended.stdout.lines().find(|line| line.starts_with(name)).map(|line| line[29..].to_owned());
+    assert_eq!(line("D-SACKs").unwrap(), "1, 1 retransmissions proved spurious");
+    assert_eq!(line("captured at").unwrap(), "sender");
+    assert_eq!(line("handshake").unwrap(), "complete, 0 SYNs sent again");
+    let ended = longhaul(&["analyze", &file, "--format", "jsonl"]);
+    let flow: serde_json::Value = serde_json::from_str(ended.stdout.trim_end()).unwrap();
+    assert_eq!(flow["directions"][0]["tail_probes"], 1);
+    assert_eq!(flow["verdict"][0]["evidence"]["timeouts"], 1.0);
+}
+
+#[test]
+fn a_flow_is_seen_in_one_page() {
+    let directory = tempfile::tempdir().unwrap();
+    let page = directory.path().join("flow.html");
+    let ended = longhaul(&["analyze", &kept("pcapng-little.bin"), "--view", text_of(&page)]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.contains("flow 1: 10.0.0.1:5000 to 10.0.0.2:80"), "the page names the flow");
+}
+
+#[test_case("gzip-cut.bin", "at offset 388: the compressed file ends in the middle of a packet; read 5 packets"; "cut")]
+#[test_case("length-too-large.bin", "at offset 104: a packet claims 4294967295 octets; read 1 packets"; "damaged")]
+fn what_is_readable_is_told_and_where_it_ends(name: &str, message: &str) {
+    let file = kept(name);
+    let ended = longhaul(&["analyze", &file]);
+    assert_eq!((ended.code, ended.stderr), (Some(1), format!("error: {file}: {message}\n")));
+    assert!(ended.stdout.contains(" 10.0.0.1:5000 "), "{}", ended.stdout);
+}
+
+#[test]
+fn a_capture_without_tcp_is_no_success() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("empty.pcap");
+    let kept = std::fs::read(kept("fragments-and-udp.bin")).unwrap();
+    // The header, and a packet of 28 octets of UDP.
+    std::fs::write(&path, &kept[..24 + 16 + 28]).unwrap();
+    let ended = longhaul(&["analyze", text_of(&path)]);
+    assert_eq!(ended.code, Some(1));
+    assert!(
+        ended.stderr.ends_with("at offset 24: no packet is TCP; the first one is not TCP; read 1 packets\n"),
+        "{}",
+        ended.stderr
+    );
+}
+
+#[test]
+fn what_cannot_be_read_is_refused() {
+    let here = text_of(&PathBuf::from(env!("CARGO_MANIFEST_DIR"))).to_owned();
+    let manifest = format!("{here}/Cargo.toml");
+    for (file, why) in [
+        (manifest.as_str(), "not a capture: it begins as neither pcap nor pcapng nor gzip of these"),
+        (here.as_str(), "Is a directory"),
+        ("/no/such/file", "No such file"),
+    ] {
+        let ended = longhaul(&["analyze", file]);
+        assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""));
+        assert!(ended.stderr.starts_with(&format!("error: cannot read {file}: {why}")), "{}", ended.stderr);
+    }
+    let ended = longhaul(&["analyze", &kept("gzip.bin"), "--flow", "9"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.starts_with("error: --flow 9: there is no such flow"), "{}", ended.stderr);
+}
