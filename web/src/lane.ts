@@ -144,6 +144,8 @@ export class LaneView implements Painter {
     ctx.fillStyle = colour;
     if (series.table === "sacks") ctx.globalAlpha = this.state.overlaid ? 0.3 : 0.55;
     if (ink.as === "dots") ctx.globalAlpha = 0.8;
+    // So many marks would hide whose line it is.
+    if (this.state.overlaid && series.overlaid === "mark" && rows > LETTERS) ctx.globalAlpha = 0.4;
     const shapes = bars(table.t, lo, hi, frame, least, (column, top, height) => ctx.fillRect(column - (width >> 1), top, width, height));
     const letters = ink.as === "bars" && ink.glyph && rows <= LETTERS;
     return shapes + (letters ? this.drawLetters(ctx, frame, ratio, table, ink.glyph!, hi, from, to) : 0);

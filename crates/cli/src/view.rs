@@ -6,7 +6,7 @@ use report::model::Run;
 use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use trace_io::Trace;
+use trace_io::{Trace, TraceError};
 
 /// More axes than that are no comparison.
 const MOST: usize = 6;
@@ -31,12 +31,18 @@ pub fn run(args: &ViewArgs) -> Result<(), Failure> {
         let given = args.traces.len();
         return Err(Failure::Usage(format!("{given} traces do not fit one set of axes: give {MOST} at most")));
     }
-    let traces = args.traces.iter().map(|path| trace_io::dir::read(path).map_err(Failure::usage));
-    let traces: Vec<Trace> = traces.collect::<Result<_, _>>()?;
+    let traces: Vec<Trace> = args.traces.iter().map(|path| read(path)).collect::<Result<_, _>>()?;
     let mut runs: Vec<Run> = traces.iter().map(report::from_trace).collect();
     tell_apart(&mut runs, &args.traces);
     let output = args.output.clone().unwrap_or_else(|| beside(&args.traces[0]));
     write(&title(&traces), &runs, &output)
+}
+
+fn read(path: &Path) -> Result<Trace, Failure> {
+    trace_io::dir::read(path).map_err(|error| match error {
+        TraceError::Io { .. } => Failure::Usage(format!("{error}; `longhaul run EXPERIMENT --trace DIR` makes a trace")),
+        other => Failure::usage(other),
+    })
 }
 
 /// Writes the page, to stdout for `-`, and says where it is.

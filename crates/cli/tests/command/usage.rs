@@ -26,7 +26,7 @@ fn refused(arguments: &[&str], message: &str) {
 #[test_case(&["ab", "wan", "--out", "/dev/null/below"], "--out: cannot write `/dev/null/below`: "; "out")]
 #[test_case(&["ab", "wan", "--run", "1/longhaul/1", "--trace", "/dev/null/x"], "--trace: cannot write `/dev/null/x`: "; "trace")]
 #[test_case(&["profiles", "server-2021"], "there is no profile `server-2021`: did you mean `server-2022`?"; "profile")]
-#[test_case(&["view", "no/such"], "`no/such`: No such file or directory (os error 2)"; "trace to view")]
+#[test_case(&["view", "no/such"], "`no/such`: No such file or directory (os error 2); `longhaul run EXPERIMENT --trace DIR` makes"; "trace to view")]
 #[test_case(&["link", "--a", "dev=wa0", "--b", "dev=wb0"], "--a dev=wa0: `addr=ADDRESS/PREFIX` is missing, as in dev=wa0,addr="; "end of a link")]
 #[test_case(&["link", "--a", "dev=wa0,addr=10.77.0.1/24", "--b", "dev=wb0,addr=10.77.0.2/24", "--ba", "rate=10mbps"], "--ba rate=10mbps: `10mbps` is no rate: write"; "rate of a link")]
 #[test_case(&["link", "--a", "dev=wa0,addr=10.77.0.1/24", "--b", "dev=wb0,addr=10.77.0.2/24", "--for", "long"], "--for long: `long` is no time: write"; "end of time")]
