@@ -1,3 +1,5 @@
+//! What a trace becomes, event by event.
+
 use super::*;
 use base::Duration;
 use trace_io::{End, Meta};
