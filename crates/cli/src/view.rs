@@ -40,7 +40,9 @@ pub fn run(args: &ViewArgs) -> Result<(), Failure> {
 
 fn read(path: &Path) -> Result<Trace, Failure> {
     trace_io::dir::read(path).map_err(|error| match error {
-        TraceError::Io { .. } => Failure::Usage(format!("{error}; `longhaul run EXPERIMENT --trace DIR` makes a trace")),
+        TraceError::Io { .. } => {
+            Failure::Usage(format!("{error}; `longhaul run EXPERIMENT --trace DIR` makes a trace"))
+        }
         other => Failure::usage(other),
     })
 }
