@@ -24,6 +24,8 @@ pub trait CongestionControl: Debug + Send {
     fn on_congestion(&mut self, event: &CongestionEvent, now: Instant);
     /// The episode ended: everything outstanding when it began has been delivered.
     fn on_recovery_exit(&mut self, _now: Instant) {}
+    /// Another episode begins and is one with the last: an undo is to bring back what was before both.
+    fn on_recovery_resumed(&mut self) {}
     /// The connection sent nothing for `idle`, which is longer than one RTO, and is about to send again. The default keeps
     /// the window (RFC 5681 §4.1 asks for a restart; several deployed stacks do not do it).
     fn on_idle_restart(&mut self, _idle: Duration) {}

@@ -175,6 +175,9 @@ pub const LEAVES: &[Leaf] = &[
     choice!("recovery.undo.dsack", |c| Some(&mut c.recovery.undo.dsack), "off" => DsackUndo::Off, "on" => DsackUndo::On),
     choice!("recovery.undo.eifel", |c| Some(&mut c.recovery.undo.eifel),
         "off" => Eifel::Off, "timestamps" => Eifel::Timestamps, "timestamps_or_rtt" => Eifel::TimestampsOrRtt),
+    quantity!("recovery.undo.further_round_trips", Count, |c| Some(Place::U8(
+        &mut c.recovery.undo.further_round_trips
+    ))),
     choice!("recovery.undo.frto", |c| Some(&mut c.recovery.undo.frto),
         "off" => FrtoDetection::Off, "on" => FrtoDetection::On),
     kind!("recovery.lost_retransmission.kind", |c| c.recovery.lost_retransmission,

@@ -31,6 +31,9 @@ pub struct UndoConfig {
     pub eifel: Eifel,
     /// Examination of timeouts.
     pub frto: FrtoDetection,
+    /// Round trips for which duplicates are waited for beyond the one that follows an episode. If there are any, an episode
+    /// that begins meanwhile is one with the last: either both are undone or neither.
+    pub further_round_trips: u8,
 }
 
 /// Undo by duplicate reports (RFC 3708).
@@ -68,7 +71,7 @@ pub enum FrtoDetection {
 impl UndoConfig {
     /// Whether a record is worth keeping.
     pub fn is_off(&self) -> bool {
-        *self == Self::default()
+        *self == Self { further_round_trips: self.further_round_trips, ..Self::default() }
     }
 }
 
@@ -113,6 +116,8 @@ pub struct Undo {
     hope: Hope,
     /// The record is of no use once this is acknowledged; unset while the episode lasts.
     until: Option<SeqNum>,
+    /// Round trips for which it is kept beyond that.
+    further: u8,
     /// The examination of the timeout that began the episode.
     pub frto: Frto,
 }
@@ -120,7 +125,7 @@ pub struct Undo {
 impl Undo {
     /// An episode begins.
     pub const fn new(frto: Frto) -> Self {
-        Self { doubtful: Vec::new(), hope: Hope::NothingSent, until: None, frto }
+        Self { doubtful: Vec::new(), hope: Hope::NothingSent, until: None, further: 0, frto }
     }
 
     /// A segment went out again during the episode.
@@ -139,15 +144,30 @@ impl Undo {
     }
 
     /// The episode ended with `snd_nxt` sent: reports of its duplicates are still on their way.
-    pub fn on_exit(&mut self, snd_nxt: SeqNum) {
-        self.until = Some(snd_nxt);
+    pub fn on_exit(&mut self, config: &UndoConfig, snd_nxt: SeqNum) {
+        (self.until, self.further) = (Some(snd_nxt), config.further_round_trips);
         self.frto = Frto::Idle;
     }
 
-    /// Whether no report can come any more: what was sent after the episode is acknowledged.
+    /// Whether no report is waited for any more: what was sent after the episode is acknowledged, and as many round trips as
+    /// were asked for are over.
     #[inline]
-    pub fn is_stale(&self, snd_una: SeqNum) -> bool {
-        self.until.is_some_and(|until| snd_una.after(until))
+    pub fn is_stale(&mut self, snd_una: SeqNum, snd_nxt: SeqNum) -> bool {
+        if !self.until.is_some_and(|until| snd_una.after(until)) {
+            return false;
+        }
+        if self.further == 0 {
+            return true;
+        }
+        (self.until, self.further) = (Some(snd_nxt), self.further - 1);
+        false
+    }
+
+    /// Another episode begins while reports on this one are waited for. Returns whether they are one from now on.
+    pub fn goes_on(&mut self, config: &UndoConfig) -> bool {
+        let goes_on = config.further_round_trips > 0 && self.hope == Hope::Open;
+        self.until = self.until.filter(|_| !goes_on);
+        goes_on
     }
 
     //= specs/rfc9438.md#spurious-congestion-events

@@ -241,7 +241,7 @@ fn controls_have_been_thought_of(
         lost_retransmission: _,
     } = recovery;
     let recovery::TlpConfig { max_ack_delay: _, pto_min: _, after_ack: _ } = probe.unwrap_or_default();
-    let recovery::UndoConfig { dsack: _, eifel: _, frto: _ } = undo;
+    let recovery::UndoConfig { dsack: _, eifel: _, frto: _, further_round_trips: _ } = undo;
     let recovery::rto::RtoConfig { initial: _, min: _, max: _, granularity: _, max_bound: _ } = rto;
     let recovery::rtt::RttConfig { min_rtt_window: _, gains: _, variation: _, syn_echo: _, overtaking: _ } = rtt;
 }

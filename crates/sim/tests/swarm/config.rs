@@ -4,7 +4,10 @@ use crate::world::Draw;
 use base::{Duration, Ratio, Rng};
 use cc::{AvoidanceConfig, CubicConfig, PacingConfig, SlowStartConfig};
 use recovery::config::{BlockCheck, BlockCheckVariant, PrrBound, PrrConfig, ReductionConfig};
-use recovery::config::{DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit, RackConfig};
+use recovery::config::{
+    DetectorConfig, DsackAdaptation, DupThreshConfig, EarlyAnswer, LimitedTransmit, RackConfig, RttOf,
+};
+use recovery::rtt::OvertakingSample;
 use recovery::tlp::AfterAck;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{LostRetransmission, RecoveryConfig, TlpConfig, UndoConfig};
@@ -60,7 +63,9 @@ fn sending(rng: &mut Rng, config: &mut Config) {
         _ => {
             let dsack = rng.pick(&[DsackAdaptation::Off, DsackAdaptation::On]);
             let early_answer = rng.pick(&[EarlyAnswer::MinRtt, EarlyAnswer::HalfMinRtt]);
-            DetectorConfig::Rack(RackConfig { dsack, dup_thresh, early_answer, ..RackConfig::default() })
+            let rtt_of = rng.pick(&[RttOf::Newest, RttOf::LastInSequence, RttOf::NewestInTurn]);
+            let lateness_max_srtts = rng.pick(&[0, 1, 8]);
+            DetectorConfig::Rack(RackConfig { dsack, dup_thresh, early_answer, rtt_of, lateness_max_srtts })
         }
     };
     repairing(rng, &mut config.recovery);
@@ -72,6 +77,7 @@ fn sending(rng: &mut Rng, config: &mut Config) {
     ]);
     let bound = rng.pick(&[PrrBound::SafeAck, PrrBound::Crb, PrrBound::Ssrb]);
     config.recovery.reduction = rng.pick(&[ReductionConfig::Pipe, ReductionConfig::Prr(PrrConfig { bound })]);
+    config.rtt.overtaking = rng.pick(&[OvertakingSample::Taken, OvertakingSample::PassedOver]);
     config.rto.min = Duration::from_millis(rng.pick(&[1, 30, 200, 300, 1_000]));
     config.rto.initial = Duration::from_millis(rng.pick(&[1_000, 1_000, 3_000]));
     config.timers.granularity = Duration::from_millis(rng.pick(&[0, 0, 1, 10]));
@@ -93,6 +99,7 @@ fn repairing(rng: &mut Rng, recovery: &mut RecoveryConfig) {
         dsack: rng.pick(&[DsackUndo::Off, DsackUndo::On]),
         eifel: rng.pick(&[Eifel::Off, Eifel::Timestamps, Eifel::TimestampsOrRtt]),
         frto: rng.pick(&[FrtoDetection::Off, FrtoDetection::On]),
+        further_round_trips: rng.pick(&[0, 0, 8]),
     };
     let beyond_segments = rng.pick(&[0, 3, 100]);
     recovery.lost_retransmission =

@@ -84,6 +84,7 @@ impl Endpoint {
         };
         let prior_cwnd = self.cc.window().cwnd();
         let flight_size = self.flight_size();
+        let resumed = if again { None } else { self.resume_undo() };
         self.cc.on_congestion(&CongestionEvent::Loss { flight_size }, cx.now);
         (self.rec.answered_at, self.rec.lost_again) = (cx.now, 0);
         // RFC 6675 §5 (4.3): the first retransmission after a reaction leaves whatever `pipe` says; RFC 9937 §6.2: whatever
@@ -95,7 +96,7 @@ impl Endpoint {
         }
         let (ssthresh, smss) = (self.cc.window().ssthresh(), self.snd.smss);
         self.begin_reduction(&EpisodeEntry { ssthresh, prior_cwnd, flight_size, sacked_before, newly_acked, smss });
-        self.rec.undo = self.new_undo(Frto::Idle);
+        self.rec.undo = resumed.or_else(|| self.new_undo(Frto::Idle));
         self.begin_recovery(cx);
     }
 
@@ -177,7 +178,7 @@ impl Endpoint {
         self.cc.on_recovery_exit(cx.now);
         self.rec.forced = false;
         if let Some(undo) = &mut self.rec.undo {
-            undo.on_exit(self.snd.nxt);
+            undo.on_exit(&self.cfg.recovery.undo, self.snd.nxt);
         }
         self.set_episode(cx, Episode::Open, cause);
     }

@@ -17,6 +17,17 @@ impl Endpoint {
         (!self.cfg.recovery.undo.is_off()).then(|| Box::new(Undo::new(frto)))
     }
 
+    /// The record of the last episode, if one that begins now goes on with it: the controller then brings back what it had
+    /// before both.
+    pub(super) fn resume_undo(&mut self) -> Option<Box<Undo>> {
+        let mut undo = self.rec.undo.take()?;
+        if !undo.goes_on(&self.cfg.recovery.undo) {
+            return None;
+        }
+        self.cc.on_recovery_resumed();
+        Some(undo)
+    }
+
     //= specs/rfc5682.md#basic-algorithm
     //# A timeout inside an earlier timeout's recovery is answered conventionally.
     /// A timeout begins or goes on with recovery by retransmission. It is examined when it comes out of the open
@@ -52,7 +63,7 @@ impl Endpoint {
         dcx: &DetectCx,
     ) {
         let Some(undo) = &mut self.rec.undo else { return };
-        if undo.is_stale(self.snd.una) {
+        if undo.is_stale(self.snd.una, self.snd.nxt) {
             self.rec.undo = None;
             return;
         }
