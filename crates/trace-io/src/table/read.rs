@@ -1,7 +1,7 @@
 //! Reading the table back, a row group at a time. A file that is none of ours, or damaged, gives an error and no panic.
 
 use super::layout::{Column, ColumnKind, Layout};
-use super::{AT, CONN, EVENT, META};
+use super::{AT, CONN, EVENT, META, ROW};
 use crate::{Meta, Record, TraceError, VERSION, words};
 use ::parquet::basic::Type as Physical;
 use ::parquet::column::reader::ColumnReader;
@@ -86,18 +86,23 @@ impl TableReader {
                 read_column(&*group, column, rows).map_err(|problem| format!("column `{}`: {problem}", column.name));
             columns.push(read?);
         }
+        let mut numbered = Vec::new();
         for row in 0..rows {
             let record = self.record(&mut columns);
-            records.push(record.ok_or_else(|| format!("row {row} of group {index} is no event"))?);
+            numbered.push(record.ok_or_else(|| format!("row {row} of group {index} is no event"))?);
         }
+        // As they happened.
+        numbered.sort_by_key(|(row, _)| *row);
+        records.extend(numbered.into_iter().map(|(_, record)| record));
         Ok(())
     }
 
-    /// The next row.
-    fn record(&self, columns: &mut [Values]) -> Option<Record> {
+    /// The next row, and its number.
+    fn record(&self, columns: &mut [Values]) -> Option<(u64, Record)> {
         // All columns step together, whether or not the event has a use for them.
         let row: Vec<Option<Raw>> = columns.iter_mut().map(Values::next).collect();
-        let (Raw::Number(at), Raw::Number(conn), Raw::Word(name)) = (row[0]?, row[1]?, row[2]?) else { return None };
+        let (Raw::Number(number), Raw::Number(at)) = (row[0]?, row[1]?) else { return None };
+        let (Raw::Number(conn), Raw::Word(name)) = (row[2]?, row[3]?) else { return None };
         let place = *self.events.get(name)?;
         let mut places = self.layout.of(place).iter();
         let ask = |field: &'static FieldInfo| {
@@ -105,7 +110,8 @@ impl TableReader {
             value(field, row[column], row.get(column + 1).copied().flatten())
         };
         let event = Event::from_values(place, ask)?;
-        Some(Record { at: Instant::from_nanos(at), conn: ConnId(u32::try_from(conn).ok()?), event })
+        let record = Record { at: Instant::from_nanos(at), conn: ConnId(u32::try_from(conn).ok()?), event };
+        Some((number, record))
     }
 }
 
@@ -179,7 +185,7 @@ fn read_column(group: &dyn RowGroupReader, column: &Column, rows: usize) -> Resu
         ColumnKind::Flag => Physical::BOOLEAN,
         ColumnKind::Word => Physical::BYTE_ARRAY,
     };
-    let required = [AT, CONN, EVENT].contains(&column.name.as_str());
+    let required = [ROW, AT, CONN, EVENT].contains(&column.name.as_str());
     if descr.physical_type() != physical || descr.max_rep_level() != 0 || descr.max_def_level() != i16::from(!required)
     {
         return Err("it is of another type".to_owned());

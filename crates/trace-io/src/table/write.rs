@@ -11,6 +11,7 @@ use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties};
 use ::parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
 use ::parquet::schema::types::ColumnPath;
+use bytes::Bytes;
 use std::io::{self, Write};
 use std::sync::Arc;
 use trace::{VOCABULARY, Value};
@@ -20,12 +21,17 @@ pub struct TableWriter<W: Write + Send> {
     file: SerializedFileWriter<W>,
     layout: Layout,
     columns: Vec<Buffer>,
-    rows: usize,
+    /// The row group under way, as it happened.
+    pending: Vec<Record>,
+    /// Its rows by the event's place in the vocabulary.
+    by_place: Vec<Vec<u32>>,
+    /// Rows of the groups before.
+    written: u64,
 }
 
 impl<W: Write + Send> core::fmt::Debug for TableWriter<W> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TableWriter").field("rows", &self.rows).finish_non_exhaustive()
+        f.debug_struct("TableWriter").field("written", &self.written).finish_non_exhaustive()
     }
 }
 
@@ -40,7 +46,8 @@ impl<W: Write + Send> TableWriter<W> {
         let properties = Arc::new(properties(&layout, text));
         let file = SerializedFileWriter::new(out, layout.schema(), properties).map_err(io_error)?;
         let columns = layout.columns.iter().map(|column| Buffer::new(column.kind)).collect();
-        Ok(Self { file, layout, columns, rows: 0 })
+        let by_place = vec![Vec::new(); VOCABULARY.len()];
+        Ok(Self { file, layout, columns, pending: Vec::new(), by_place, written: 0 })
     }
 
     /// Appends events.
@@ -48,11 +55,14 @@ impl<W: Write + Send> TableWriter<W> {
     /// # Errors
     /// When the file cannot be written.
     pub fn write(&mut self, records: &[Record]) -> io::Result<()> {
-        for record in records {
-            self.push(record);
-            if self.rows == ROWS {
+        let mut rest = records;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(rest.len().min(ROWS - self.pending.len()));
+            self.pending.extend_from_slice(now);
+            if self.pending.len() == ROWS {
                 self.flush_rows()?;
             }
+            rest = later;
         }
         Ok(())
     }
@@ -67,12 +77,15 @@ impl<W: Write + Send> TableWriter<W> {
         self.file.inner_mut().flush()
     }
 
+    /// Appends a row to the columns: the `row`th of the group, which was the `index`th to happen.
     #[inline]
-    fn push(&mut self, record: &Record) {
-        let (row, place) = (self.rows, record.event.place());
-        self.columns[0].put(row, Value::Moment(record.at));
-        self.columns[1].put(row, Value::Number(record.conn.0.into()));
-        self.columns[2].put(row, Value::Word(VOCABULARY[place].name));
+    fn push(&mut self, row: usize, index: usize) {
+        let record = self.pending[index];
+        let place = record.event.place();
+        self.columns[0].put(row, Value::Number(self.written + index as u64));
+        self.columns[1].put(row, Value::Moment(record.at));
+        self.columns[2].put(row, Value::Number(record.conn.0.into()));
+        self.columns[3].put(row, Value::Word(VOCABULARY[place].name));
         let mut columns = self.layout.of(place).iter();
         record.event.values(|value| {
             let Some(&column) = columns.next() else { return };
@@ -83,20 +96,34 @@ impl<W: Write + Send> TableWriter<W> {
                 self.columns[column].put(row, value);
             }
         });
-        self.rows += 1;
     }
 
     fn flush_rows(&mut self) -> io::Result<()> {
-        if self.rows == 0 {
+        let rows = self.pending.len();
+        if rows == 0 {
             return Ok(());
+        }
+        for (index, record) in self.pending.iter().enumerate() {
+            self.by_place[record.event.place()].push(index as u32);
+        }
+        let mut row = 0;
+        for place in 0..self.by_place.len() {
+            let indices = core::mem::take(&mut self.by_place[place]);
+            for index in &indices {
+                self.push(row, *index as usize);
+                row += 1;
+            }
+            self.by_place[place] = indices;
+            self.by_place[place].clear();
         }
         let mut group = self.file.next_row_group().map_err(io_error)?;
         for column in &mut self.columns {
             let mut out = group.next_column().map_err(io_error)?.expect("as many as the schema has");
-            column.write(&mut out, self.rows).and_then(|()| out.close()).map_err(io_error)?;
+            column.write(&mut out, rows).and_then(|()| out.close()).map_err(io_error)?;
         }
         group.close().map_err(io_error)?;
-        self.rows = 0;
+        self.written += rows as u64;
+        self.pending.clear();
         Ok(())
     }
 }
@@ -178,7 +205,7 @@ impl Buffer {
             (Values::Narrow(values), Value::Number(number)) => values.push(number as i32),
             (Values::Narrow(values), Value::Seq(seq)) => values.push(seq.0 as i32),
             (Values::Flag(values), Value::Flag(flag)) => values.push(flag),
-            (Values::Word(values), Value::Word(word)) => values.push(ByteArray::from(word)),
+            (Values::Word(values), Value::Word(word)) => values.push(Bytes::from_static(word.as_bytes()).into()),
             _ => unreachable!("the layout gives each kind its column"),
         }
         self.levels.resize(row, 0);
