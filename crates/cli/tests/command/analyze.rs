@@ -11,7 +11,7 @@ fn kept(name: &str) -> String {
 }
 
 #[test_case("pcap-micro-little.bin"; "pcap")]
-#[test_case("pcapng-big.bin"; "pcapng")]
+#[test_case("pcapng-little.bin"; "pcapng")]
 #[test_case("gzip.bin"; "gzip")]
 #[test_case("vlan.bin"; "two tags")]
 #[test_case("sll2.bin"; "cooked")]
