@@ -123,18 +123,20 @@ function tableOf(name: string, json: RunJson["tables"][string], block: ArrayBuff
   return { rows: json.rows, t: t.values, columns };
 }
 
-/** Rows of `table` whose text column `by` says one of its words, word by word. */
+/** The rows of `table` by what their text column `by` says, word by word. */
 export function split(table: Table, by: string): Map<string, Table> {
   const column = table.columns.get(by);
   const parts = new Map<string, Table>();
   if (!column?.words) return parts;
+  const counts = new Uint32Array(column.words.length);
+  for (let i = 0; i < table.rows; i++) counts[column.values[i]] += 1;
   column.words.forEach((word, index) => {
-    const rows: number[] = [];
-    for (let i = 0; i < table.rows; i++) if (column.values[i] === index) rows.push(i);
+    const rows = new Uint32Array(counts[index]);
+    for (let i = 0, n = 0; n < rows.length; i++) if (column.values[i] === index) rows[n++] = i;
     const columns = new Map<string, Column>();
     for (const [name, source] of table.columns) {
       const values = new Float64Array(rows.length);
-      for (let i = 0; i < rows.length; i++) values[i] = source.values[rows[i]];
+      for (let n = 0; n < rows.length; n++) values[n] = source.values[rows[n]];
       columns.set(name, { ...source, values });
     }
     parts.set(word, { rows: rows.length, t: columns.get("t")!.values, columns });
