@@ -24,16 +24,18 @@ impl Facts {
         run.about = about(meta);
         run.shares = shares(&summary.limited);
         run.verdict = verdict(&run.shares);
-        run.facts = self.list(summary, &run.tables["row/reo_wnd"]);
+        run.facts = self.list(meta, summary, &run.tables["row/reo_wnd"]);
         run.why_empty = why_empty(meta, summary, &run.tables);
     }
 
-    fn list(&self, summary: &Summary, reo_wnd: &Table) -> Vec<(String, String)> {
+    fn list(&self, meta: &Meta, summary: &Summary, reo_wnd: &Table) -> Vec<(String, String)> {
         let took = if self.last_data > 0 { self.last_data } else { self.last_ack };
         let payload = self.acked.saturating_sub(1); // The SYN has a number, too.
         let octets = |counts: &BTreeMap<String, Count>| counts.values().map(|count| count.octets).sum::<u64>();
         let again = octets(&summary.retransmitted) as f64 * 100.0 / (octets(&summary.sent) as f64).max(1.0);
-        let lost: u64 = summary.network.dropped.values().sum();
+        // Without an emulator nobody knows.
+        let lost = meta.network.as_ref().map(|_| summary.network.dropped.values().sum::<u64>());
+        let lost = lost.map(|lost| ("lost by the network", lost.to_string()));
         let greatest = |name| reo_wnd.column(name).and_then(|column| column.values.iter().copied().max());
         let widest = greatest("reo_wnd").zip(greatest("multiplier"));
         let widest =
@@ -45,10 +47,9 @@ impl Facts {
             ("retransmitted", format!("{} %", digits(again))),
             ("recoveries", summary.recoveries.to_string()),
             ("timeouts", summary.timeouts.to_string()),
-            ("lost by the network", lost.to_string()),
             ("D-SACKs", format!("{} sent, {} recognised", summary.dsacks.sent, summary.dsacks.recognised)),
         ];
-        list.into_iter().chain(widest).map(|(label, value)| (label.to_owned(), value)).collect()
+        list.into_iter().chain(widest).chain(lost).map(|(label, value)| (label.to_owned(), value)).collect()
     }
 }
 
@@ -87,7 +88,7 @@ fn about(meta: &Meta) -> String {
     };
     let profile = meta.profile.as_ref().filter(|profile| **profile != meta.arm);
     let profile = profile.map(|profile| format!("profile {profile}"));
-    let seed = (meta.iteration > 0).then(|| format!("iteration {}", meta.iteration));
+    let seed = (!meta.cell.is_empty()).then(|| format!("iteration {}", meta.iteration));
     meta.cell.iter().filter_map(setting).chain(profile).chain(seed).collect::<Vec<_>>().join(" · ")
 }
 
