@@ -22,6 +22,9 @@ use base::{SeqNum, SeqRange};
 /// Most retransmissions in doubt.
 const CAPACITY: usize = 256;
 
+/// Retransmissions with which an episode may have been for nothing, and a later one be part of it.
+const FEW: usize = 4;
+
 /// Which evidence undoes a reduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct UndoConfig {
@@ -163,9 +166,11 @@ impl Undo {
         false
     }
 
-    /// Another episode begins while reports on this one are waited for. Returns whether they are one from now on.
+    /// Another episode begins while reports on this one are waited for. Returns whether they are one from now on: not where
+    /// so much was sent again that it was hardly late, since nothing would then be undone.
     pub fn goes_on(&mut self, config: &UndoConfig) -> bool {
-        let goes_on = config.further_round_trips > 0 && self.hope == Hope::Open;
+        let hopeful = self.hope == Hope::Open && self.doubtful.len() <= FEW;
+        let goes_on = config.further_round_trips > 0 && hopeful;
         self.until = self.until.filter(|_| !goes_on);
         goes_on
     }

@@ -160,4 +160,6 @@ fn an_episode_that_begins_while_reports_are_waited_for_is_one_with_the_last() {
     let reports = [range(100, 110), range(400, 410)].map(|range| undo.on_ack(&config, Some(range), &[], &cx(10, None)));
     assert_eq!(reports, [None, Some(Proof::Dsack)], "both are proven");
     assert!(!undo.goes_on(&BY_DSACK), "unless that is not asked for");
+    let many = [1, 2, 3, 4, 5].map(|n| range(n * 100, n * 100 + 10));
+    assert!(episode(&many[..4]).goes_on(&config) && !episode(&many).goes_on(&config), "nor after many losses");
 }
