@@ -11,7 +11,7 @@ use trace::{ConnId, Event, FieldInfo, Kind, VERSION, VOCABULARY, Value};
 const WORDS: [&str; 6] = ["", "PA", "rack", "fast_retransmit", "a word of many letters, and a comma", "Ω"];
 
 fn value(field: &FieldInfo, bits: u64, mask: u64) -> Value {
-    if field.optional && bits % 3 == 0 {
+    if field.optional && bits.is_multiple_of(3) {
         return Value::Absent;
     }
     match field.kind {
