@@ -4,7 +4,7 @@
 use crate::model::{Run, Table};
 use std::collections::BTreeMap;
 use trace_io::Meta;
-use trace_io::summary::{Count, Limited, Summary};
+use trace_io::summary::{Count, Dsacks, Limited, Summary};
 
 /// What the summary does not tell.
 #[derive(Debug, Default)]
@@ -26,6 +26,9 @@ impl Facts {
         run.verdict = verdict(&run.shares);
         run.facts = self.list(meta, summary, &run.tables["row/reo_wnd"]);
         run.why_empty = why_empty(meta, summary, &run.tables);
+        if meta.network.is_none() && run.tables["snd_wnd"].rows() == 0 {
+            leave_out_thoughts(run);
+        }
     }
 
     fn list(&self, meta: &Meta, summary: &Summary, reo_wnd: &Table) -> Vec<(String, String)> {
@@ -33,6 +36,9 @@ impl Facts {
         let payload = self.acked.saturating_sub(1); // The SYN has a number, too.
         let octets = |counts: &BTreeMap<String, Count>| counts.values().map(|count| count.octets).sum::<u64>();
         let again = octets(&summary.retransmitted) as f64 * 100.0 / (octets(&summary.sent) as f64).max(1.0);
+        let Dsacks { sent, recognised } = summary.dsacks;
+        let told = recognised > 0 || meta.network.is_some();
+        let dsacks = if told { format!("{sent} sent, {recognised} recognised") } else { format!("{sent} sent") };
         // Without an emulator nobody knows.
         let lost = meta.network.as_ref().map(|_| summary.network.dropped.values().sum::<u64>());
         let lost = lost.map(|lost| ("lost by the network", lost.to_string()));
@@ -47,7 +53,7 @@ impl Facts {
             ("retransmitted", format!("{} %", digits(again))),
             ("recoveries", summary.recoveries.to_string()),
             ("timeouts", summary.timeouts.to_string()),
-            ("D-SACKs", format!("{} sent, {} recognised", summary.dsacks.sent, summary.dsacks.recognised)),
+            ("D-SACKs", dsacks),
         ];
         list.into_iter().chain(widest).chain(lost).map(|(label, value)| (label.to_owned(), value)).collect()
     }
@@ -77,6 +83,16 @@ fn why_empty(meta: &Meta, summary: &Summary, tables: &BTreeMap<&'static str, Tab
         );
     }
     why
+}
+
+/// A capture has what is in packets; rows of what the sender thought would be empty for another reason than that it thought nothing.
+fn leave_out_thoughts(run: &mut Run) {
+    for row in ["row/early", "row/lost", "row/sack_reordering", "row/reo_wnd"] {
+        if run.tables.get(row).is_some_and(|table| table.rows() == 0) {
+            run.tables.remove(row);
+            run.why_empty.insert(row, "Only the sender knows this; it stands in no packet.".to_owned());
+        }
+    }
 }
 
 /// What was moved over which path, without what the path does not do.

@@ -166,6 +166,17 @@ fn what_the_network_lost_is_told_where_an_emulator_knows_it() {
 }
 
 #[test]
+fn what_stands_in_no_packet_is_left_out_of_a_capture_with_the_reason() {
+    let events = [(0, SENDER, sent(0, 100, "new", 0)), (1, SENDER, received(100, 1_000))];
+    let mut seen = trace(&events);
+    let run = from_trace(&seen);
+    assert!(!run.tables.contains_key("row/lost") && run.why_empty["row/lost"].contains("no packet"));
+    seen.meta.network = Some(trace_io::Network::default());
+    let run = from_trace(&seen);
+    assert!(run.tables.contains_key("row/lost") && !run.why_empty.contains_key("row/lost"));
+}
+
+#[test]
 fn an_empty_trace_is_an_empty_picture() {
     let run = from_trace(&Trace::default());
     assert_eq!((run.end, run.tables["sent"].rows(), run.name.as_str()), (1, 0, "trace"));
