@@ -9,6 +9,7 @@ mod analyze;
 mod experiments;
 mod failure;
 mod fidelity;
+mod headlines;
 mod link;
 mod netns_backend;
 mod observe;
@@ -48,6 +49,8 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Compare the simulator with real time, cell by cell.
     Fidelity(fidelity::FidelityArgs),
+    /// Measure every published result again.
+    Headlines(headlines::HeadlinesArgs),
     /// List the built-in experiments.
     Experiments,
     /// Show which TCPs there are, one in full, or in what two differ.
@@ -73,6 +76,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&args),
         Command::Replay(args) => replay::run(&args),
         Command::Fidelity(args) => fidelity::run(&args),
+        Command::Headlines(args) => headlines::run(&args),
         Command::Experiments => experiments::run(),
         Command::Profiles(args) => crate::profiles::run(&args),
         Command::Serve(args) => serve::run(&args).map_err(Failure::from),

@@ -9,6 +9,7 @@ use crate::failure::Failure;
 use crate::output;
 use base::{Duration, Rate};
 use clap::{Args, ValueEnum};
+use lab::window::{LARGEST, bits_per_sec, octets, segments, shift};
 use profiles::units;
 use settings::Settings;
 use std::fmt::Write;
@@ -47,8 +48,6 @@ enum Format {
     Json,
 }
 
-/// The largest window that TCP can announce: 16 bits and a shift of 14 (RFC 7323 §2.3).
-const LARGEST: u64 = 65_535 << 14;
 /// Longer round trips are a slip of the keyboard.
 const LONGEST: Duration = Duration::from_secs(3_600);
 
@@ -98,7 +97,7 @@ fn answer(args: &WindowArgs) -> Result<Answer, String> {
     }
     let rate = args.rate.bits_per_sec();
     let (product, with_jitter) = (octets(rate, rtt), octets(rate, worst));
-    let segments = with_jitter.div_ceil(args.mss.into());
+    let segments = segments(with_jitter, args.mss);
     let needed = segments * u64::from(args.mss);
     let window = args.window.unwrap_or(needed);
     if window == 0 {
@@ -119,21 +118,6 @@ fn answer(args: &WindowArgs) -> Result<Answer, String> {
         rate,
         covers: args.rate.time_for(window),
     })
-}
-
-/// Octets that a link of `rate` bits a second carries in `span`, rounded up.
-fn octets(rate: u64, span: Duration) -> u64 {
-    (u128::from(rate) * u128::from(span.as_nanos())).div_ceil(8_000_000_000) as u64
-}
-
-/// Bits a second when `octets` are carried in each `span`.
-fn bits_per_sec(octets: u64, span: Duration) -> u64 {
-    (u128::from(octets) * 8_000_000_000 / u128::from(span.as_nanos())) as u64
-}
-
-/// The smallest shift with which 16 bits say `window` (RFC 7323 §2.2).
-fn shift(window: u64) -> u32 {
-    (0..=14).find(|shift| 65_535 << shift >= window).unwrap_or(14)
 }
 
 impl Answer {

@@ -65,6 +65,9 @@ pub struct Measured {
     pub undropped_ns: Option<u64>,
     /// Data and ACK packets that endpoints offered to the path.
     pub packets: u64,
+    /// Time behind SACKs that told nothing new; `None` where nobody watched for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stale_sack_ns: Option<u64>,
     /// How well the machine kept time; `None` in virtual time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub punctuality: Option<Punctuality>,
@@ -106,6 +109,7 @@ impl Measured {
             dropped: 0,
             undropped_ns: None,
             packets: 0,
+            stale_sack_ns: None,
             punctuality: None,
         }
     }

@@ -1,8 +1,9 @@
-//! Statistics of runs: order statistics, and paired comparison of two arms.
+//! Statistics of runs: order statistics, paired comparison of two arms, and the bootstrap over seeds.
 //!
 //! Only additions, multiplications, divisions and one square root of `f64` are used, which are exact to the last bit on
 //! every machine, so results do not depend on where they were computed.
 
+pub mod bootstrap;
 mod paired;
 
 pub use paired::{Comparison, Verdict, compare};
@@ -28,7 +29,12 @@ pub fn percentile(values: &[f64], percent: usize) -> Option<f64> {
     if values.len() < MIN_RUNS_FOR_TAILS {
         return None;
     }
-    let rank = (values.len() * percent).div_ceil(100).max(1);
+    at_permille(values, percent * 10)
+}
+
+/// The smallest value that at least so many thousandths of all values do not exceed; `None` of nothing.
+fn at_permille(values: &[f64], permille: usize) -> Option<f64> {
+    let rank = (values.len() * permille).div_ceil(1_000).max(1);
     sorted(values).get(rank - 1).copied()
 }
 

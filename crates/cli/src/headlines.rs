@@ -1,0 +1,140 @@
+//! `longhaul headlines`: every published result, measured again.
+
+mod page;
+mod table;
+
+use crate::ab::cannot_use;
+use crate::failure::Failure;
+use crate::output;
+use ::profiles::nearest;
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use lab::headlines::{Backends, Claim, Evidence, Finding, Verdict, claims, evidence, find};
+use lab::{MockBackend, RunLog, SimBackend, StaleSackBackend};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// Arguments of `longhaul headlines`.
+///
+/// Exit code 0 when no row with a band is `not reproduced`, else 1.
+#[derive(Args, Clone, Debug)]
+pub struct HeadlinesArgs {
+    /// How results are written to stdout.
+    #[arg(long, value_name = "FORMAT", default_value = "table")]
+    format: Format,
+    /// Runs at the same time [default: one per processor].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
+    jobs: Option<u16>,
+    /// Only these rows.
+    #[arg(long, value_name = "ROW,…", value_delimiter = ',', num_args = 1..)]
+    only: Vec<String>,
+    /// Keep every run in DIR/runs.jsonl, and go on from what is there.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Write the page: the table, and for each row what the traces show.
+    #[arg(long, value_name = "FILE", conflicts_with = "only")]
+    write: Option<PathBuf>,
+    /// What makes the runs.
+    #[arg(long, value_name = "BACKEND", default_value = "sim", hide = true)]
+    backend: BackendChoice,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For people.
+    Table,
+    /// One JSON object per row.
+    Jsonl,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum BackendChoice {
+    /// The simulator.
+    Sim,
+    /// Known results, for tests of this command.
+    Mock,
+}
+
+/// Runs the command.
+///
+/// # Errors
+/// When an option is wrong, a file cannot be written, or a row with a band is not reproduced.
+pub fn run(args: &HeadlinesArgs) -> Result<(), Failure> {
+    let claims = choose(&args.only)?;
+    let mut log = args.out.as_deref().map(RunLog::open).transpose().map_err(cannot_use)?;
+    if let Some(warning) = log.as_ref().and_then(RunLog::warning) {
+        anstream::eprintln!("warning: {warning}");
+    }
+    let began = Instant::now();
+    let evidence = make(args, &claims, log.as_mut())?;
+    let findings: Vec<Finding> = claims.iter().map(|claim| find(claim, &evidence)).collect();
+    let told = output::write(&match args.format {
+        Format::Table => table::for_people(&findings),
+        Format::Jsonl => findings.iter().map(|finding| table::jsonl(finding) + "\n").collect(),
+    });
+    if let Some(path) = &args.write {
+        std::fs::write(path, page::text(&findings, lab::log::VERSION))
+            .map_err(|error| Failure::Failed(format!("--write {}: {error}", path.display())))?;
+    }
+    told?;
+    tell(&evidence, &findings, began)
+}
+
+/// The rows in their order.
+fn choose(only: &[String]) -> Result<Vec<&'static Claim>, Failure> {
+    let known = || claims::all().map(|claim| claim.id);
+    for name in only {
+        if !known().any(|id| id == name) {
+            let hint = nearest(name, known()).map_or_else(String::new, |id| format!("did you mean `{id}`? "));
+            let all: Vec<&str> = known().collect();
+            let all = all.join(", ");
+            return Err(Failure::usage(format!("--only {name}: there is no such row; {hint}The rows are {all}")));
+        }
+    }
+    Ok(claims::all().filter(|claim| only.is_empty() || only.iter().any(|name| name == claim.id)).collect())
+}
+
+/// Makes the runs that the rows need, each once.
+fn make(args: &HeadlinesArgs, claims: &[&'static Claim], mut log: Option<&mut RunLog>) -> Result<Evidence, Failure> {
+    let studies: Vec<_> = claims.iter().flat_map(|claim| claim.studies()).collect();
+    let plans = evidence::plans(&studies).map_err(Failure::usage)?;
+    let backends = match args.backend {
+        BackendChoice::Sim => Backends { plain: &SimBackend, watching: &StaleSackBackend },
+        BackendChoice::Mock => Backends { plain: &MockBackend, watching: &MockBackend },
+    };
+    let jobs =
+        args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), usize::from);
+    let bar = ProgressBar::new(plans.iter().map(|(_, plan)| plan.runs.len() as u64).sum());
+    bar.set_style(
+        ProgressStyle::with_template("{bar:40} {pos}/{len} runs {eta} {msg}").expect("the template is right"),
+    );
+    let mut made = Evidence::default();
+    for (study, plan) in plans {
+        bar.set_message(study.name);
+        made.make(study, plan, backends, jobs, log.as_deref_mut(), &mut |_| bar.inc(1))
+            .map_err(|error| Failure::Failed(format!("{error}; what was written before is kept")))?;
+    }
+    bar.finish_and_clear();
+    Ok(made)
+}
+
+fn tell(evidence: &Evidence, findings: &[Finding], began: Instant) -> Result<(), Failure> {
+    let runs: usize = evidence.all().map(|runs| runs.plan.runs.len()).sum();
+    let packets: u64 = evidence.all().map(|runs| runs.packets).sum();
+    let banded = findings.iter().filter(|finding| finding.claim.band.is_some());
+    let (all, as_published) =
+        (banded.clone().count(), banded.clone().filter(|finding| finding.verdict == Verdict::Reproduced).count());
+    anstream::eprintln!(
+        "done: {runs} runs, {packets} packets in {:.2} s; {as_published} of {all} rows with a band are reproduced",
+        began.elapsed().as_secs_f64()
+    );
+    let missed: Vec<&str> =
+        banded.filter(|finding| finding.verdict == Verdict::NotReproduced).map(|finding| finding.claim.id).collect();
+    if missed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Failed(format!("not reproduced: {}", missed.join(", "))))
+}
+
+#[cfg(test)]
+mod tests;

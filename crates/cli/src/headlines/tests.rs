@@ -1,0 +1,94 @@
+//! Rows as objects and as a table, the page and its place in the repository, and names that are wrong.
+
+use super::*;
+use serde_json::Value;
+use std::sync::OnceLock;
+
+/// All rows on known results, made once.
+fn findings() -> &'static [Finding] {
+    static FINDINGS: OnceLock<Vec<Finding>> = OnceLock::new();
+    FINDINGS.get_or_init(|| {
+        let claims = choose(&[]).unwrap();
+        let evidence = make(&args(), &claims, None).unwrap();
+        claims.iter().map(|claim| find(claim, &evidence)).collect()
+    })
+}
+
+fn args() -> HeadlinesArgs {
+    HeadlinesArgs {
+        format: Format::Jsonl,
+        jobs: Some(2),
+        only: Vec::new(),
+        out: None,
+        write: None,
+        backend: BackendChoice::Mock,
+    }
+}
+
+#[test]
+fn an_object_has_what_is_asked_of_it() {
+    for finding in findings() {
+        let object: Value = serde_json::from_str(&table::jsonl(finding)).unwrap();
+        for text in ["id", "claim", "source", "published", "unit", "verdict"] {
+            assert!(object[text].as_str().is_some_and(|text| !text.is_empty()), "{text} of {object}");
+        }
+        for number in ["measured", "lo", "hi"] {
+            assert!(object[number].is_number() || object[number].is_null(), "{number} of {object}");
+        }
+        let verdict = object["verdict"].as_str().unwrap();
+        assert!(["reproduced", "direction", "not reproduced", "reported"].contains(&verdict));
+        assert_eq!(object["band"].is_null(), verdict == "reported");
+        let carriers = object["carried_by"].as_array().unwrap();
+        assert!(carriers.iter().all(|one| one["ingredient"].is_string() && one["share_pct"].as_f64() >= Some(20.0)));
+        let (lo, hi) = (object["lo"].as_f64(), object["hi"].as_f64());
+        assert!(lo.zip(hi).is_none_or(|(lo, hi)| lo <= hi));
+    }
+}
+
+#[test]
+fn the_table_has_a_line_for_each_row() {
+    let text = table::for_people(findings());
+    for finding in findings() {
+        let line = text.lines().find(|line| line.trim_start().starts_with(finding.claim.id)).unwrap();
+        assert!(line.trim_end().ends_with(finding.verdict.word()), "{line}");
+    }
+}
+
+#[test]
+fn rows_are_chosen_by_name_and_told_in_their_own_order() {
+    let ids = |names: &[&str]| -> Vec<&str> {
+        let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+        choose(&names).unwrap().iter().map(|claim| claim.id).collect()
+    };
+    assert_eq!(ids(&["dsack", "best-of-three"]), ["best-of-three", "dsack"]);
+    assert_eq!(ids(&[]).len(), claims::all().count());
+    let refused = choose(&["dsak".to_owned()]).unwrap_err();
+    assert!(
+        matches!(&refused, Failure::Usage(text) if text.starts_with("--only dsak: there is no such row; did you mean `dsack`? The rows are best-of-three, ")),
+        "{refused:?}"
+    );
+}
+
+#[test]
+fn a_row_that_is_not_reproduced_fails_the_command_and_others_do_not() {
+    let of = |verdict| findings().iter().filter(move |finding| finding.verdict == verdict).cloned().collect::<Vec<_>>();
+    let ends = |findings: &[Finding]| tell(&Evidence::default(), findings, Instant::now());
+    assert!(!of(Verdict::NotReproduced).is_empty(), "on known results some are not");
+    assert!(
+        matches!(ends(&of(Verdict::NotReproduced)), Err(Failure::Failed(text)) if text.contains("not reproduced: "))
+    );
+    for verdict in [Verdict::Reproduced, Verdict::Direction, Verdict::Reported] {
+        assert!(ends(&of(verdict)).is_ok());
+    }
+}
+
+#[test]
+fn a_page_made_anew_has_the_fixed_parts_in_their_order() {
+    let page = page::text(findings(), "1.2.3+test");
+    let mut rest = page.as_str();
+    for part in page::fixed_parts() {
+        let at = rest.find(part.as_str()).unwrap_or_else(|| panic!("{part:?} in\n{page}"));
+        rest = &rest[at + part.len()..];
+    }
+    assert!(page.contains("version 1.2.3+test"));
+}

@@ -1,0 +1,266 @@
+//! What was published, and what counts as the same.
+
+use super::estimate::Estimate;
+use super::study::Study;
+use core::ops::{Bound, RangeBounds};
+
+/// A published result.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim {
+    /// Short and unique, for the command line.
+    pub id: &'static str,
+    /// What is claimed, a sentence without its full stop.
+    pub claim: &'static str,
+    /// Where it was published.
+    pub source: &'static str,
+    /// The number as published.
+    pub published: &'static str,
+    /// Of what is measured here.
+    pub unit: Unit,
+    /// Which numbers count; `None` where nothing is asked.
+    pub band: Option<Band>,
+    /// How it is measured.
+    pub measure: Measure,
+    /// What the number is when there is no effect.
+    pub nothing: Nothing,
+    /// The same without one ingredient each, which tells what carries the effect.
+    pub ablations: &'static [Ablation],
+    /// Further numbers for the texts.
+    pub facts: &'static [Fact],
+    /// What the traces show. `{name}` stands for a fact, `{measured}` and `{where}` for the row's own.
+    pub shows: &'static str,
+    /// Why it does not come out as published, or why nothing is asked; told unless it is reproduced.
+    pub reason: &'static str,
+}
+
+/// How a number comes about.
+#[derive(Clone, Copy, Debug)]
+pub enum Measure {
+    /// From runs.
+    Runs(Estimate),
+    /// From arithmetic: how many of so many examples come out to the digit.
+    Examples(fn() -> (usize, usize)),
+}
+
+/// Numbers that count as reproduced, and those that at least have the right sign and order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band {
+    /// Reproduced.
+    pub inside: Range,
+    /// The direction, if not inside.
+    pub direction: Range,
+}
+
+/// Both ends.
+pub type Range = (Bound<f64>, Bound<f64>);
+
+/// From `lo` to `hi`, both included.
+pub const fn between(lo: f64, hi: f64) -> Range {
+    (Bound::Included(lo), Bound::Included(hi))
+}
+
+/// From `lo` on.
+pub const fn at_least(lo: f64) -> Range {
+    (Bound::Included(lo), Bound::Unbounded)
+}
+
+/// Up to `hi`.
+pub const fn at_most(hi: f64) -> Range {
+    (Bound::Unbounded, Bound::Included(hi))
+}
+
+/// Above `lo`.
+pub const fn above(lo: f64) -> Range {
+    (Bound::Excluded(lo), Bound::Unbounded)
+}
+
+/// Below `hi`.
+pub const fn below(hi: f64) -> Range {
+    (Bound::Unbounded, Bound::Excluded(hi))
+}
+
+/// What a claim's numbers count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Cells of an experiment.
+    Cells,
+    /// A difference in per cent.
+    Percent,
+    /// A share in per cent.
+    Share,
+    /// A difference of shares.
+    Points,
+    /// A multiple.
+    Times,
+    /// Time.
+    Milliseconds,
+    /// Time on a path.
+    RoundTrips,
+    /// Megabits in a second.
+    Mbit,
+    /// Events for each 10 MB.
+    Per10Mb,
+    /// Worked examples.
+    Examples,
+}
+
+/// What a number is when there is no effect.
+#[derive(Clone, Copy, Debug)]
+pub enum Nothing {
+    /// By its definition.
+    Is(f64),
+    /// By measurement.
+    Measured(Estimate),
+}
+
+/// A claim's number without one ingredient.
+#[derive(Clone, Copy, Debug)]
+pub struct Ablation {
+    /// What is missing.
+    pub ingredient: &'static str,
+    /// The number then.
+    pub without: Estimate,
+}
+
+/// A number for a text.
+#[derive(Clone, Copy, Debug)]
+pub struct Fact {
+    /// In braces in the text.
+    pub name: &'static str,
+    /// How it is measured.
+    pub estimate: Estimate,
+    /// Decimals shown.
+    pub decimals: usize,
+}
+
+/// What a measurement says of a claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Inside the band.
+    Reproduced,
+    /// The right sign and order, outside the band.
+    Direction,
+    /// Neither.
+    NotReproduced,
+    /// There is no band.
+    Reported,
+}
+
+impl Verdict {
+    /// The word in results.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Reproduced => "reproduced",
+            Self::Direction => "direction",
+            Self::NotReproduced => "not reproduced",
+            Self::Reported => "reported",
+        }
+    }
+}
+
+impl Band {
+    /// What a number says; none says that it was not reproduced.
+    pub fn judge(&self, measured: Option<f64>) -> Verdict {
+        match measured {
+            Some(number) if self.inside.contains(&number) => Verdict::Reproduced,
+            Some(number) if self.direction.contains(&number) => Verdict::Direction,
+            _ => Verdict::NotReproduced,
+        }
+    }
+
+    /// The numbers that count as reproduced, in words.
+    pub fn text(&self, unit: Unit) -> String {
+        let show = |number: f64| unit.short(number);
+        match self.inside {
+            (Bound::Included(lo), Bound::Included(hi)) if lo == hi => show(lo),
+            (Bound::Included(lo) | Bound::Excluded(lo), Bound::Included(hi) | Bound::Excluded(hi)) => {
+                format!("{} … {}", show(lo), show(hi))
+            }
+            (Bound::Included(lo), Bound::Unbounded) => format!("≥ {}", show(lo)),
+            (Bound::Excluded(lo), Bound::Unbounded) => format!("> {}", show(lo)),
+            (Bound::Unbounded, Bound::Included(hi)) => format!("≤ {}", show(hi)),
+            (Bound::Unbounded, Bound::Excluded(hi)) => format!("< {}", show(hi)),
+            (Bound::Unbounded, Bound::Unbounded) => "any".to_owned(),
+        }
+    }
+}
+
+impl Unit {
+    /// The word in results.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Cells => "cells",
+            Self::Percent | Self::Share => "%",
+            Self::Points => "points",
+            Self::Times => "x",
+            Self::Milliseconds => "ms",
+            Self::RoundTrips => "RTT",
+            Self::Mbit => "Mbit/s",
+            Self::Per10Mb => "per 10 MB",
+            Self::Examples => "examples",
+        }
+    }
+
+    /// Decimals of measured numbers.
+    pub const fn decimals(self) -> usize {
+        match self {
+            Self::Cells | Self::Examples | Self::Milliseconds | Self::Share => 0,
+            Self::Percent | Self::Points => 1,
+            Self::Times | Self::RoundTrips | Self::Mbit | Self::Per10Mb => 2,
+        }
+    }
+
+    /// Whether numbers are differences, and have their sign.
+    const fn is_signed(self) -> bool {
+        matches!(self, Self::Percent | Self::Points)
+    }
+
+    /// A number of this unit, without it.
+    pub fn number(self, number: f64) -> String {
+        let decimals = self.decimals();
+        // What rounds to nothing has no sign.
+        let number = if number.abs() < 0.5 / 10_f64.powi(decimals as i32) { 0.0 } else { number };
+        let text = if self.is_signed() { format!("{number:+.decimals$}") } else { format!("{number:.decimals$}") };
+        text.replace('-', "−")
+    }
+
+    /// A number of this unit.
+    pub fn show(self, number: f64) -> String {
+        format!("{}{}", self.number(number), self.tail())
+    }
+
+    /// A bound of a band.
+    fn short(self, number: f64) -> String {
+        let text = if self.is_signed() { format!("{number:+}") } else { format!("{number}") };
+        format!("{}{}", text.replace('-', "−"), self.tail())
+    }
+
+    fn tail(self) -> String {
+        match self {
+            Self::Times => "×".to_owned(),
+            Self::Percent | Self::Share => " %".to_owned(),
+            unit => format!(" {}", unit.word()),
+        }
+    }
+}
+
+impl Claim {
+    /// Everything that is computed for it, its own number first.
+    pub fn estimates(&self) -> Vec<Estimate> {
+        let own = match self.measure {
+            Measure::Runs(estimate) => Some(estimate),
+            Measure::Examples(_) => None,
+        };
+        let nothing = match self.nothing {
+            Nothing::Is(_) => None,
+            Nothing::Measured(estimate) => Some(estimate),
+        };
+        let ablations = self.ablations.iter().map(|ablation| ablation.without);
+        own.into_iter().chain(nothing).chain(ablations).chain(self.facts.iter().map(|fact| fact.estimate)).collect()
+    }
+
+    /// The studies it needs, its own first; one may be named several times.
+    pub fn studies(&self) -> impl Iterator<Item = &'static Study> {
+        self.estimates().into_iter().map(|estimate| estimate.study)
+    }
+}

@@ -1,0 +1,22 @@
+//! Published results: what was claimed, how it is measured here, which band counts as the same, and what carries it.
+//!
+//! A [`Claim`] is data: the runs it needs ([`Study`]), what is computed of them ([`Estimate`]), and the band. `evidence.rs`
+//! makes the runs, `judge.rs` turns them into [`Finding`]s. The published estimator is used, means of ten runs; intervals
+//! come from the bootstrap over seeds.
+
+pub mod claim;
+pub mod claims;
+pub mod estimate;
+pub mod evidence;
+pub mod judge;
+pub mod quantity;
+pub mod study;
+
+pub use claim::{Ablation, Band, Claim, Fact, Measure, Nothing, Unit, Verdict};
+pub use estimate::{Across, Estimate, Value, What};
+pub use evidence::{Backends, Evidence, Runs};
+pub use judge::{Carrier, Finding, find};
+pub use study::{Study, StudyArm, Watch};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,98 @@
+//! The runs that claims are judged by: an experiment of the catalogue, with arms of its own.
+
+use crate::overrides::{Overrides, UsageError};
+use crate::plan::Plan;
+use crate::spec::{self, ArmKind, ArmSpec};
+use crate::stale_sacks::StaleSackBackend;
+
+/// An experiment and what is changed in it.
+#[derive(Clone, Copy, Debug)]
+pub struct Study {
+    /// Unique.
+    pub name: &'static str,
+    /// A built-in experiment.
+    pub experiment: &'static str,
+    /// In place of the experiment's.
+    pub arms: &'static [StudyArm],
+    /// `KEY=VALUE`, as on the command line.
+    pub set: &'static [&'static str],
+    /// Runs of each arm in each cell.
+    pub iterations: u32,
+    /// Whether more than counters is wanted of a run.
+    pub watch: Watch,
+}
+
+/// What a run is watched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watch {
+    /// Its counters tell enough.
+    Nothing,
+    /// SACKs that tell nothing new.
+    StaleSacks,
+}
+
+/// A profile, with some of its leaves changed.
+#[derive(Clone, Copy, Debug)]
+pub struct StudyArm {
+    /// What estimates call it.
+    pub name: &'static str,
+    /// A built-in profile.
+    pub profile: &'static str,
+    /// Leaf and value.
+    pub set: &'static [(&'static str, &'static str)],
+}
+
+impl StudyArm {
+    /// A profile as it is.
+    pub const fn profile(name: &'static str) -> Self {
+        Self { name, profile: name, set: &[] }
+    }
+
+    /// A profile with leaves changed.
+    pub const fn with(name: &'static str, profile: &'static str, set: &'static [(&'static str, &'static str)]) -> Self {
+        Self { name, profile, set }
+    }
+
+    /// # Panics
+    /// When there is no such profile.
+    fn spec(&self) -> ArmSpec {
+        let mut spec = ArmSpec::of_builtin(self.profile).expect("studies name built-in profiles");
+        spec.name = self.name.to_owned();
+        if let ArmKind::Profile { set, .. } = &mut spec.kind {
+            set.extend(self.set.iter().map(|(path, value)| ((*path).to_owned(), (*value).to_owned())));
+        }
+        spec
+    }
+}
+
+impl Study {
+    /// An experiment as it is, ten runs an arm and cell, but for the arms.
+    pub const fn of(name: &'static str, experiment: &'static str, arms: &'static [StudyArm]) -> Self {
+        Self { name, experiment, arms, set: &[], iterations: 10, watch: Watch::Nothing }
+    }
+
+    /// Unfolds the study into its runs.
+    ///
+    /// # Errors
+    /// When what is changed does not fit, which a test excludes for those that are built in.
+    pub fn plan(&self) -> Result<Plan, UsageError> {
+        let mut experiment = spec::builtin(self.experiment).ok_or_else(|| UsageError {
+            place: format!("study {}", self.name),
+            problem: format!("there is no experiment `{}`", self.experiment),
+            remedy: "name a built-in one".to_owned(),
+        })?;
+        experiment.arms = self.arms.iter().map(StudyArm::spec).collect();
+        // A sweep over leaves of arms that take no part any more is none.
+        experiment.sweep = core::mem::take(&mut experiment.sweep)
+            .into_iter()
+            .filter(|axis| experiment.target(&axis.key).is_ok())
+            .collect();
+        let set = self.set.iter().map(|set| (*set).to_owned()).collect();
+        experiment.apply(&Overrides { set, iterations: Some(self.iterations), ..Overrides::default() })?;
+        let plan = Plan::new(experiment)?;
+        Ok(match self.watch {
+            Watch::Nothing => plan,
+            Watch::StaleSacks => plan.made_by(StaleSackBackend::MAKER.to_owned()),
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! How long a sender hears nothing new: the time behind acknowledgements with SACK blocks that tell nothing the sender does not
+//! know. That is what a receiver causes that discards segments for want of room among its blocks.
+//!
+//! No counter of an endpoint tells this, so a run is watched, which costs a third of its speed; hence a backend of its own.
+
+use crate::backend::{Backend, Measured, RunFailure, simulate};
+use crate::plan::RunSpec;
+use base::{Duration, Instant};
+use trace::{ConnId, Event, Observer};
+
+/// The simulator, with an eye on acknowledgements.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StaleSackBackend;
+
+impl StaleSackBackend {
+    /// What it adds to what decides about a run, since its results tell more.
+    pub const MAKER: &str = "the simulator, watched for stale SACKs";
+}
+
+impl Backend for StaleSackBackend {
+    fn run(&self, spec: &RunSpec) -> Result<Measured, RunFailure> {
+        let mut watch = Watch::default();
+        let found = simulate(spec, &mut watch)?;
+        Ok(Measured { stale_sack_ns: Some(watch.total.as_nanos()), ..found })
+    }
+}
+
+/// Adds up the time between an acknowledgement without news and the next one with some.
+#[derive(Debug, Default)]
+struct Watch {
+    /// Since when, and who hears nothing new.
+    since: Option<(Instant, ConnId)>,
+    total: Duration,
+}
+
+impl Observer for Watch {
+    fn record(&mut self, at: Instant, conn: ConnId, event: Event) {
+        match event {
+            Event::SackReceived { news: false, .. } => self.since = self.since.or(Some((at, conn))),
+            Event::SackReceived { .. } => self.end(at, conn),
+            Event::AckProcessed { acked, .. } if acked > 0 => self.end(at, conn),
+            _ => {}
+        }
+    }
+}
+
+impl Watch {
+    fn end(&mut self, at: Instant, conn: ConnId) {
+        if let Some((since, _)) = self.since.take_if(|(_, who)| *who == conn) {
+            self.total = self.total + at.since(since);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::SeqNum;
+
+    fn sack(news: bool) -> Event {
+        Event::SackReceived {
+            ack: SeqNum::new(1),
+            snd_una: SeqNum::new(1),
+            snd_nxt: SeqNum::new(9),
+            blocks: 1,
+            dsacks: 0,
+            news,
+            sacked: 0,
+            newly_sacked: 0,
+            lost: 0,
+            in_recovery: true,
+            point: None,
+        }
+    }
+
+    fn ack(acked: u64) -> Event {
+        let ack = SeqNum::new(1);
+        Event::AckProcessed { ack, acked, sacked: 0, lost: 0, dsack: None, rtt: None, pipe: 0, cwnd: 1 }
+    }
+
+    #[test]
+    fn time_counts_from_the_first_stale_sack_until_there_are_news() {
+        let mut watch = Watch::default();
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        for (ms, conn, event) in [
+            (10, 0, sack(true)),
+            (20, 0, sack(false)),
+            (30, 0, sack(false)),
+            (35, 1, ack(5)),
+            (40, 0, ack(0)),
+            (50, 0, sack(true)),
+            (60, 0, sack(false)),
+            (75, 0, ack(1_460)),
+            (90, 0, sack(false)),
+        ] {
+            watch.record(at(ms), ConnId(conn), event);
+        }
+        assert_eq!(watch.total, Duration::from_millis(45));
+    }
+}

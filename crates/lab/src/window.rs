@@ -1,0 +1,30 @@
+//! The arithmetic of receive windows: the octets that are on their way while the first of them is acknowledged, the rate that a
+//! window allows, and how it is announced. In whole numbers.
+
+use base::Duration;
+
+/// The largest window that TCP can announce: 16 bits and a shift of 14 (RFC 7323 §2.3).
+pub const LARGEST: u64 = 65_535 << 14;
+
+/// Octets that a link of `rate` bits a second carries in `span`, rounded up.
+pub fn octets(rate: u64, span: Duration) -> u64 {
+    (u128::from(rate) * u128::from(span.as_nanos())).div_ceil(8_000_000_000) as u64
+}
+
+/// Bits a second when `octets` are carried in each `span`, rounded down.
+///
+/// # Panics
+/// When `span` is zero.
+pub fn bits_per_sec(octets: u64, span: Duration) -> u64 {
+    (u128::from(octets) * 8_000_000_000 / u128::from(span.as_nanos())) as u64
+}
+
+/// The smallest shift with which 16 bits say `window` (RFC 7323 §2.2).
+pub fn shift(window: u64) -> u32 {
+    (0..=14).find(|shift| 65_535 << shift >= window).unwrap_or(14)
+}
+
+/// Full segments that hold `octets`.
+pub fn segments(octets: u64, mss: u32) -> u64 {
+    octets.div_ceil(mss.into())
+}
