@@ -47,7 +47,7 @@ impl Observer for Watch {
 impl Watch {
     fn end(&mut self, at: Instant, conn: ConnId) {
         if let Some((since, _)) = self.since.take_if(|(_, who)| *who == conn) {
-            self.total = self.total + at.since(since);
+            self.total += at.since(since);
         }
     }
 }
@@ -59,9 +59,9 @@ mod tests {
 
     fn sack(news: bool) -> Event {
         Event::SackReceived {
-            ack: SeqNum::new(1),
-            snd_una: SeqNum::new(1),
-            snd_nxt: SeqNum::new(9),
+            ack: SeqNum(1),
+            snd_una: SeqNum(1),
+            snd_nxt: SeqNum(9),
             blocks: 1,
             dsacks: 0,
             news,
@@ -73,8 +73,8 @@ mod tests {
         }
     }
 
-    fn ack(acked: u64) -> Event {
-        let ack = SeqNum::new(1);
+    fn ack(acked: u32) -> Event {
+        let ack = SeqNum(1);
         Event::AckProcessed { ack, acked, sacked: 0, lost: 0, dsack: None, rtt: None, pipe: 0, cwnd: 1 }
     }
 
