@@ -82,6 +82,22 @@ fn a_row_that_is_not_reproduced_fails_the_command_and_others_do_not() {
     }
 }
 
+/// Measuring takes minutes, so the numbers of the page are not made here; but what it says around them is what the claims say.
+#[test]
+fn the_page_in_the_repository_says_what_the_claims_say() {
+    let page = include_str!("../../../../docs/headlines.md");
+    let mut rest = page;
+    for part in page::fixed_parts() {
+        let at = rest.find(part.as_str()).unwrap_or_else(|| {
+            panic!("docs/headlines.md lacks, or has elsewhere: {part:?}; `longhaul headlines --write docs/headlines.md` makes it")
+        });
+        rest = &rest[at + part.len()..];
+    }
+    let rows = page.lines().filter(|line| line.starts_with("| [")).count();
+    assert_eq!(rows, claims::all().count(), "a row too many");
+    assert_eq!(page.matches("\n## ").count(), claims::all().count(), "a section too many");
+}
+
 #[test]
 fn a_page_made_anew_has_the_fixed_parts_in_their_order() {
     let page = page::text(findings(), "1.2.3+test");
