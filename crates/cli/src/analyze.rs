@@ -81,7 +81,7 @@ fn show(args: &AnalyzeArgs, analysis: &Analysis, page: &Path) -> Result<(), Fail
 }
 
 fn read(path: &Path) -> Result<Analysis, Failure> {
-    with_progress(path, |file| capture::analyze(file))
+    with_progress(path, capture::analyze)
 }
 
 /// Reads a file under a bar.

@@ -187,7 +187,7 @@ pub fn tell(story: &Story) -> Told {
         (0..2).for_each(|side| serve(side, now, story, &mut sides, &mut paths));
     }
     assert_eq!(sides[1].done, story.bytes, "everything arrives");
-    let ends = [0, 1].map(|side: usize| sides[side].info.clone().unwrap());
+    let ends = [0, 1].map(|side: usize| sides[side].info.unwrap());
     let captures = sides.map(|side| side.capture.into_writer());
     Told { captures, ends }
 }
