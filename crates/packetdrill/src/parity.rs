@@ -173,7 +173,7 @@ fn by_the_simulator(scenario: &Scenario) -> [String; 2] {
     let mut trace = TextSink::default();
     sim::run(scenario, &mut trace).unwrap();
     let mut nodes = [String::new(), String::new()];
-    for line in trace.0.lines().filter(|line| !line.contains(" HopDropped{")) {
+    for line in trace.0.lines().filter(|line| !line.contains(" Hop")) {
         let (at, rest) = line.split_once(' ').unwrap();
         let (conn, event) = rest.split_once(' ').unwrap();
         let conn: u32 = conn.parse().unwrap();

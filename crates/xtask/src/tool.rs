@@ -40,7 +40,9 @@ impl Tool {
                 return Ok(None);
             }
             let package = format!("{}@{}", self.name, self.version);
-            run(cargo(&["install", "--quiet", "--locked", &package, "--root"]).arg(&tools))?;
+            let mut install = cargo(&["install", "--quiet", "--locked", "--debug", &package, "--root"]);
+            // It runs for a second and is built for minutes, so the compiler had better not take pains.
+            run(install.arg(&tools).env("CARGO_PROFILE_DEV_DEBUG", "false"))?;
         }
         if !self.is_installed_in(&tools) {
             return Err(Failure::Missing(format!("{} {} was installed but is not there", self.name, self.version)));

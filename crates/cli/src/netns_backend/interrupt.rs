@@ -32,7 +32,8 @@ impl Interrupt {
         self.came.load(Ordering::Relaxed) != 0
     }
 
-    /// Lets a signal that came do its work, now that everything is cleaned up: the program ends.
+    /// Lets a signal that came do its work, now that everything is cleaned up: the program ends. Whoever started it may have
+    /// had the signal ignored, as shells do for what runs in the background; then it ends with the code that shells give.
     pub fn obey(&self) {
         if !self.came() {
             return;
@@ -40,6 +41,7 @@ impl Interrupt {
         let _ = held_back().thread_unblock();
         if let Ok(signal) = Signal::try_from(self.came.load(Ordering::Relaxed)) {
             let _ = raise(signal);
+            std::process::exit(128 + signal as i32);
         }
     }
 }
