@@ -77,10 +77,7 @@ enum BackendChoice {
 /// When the experiment or an option is wrong, a run fails, or the experiment does not come out as it expects.
 pub fn run(args: &AbArgs) -> Result<(), Failure> {
     let plan = plan(args)?;
-    let mut log = args.out.as_deref().map(RunLog::open).transpose().map_err(cannot_use)?;
-    if let Some(warning) = log.as_ref().and_then(RunLog::warning) {
-        anstream::eprintln!("warning: {warning}");
-    }
+    let mut log = open_log(args.out.as_deref())?;
     let (finished, elapsed) = make(args, &plan, log.as_mut())?;
     disturbances(&plan, &finished);
     let rows = results::rows(&plan, &finished);
@@ -134,8 +131,25 @@ pub fn find(name: &str) -> Result<Experiment, Failure> {
     Ok(spec::read(&stem, name, &text)?)
 }
 
+/// The results kept in `directory`, if one is named; what cannot be used of them is told.
+///
+/// # Errors
+/// When the directory cannot hold results.
+pub fn open_log(directory: Option<&Path>) -> Result<Option<RunLog>, Failure> {
+    let log = directory.map(RunLog::open).transpose().map_err(cannot_use)?;
+    if let Some(warning) = log.as_ref().and_then(RunLog::warning) {
+        anstream::eprintln!("warning: {warning}");
+    }
+    Ok(log)
+}
+
+/// As many threads as are asked for, or as the machine has processors.
+pub fn threads(asked: Option<u16>) -> usize {
+    asked.map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), usize::from)
+}
+
 /// Why a directory for results is refused, and which would do.
-pub fn cannot_use(error: LogError) -> Failure {
+fn cannot_use(error: LogError) -> Failure {
     Failure::usage(format!("--out: {error}; name a directory that can be written and holds no other runs.jsonl"))
 }
 
@@ -176,7 +190,7 @@ fn jobs(args: &AbArgs) -> usize {
         }
         return 1;
     }
-    args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), usize::from)
+    threads(args.jobs)
 }
 
 /// Says which runs in real time the machine disturbed.

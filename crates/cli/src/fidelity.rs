@@ -6,7 +6,7 @@
 
 mod table;
 
-use crate::ab::cannot_use;
+use crate::ab::{open_log, threads};
 use crate::failure::Failure;
 use crate::netns_backend::NetnsBackend;
 use crate::output;
@@ -155,8 +155,7 @@ pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
     let bar = ProgressBar::new(runs as u64);
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} runs {eta}").expect("the template is right"));
     for ((group, sim), real) in groups.iter().zip(&simulated).zip(&real) {
-        let jobs = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let there = make(sim, &SimBackend, jobs, &mut logs[0], &bar)?;
+        let there = make(sim, &SimBackend, threads(None), &mut logs[0], &bar)?;
         let here = make(real, &backend, 1, &mut logs[1], &bar)?;
         comparisons.extend(compare(*group, [(sim, &there), (real, &here)]));
     }
@@ -166,8 +165,7 @@ pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
 }
 
 fn open(args: &FidelityArgs, name: &str) -> Result<Option<RunLog>, Failure> {
-    let open = |directory: &PathBuf| RunLog::open(&directory.join(name));
-    args.out.as_ref().map(open).transpose().map_err(cannot_use)
+    open_log(args.out.as_ref().map(|directory| directory.join(name)).as_deref())
 }
 
 fn make(

@@ -3,7 +3,7 @@
 mod page;
 mod table;
 
-use crate::ab::cannot_use;
+use crate::ab::{open_log, threads};
 use crate::failure::Failure;
 use crate::output;
 use ::profiles::nearest;
@@ -61,10 +61,7 @@ enum BackendChoice {
 /// When an option is wrong, a file cannot be written, or a row with a band is not reproduced.
 pub fn run(args: &HeadlinesArgs) -> Result<(), Failure> {
     let claims = choose(&args.only)?;
-    let mut log = args.out.as_deref().map(RunLog::open).transpose().map_err(cannot_use)?;
-    if let Some(warning) = log.as_ref().and_then(RunLog::warning) {
-        anstream::eprintln!("warning: {warning}");
-    }
+    let mut log = open_log(args.out.as_deref())?;
     let began = Instant::now();
     let evidence = make(args, &claims, log.as_mut())?;
     let findings: Vec<Finding> = claims.iter().map(|claim| find(claim, &evidence)).collect();
@@ -102,8 +99,7 @@ fn make(args: &HeadlinesArgs, claims: &[&'static Claim], mut log: Option<&mut Ru
         BackendChoice::Sim => Backends { plain: &SimBackend, watching: &StaleSackBackend },
         BackendChoice::Mock => Backends { plain: &MockBackend, watching: &MockBackend },
     };
-    let jobs =
-        args.jobs.map_or_else(|| std::thread::available_parallelism().map_or(1, std::num::NonZero::get), usize::from);
+    let jobs = threads(args.jobs);
     let bar = ProgressBar::new(plans.iter().map(|(_, plan)| plan.runs.len() as u64).sum());
     bar.set_style(
         ProgressStyle::with_template("{bar:40} {pos}/{len} runs {eta} {msg}").expect("the template is right"),
