@@ -2,15 +2,34 @@
 
 use crate::failure::Failure;
 use crate::output;
+use clap::Args;
 use lab::observed::{self, Names, RECEIVER, SENDER};
 use lab::{Measured, RunSpec, backend};
 use serde::Serialize;
 use std::fmt::Write;
-use std::path::Path;
+use std::path::PathBuf;
 use trace_io::Meta;
 use trace_io::dir::Directory;
+use trace_io::packets::{HEADERS, WHOLE};
 use trace_io::recorder::Both;
 use trace_io::summary::{Count, Summarizer, Summary};
+
+/// Where a trace goes.
+#[derive(Args, Clone, Debug)]
+pub struct TraceArgs {
+    /// Write a trace: a directory with trace.parquet, trace.qlog, trace.pcapng and summary.json.
+    #[arg(long, value_name = "DIR")]
+    trace: Option<PathBuf>,
+    /// Octets of each packet that trace.pcapng keeps.
+    #[arg(long, value_name = "OCTETS", requires = "trace", default_value_t = HEADERS, value_parser = snaplen)]
+    snaplen: usize,
+}
+
+/// Headers are kept in any case.
+fn snaplen(text: &str) -> Result<usize, String> {
+    let octets = text.parse().ok().filter(|octets| (HEADERS..=WHOLE).contains(octets));
+    octets.ok_or_else(|| format!("a number from {HEADERS}, which holds any header, to {WHOLE}, which holds any packet"))
+}
 
 /// What is written beside a trace.
 #[derive(Serialize)]
@@ -24,18 +43,18 @@ struct Written<'r> {
 ///
 /// # Errors
 /// When the run fails or its trace cannot be written.
-pub fn make(names: &Names, run: &RunSpec, trace: Option<&Path>) -> Result<(), Failure> {
+pub fn make(names: &Names, run: &RunSpec, to: &TraceArgs) -> Result<(), Failure> {
     let meta = observed::meta(names, run);
     let mut summarizer = Summarizer::new(SENDER, RECEIVER);
     let failed = |failure: lab::RunFailure| Failure::Failed(format!("the run failed: {failure}"));
     let cannot_trace = |error: trace_io::TraceError| Failure::usage(format!("--trace: cannot write {error}"));
-    let (measured, summary) = match trace {
+    let (measured, summary) = match &to.trace {
         None => {
             let measured = backend::simulate(run, &mut summarizer).map_err(failed)?;
             (measured, summarizer.finish())
         }
         Some(path) => {
-            let directory = Directory::create(path, &meta, tcp::fill_pattern).map_err(cannot_trace)?;
+            let directory = Directory::create(path, &meta, to.snaplen, tcp::fill_pattern).map_err(cannot_trace)?;
             let mut both = Both(summarizer, directory);
             // What led to a failure is worth looking at.
             let made = backend::simulate(run, &mut both);

@@ -1,11 +1,11 @@
 //! `longhaul run`: one transfer of one arm in one cell, and what limited it.
 
+use crate::ab;
 use crate::failure::Failure;
-use crate::{ab, observe};
+use crate::observe::{self, TraceArgs};
 use clap::Args;
 use lab::observed::Names;
 use lab::{Overrides, Plan, RunName};
-use std::path::PathBuf;
 
 /// Arguments of `longhaul run`.
 #[derive(Args, Clone, Debug)]
@@ -28,9 +28,8 @@ pub struct RunArgs {
     /// Where all random streams start.
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Write a trace: a directory with trace.parquet, trace.qlog, trace.pcapng and summary.json.
-    #[arg(long, value_name = "DIR")]
-    trace: Option<PathBuf>,
+    #[command(flatten)]
+    trace: TraceArgs,
 }
 
 /// Runs the command.
@@ -66,5 +65,5 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     };
     let name = RunName { cell: args.cell as usize, arm: arm.label.clone(), iteration: args.iteration };
     plan.keep_only(&name).map_err(Failure::usage)?;
-    observe::make(&names, &plan.runs[0], args.trace.as_deref())
+    observe::make(&names, &plan.runs[0], &args.trace)
 }

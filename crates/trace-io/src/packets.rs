@@ -1,15 +1,19 @@
-//! The packets of both ends as they left each host, in pcapng with nanoseconds: one interface for each end, and what happened
-//! to the end since its last packet as the packet's comment, an event a line.
+//! The packets of both ends as they left each host, in pcapng with nanoseconds, and what happened to the end since its last packet
+//! as the packet's comment, an event a line. What happened after the last packet is the comment of the statistics at the end.
 //!
-//! Headers are whole, checksums are right, and packets are cut behind the headers: what a data segment carries nobody wants to
-//! read. Time counts from 1970, when the run began.
+//! All packets are of one interface. A packet stands there once, so to whoever reads the file it is one point of capture that
+//! all packets pass: a round trip from it to the receiver and back, and from it to the sender and back, add up to the path's.
+//!
+//! Checksums are right. Packets may be cut behind the headers: what a data segment carries few want to read. Time counts from 1970, when the run began.
 
 use crate::Meta;
+use crate::meta::End;
 use crate::recorder::{Chunk, Packet, Payload, Sink};
 use pcap_file::pcapng::PcapNgWriter;
 use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
-use pcap_file::{DataLink, PcapError};
+use pcap_file::pcapng::blocks::interface_statistics::{InterfaceStatisticsBlock, InterfaceStatisticsOption};
+use pcap_file::{DataLink, Endianness, PcapError};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -17,7 +21,7 @@ use std::time::Duration;
 
 /// Octets of a packet that are kept: more than any header has.
 pub const HEADERS: usize = 128;
-/// Octets of a packet that are kept when all are.
+/// Octets of the longest packet.
 pub const WHOLE: usize = 65_535;
 
 /// Longest text of one comment, octets; an option's length has 16 bits.
@@ -35,10 +39,13 @@ pub struct PacketWriter<W: Write> {
     file: PcapNgWriter<W>,
     snaplen: usize,
     fill: Fill,
-    /// Connections of the hosts, by their number.
-    hosts: Vec<u32>,
+    /// The hosts, by their number: their connection and their name.
+    hosts: Vec<End>,
     /// What happened to each since its last packet.
     pending: Vec<String>,
+    /// Packets so far, and when the last thing happened.
+    written: u64,
+    last_at: u64,
     packet: Vec<u8>,
 }
 
@@ -54,16 +61,20 @@ impl<W: Write> PacketWriter<W> {
     /// # Errors
     /// When it cannot be written.
     pub fn new(out: W, meta: &Meta, snaplen: usize, fill: Fill) -> io::Result<Self> {
-        let mut file = PcapNgWriter::new(out).map_err(plain)?;
-        for end in &meta.ends {
-            let name = InterfaceDescriptionOption::IfName(Cow::Borrowed(&end.name));
-            let options = vec![name, InterfaceDescriptionOption::IfTsResol(NANOSECONDS)];
-            let interface = InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: snaplen as u32, options };
-            file.write_pcapng_block(interface).map_err(plain)?;
-        }
-        let hosts: Vec<u32> = meta.ends.iter().map(|end| end.conn).collect();
+        let mut file = PcapNgWriter::with_endianness(out, Endianness::Little).map_err(plain)?;
+        let names: Vec<&str> = meta.ends.iter().map(|end| end.name.as_str()).collect();
+        let name = names.join(" and ");
+        let description = format!("{name}: each packet once, as it leaves its host");
+        let options = vec![
+            InterfaceDescriptionOption::IfName(Cow::Borrowed(&name)),
+            InterfaceDescriptionOption::IfDescription(Cow::Borrowed(&description)),
+            InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+        ];
+        let interface = InterfaceDescriptionBlock { linktype: DataLink::RAW, snaplen: snaplen as u32, options };
+        file.write_pcapng_block(interface).map_err(plain)?;
+        let hosts = meta.ends.clone();
         let pending = vec![String::new(); hosts.len()];
-        Ok(Self { file, snaplen, fill, hosts, pending, packet: Vec::new() })
+        Ok(Self { file, snaplen, fill, hosts, pending, written: 0, last_at: 0, packet: Vec::new() })
     }
 
     fn write(&mut self, packet: &Packet) -> io::Result<()> {
@@ -74,12 +85,27 @@ impl<W: Write> PacketWriter<W> {
             parts(&comment).map(|part| EnhancedPacketOption::Comment(Cow::Borrowed(part))).collect();
         options.push(EnhancedPacketOption::Flags(OUTBOUND));
         let block = EnhancedPacketBlock {
-            interface_id: packet.host,
+            interface_id: 0,
             timestamp: Duration::from_nanos(packet.at.as_nanos()),
             original_len: self.packet.len() as u32,
             data: Cow::Borrowed(&self.packet[..self.packet.len().min(self.snaplen)]),
             options,
         };
+        self.file.write_pcapng_block(block).map_err(plain)?;
+        self.written += 1;
+        Ok(())
+    }
+
+    /// What happened behind the last packets has none to be a comment of.
+    fn write_rest(&mut self) -> io::Result<()> {
+        let rest = self.hosts.iter().zip(&self.pending).filter(|(_, events)| !events.is_empty());
+        let comment: String = rest.map(|(end, events)| format!("{}:\n{events}", end.name)).collect();
+        let mut options: Vec<InterfaceStatisticsOption<'_>> =
+            parts(&comment).map(|part| InterfaceStatisticsOption::Comment(Cow::Borrowed(part))).collect();
+        options.push(InterfaceStatisticsOption::IsbIfRecv(self.written));
+        // Two words of 32 bits, the high one first, also in a file whose words are little-endian: the library writes one of 64.
+        let timestamp = self.last_at.rotate_left(32);
+        let block = InterfaceStatisticsBlock { interface_id: 0, timestamp, options };
         self.file.write_pcapng_block(block).map_err(plain)?;
         Ok(())
     }
@@ -127,6 +153,7 @@ impl<W: Write + Send> Sink for PacketWriter<W> {
         Ok(())
     }
     fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.write_rest()?;
         self.file.get_mut().flush()
     }
 }
@@ -134,7 +161,8 @@ impl<W: Write + Send> Sink for PacketWriter<W> {
 impl<W: Write> PacketWriter<W> {
     fn note(&mut self, records: &[crate::Record]) {
         for record in records {
-            let Some(host) = self.hosts.iter().position(|conn| *conn == record.conn.0) else { continue };
+            self.last_at = self.last_at.max(record.at.as_nanos());
+            let Some(host) = self.hosts.iter().position(|end| end.conn == record.conn.0) else { continue };
             // Writing to a `String` cannot fail.
             let _ = writeln!(self.pending[host], "{} {}", record.at.as_nanos(), record.event);
         }
