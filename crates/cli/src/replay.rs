@@ -1,7 +1,7 @@
 //! `longhaul replay`: a run of an earlier comparison once more, this time watched.
 
 use crate::failure::Failure;
-use crate::observe;
+use crate::observe::{self, TraceArgs};
 use clap::Args;
 use lab::recorded;
 use std::path::PathBuf;
@@ -9,15 +9,14 @@ use std::path::PathBuf;
 /// Arguments of `longhaul replay`.
 #[derive(Args, Clone, Debug)]
 pub struct ReplayArgs {
-    /// The directory that was given to `longhaul ab --out`, or the runs.jsonl in it.
+    /// The directory that was given to `longhaul ab --out`, or a file of what `longhaul ab --format jsonl` printed.
     #[arg(value_name = "RESULT")]
     result: PathBuf,
-    /// Which line of it, counted from one.
+    /// Which line of it, counted from one; of a row that tells of several runs, the one in the middle by goodput.
     #[arg(value_name = "ROW")]
     row: usize,
-    /// Write a trace: a directory with trace.parquet, trace.qlog, trace.pcapng and summary.json.
-    #[arg(long, value_name = "DIR")]
-    trace: Option<PathBuf>,
+    #[command(flatten)]
+    trace: TraceArgs,
 }
 
 /// Runs the command.
@@ -26,5 +25,5 @@ pub struct ReplayArgs {
 /// When there is no such line, other code made it, or the run fails.
 pub fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let recorded = recorded::read(&args.result, args.row).map_err(Failure::usage)?;
-    observe::make(&recorded.names, &recorded.run, args.trace.as_deref())
+    observe::make(&recorded.names, &recorded.run, &args.trace)
 }

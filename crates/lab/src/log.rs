@@ -30,21 +30,46 @@ struct Origin {
     seed: u64,
 }
 
+/// All that decides about a run, so that it can be made again without its experiment, and what people called it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    pub(crate) version: String,
+    pub(crate) experiment: String,
+    pub(crate) spec: String,
+    pub(crate) path: String,
+    pub(crate) arm: String,
+    pub(crate) profile: Option<String>,
+    pub(crate) iteration: u32,
+    pub(crate) seed: u64,
+    /// Leaves in which the arm differs from the root profile, or what it is instead of a profile.
+    pub(crate) config: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) made_by: Option<String>,
+}
+
+impl Identity {
+    pub(crate) fn new(plan: &Plan, run: &RunSpec) -> Self {
+        let arm = &plan.arms[run.arm];
+        Self {
+            version: VERSION.to_owned(),
+            experiment: plan.experiment.name.clone(),
+            spec: run.digest.clone(),
+            path: run.point.canonical(),
+            arm: arm.label.clone(),
+            profile: arm.spec.profile().map(|profile| profile.name.clone()),
+            iteration: run.iteration,
+            seed: run.seed,
+            config: difference_from_root(&run.ends),
+            made_by: plan.made_by.clone(),
+        }
+    }
+}
+
 /// A line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 struct Line {
-    version: String,
-    experiment: String,
-    spec: String,
-    path: String,
-    arm: String,
-    profile: Option<String>,
-    iteration: u32,
-    seed: u64,
-    /// Leaves in which the arm differs from the root profile, or what it is instead of a profile.
-    config: BTreeMap<String, String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    made_by: Option<String>,
+    #[serde(flatten)]
+    run: Identity,
     #[serde(flatten)]
     measured: Measured,
 }
@@ -123,20 +148,7 @@ impl RunLog {
     /// # Errors
     /// When it is not.
     pub fn append(&mut self, plan: &Plan, run: &RunSpec, measured: Measured) -> Result<(), LogError> {
-        let arm = &plan.arms[run.arm];
-        let line = Line {
-            version: VERSION.to_owned(),
-            experiment: plan.experiment.name.clone(),
-            spec: run.digest.clone(),
-            path: run.point.canonical(),
-            arm: arm.label.clone(),
-            profile: arm.spec.profile().map(|profile| profile.name.clone()),
-            iteration: run.iteration,
-            seed: run.seed,
-            config: difference_from_root(&run.ends),
-            made_by: plan.made_by.clone(),
-            measured,
-        };
+        let line = Line { run: Identity::new(plan, run), measured };
         let mut text = serde_json::to_string(&line).expect("a line has no maps with odd keys");
         text.push('\n');
         // One write: a reader sees a line whole or not at all.

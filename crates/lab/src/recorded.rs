@@ -1,16 +1,16 @@
-//! From a line of `runs.jsonl` back to the run that made it.
+//! From a line of a result back to the run that made it: a line of `runs.jsonl` is a run, a row of `--format jsonl` names the one
+//! that stands in the middle of its runs.
 //!
 //! A line tells everything that decides about its run, so the experiment's file is not needed: path and flow in canonical form,
 //! the leaves in which the arm differs from the root profile, and the seed. Whether it is the same run is not taken on trust:
 //! the digest has to come out the same, and the program's version has to be the line's.
 
-use crate::log::{FILE_NAME, VERSION};
+use crate::log::{FILE_NAME, Identity, VERSION};
 use crate::observed::Names;
 use crate::plan::{RunSpec, digest};
 use crate::setting::{Key, Point};
 use crate::spec::Ends;
 use serde::Deserialize;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A run that was made before.
@@ -22,20 +22,10 @@ pub struct Recorded {
     pub run: RunSpec,
 }
 
-/// What is read of a line.
+/// What is read of a row.
 #[derive(Deserialize)]
-struct Line {
-    version: String,
-    experiment: String,
-    spec: String,
-    path: String,
-    arm: String,
-    profile: Option<String>,
-    iteration: u32,
-    seed: u64,
-    config: BTreeMap<String, String>,
-    #[serde(default)]
-    made_by: Option<String>,
+struct Row {
+    median_run: Option<Identity>,
 }
 
 /// Why a run cannot be made again.
@@ -62,15 +52,19 @@ pub fn read(result: &Path, row: usize) -> Result<Recorded, ReplayError> {
     let text = std::fs::read_to_string(&path).map_err(|problem| ReplayError {
         place: format!("`{name}`"),
         problem: problem.to_string(),
-        remedy: "name the directory that was given to `ab --out`, or the runs.jsonl in it".to_owned(),
+        remedy: "name the directory that was given to `ab --out`, or a file of what `ab --format jsonl` printed"
+            .to_owned(),
     })?;
     let lines = text.lines().count();
     let line = row.checked_sub(1).and_then(|index| text.lines().nth(index));
     let line = line.ok_or_else(|| error("there is no such line".to_owned(), &format!("lines are 1 to {lines}")))?;
-    let line: Line = serde_json::from_str(line).map_err(|problem| {
-        let remedy = "a line of runs.jsonl tells a run; rows of `--format jsonl` tell of many and name none";
-        error(format!("it is no run of longhaul: {problem}"), remedy)
-    })?;
+    let line = match serde_json::from_str(line) {
+        Ok(Row { median_run: Some(run) }) => run,
+        _ => serde_json::from_str(line).map_err(|problem| {
+            let remedy = "take the file as `ab --out` or `ab --format jsonl` wrote it";
+            error(format!("it is no run of longhaul, nor a row that names one: {problem}"), remedy)
+        })?,
+    };
     if let Some(maker) = &line.made_by {
         return Err(error(format!("it was made by {maker}"), "only simulated runs can be made again"));
     }
@@ -81,7 +75,7 @@ pub fn read(result: &Path, row: usize) -> Result<Recorded, ReplayError> {
     again(line).map_err(|problem| error(problem, "take the line as `ab` wrote it"))
 }
 
-fn again(line: Line) -> Result<Recorded, String> {
+fn again(line: Identity) -> Result<Recorded, String> {
     let point = point(&line.path)?;
     let root = profiles::builtin().iter().find(|profile| profile.extends.is_none()).expect("there is a root profile");
     let mut leaves: Vec<(String, String)> = line.config.into_iter().collect();
@@ -169,7 +163,7 @@ mod tests {
         let real = refused(|text| text.replace("\"seed\":", "\"made_by\":\"netns\",\"seed\":"), 1);
         assert!(real.contains("only simulated runs can be made again"), "{real}");
         let none = refused(|_| "{\"cell\":1}\n".to_owned(), 1);
-        assert!(none.contains("it is no run of longhaul: missing field"), "{none}");
+        assert!(none.contains("it is no run of longhaul, nor a row that names one: missing field"), "{none}");
     }
 
     #[test]

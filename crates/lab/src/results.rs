@@ -4,6 +4,7 @@
 
 use crate::backend::{Measured, Punctuality};
 use crate::expect::Expectation;
+use crate::log::Identity;
 use crate::plan::Plan;
 use crate::run::Finished;
 use crate::setting::{Flow, Point};
@@ -67,6 +68,8 @@ pub struct Row {
     /// Longest time by which a packet that was due waited for the machine, all runs together; `None` in virtual time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub latest_ms: Option<f64>,
+    /// The run in the middle by goodput, of two the slower one: what `longhaul replay` makes again of a row.
+    pub median_run: Option<Identity>,
     /// Goodput by iteration, for pairing.
     #[serde(skip)]
     by_iteration: BTreeMap<u32, f64>,
@@ -171,6 +174,16 @@ pub fn rows(plan: &Plan, finished: &Finished) -> Vec<Row> {
     rows
 }
 
+/// The run in the middle of those of an arm in a cell; of equal ones the earliest.
+fn median_run(plan: &Plan, cell: usize, arm: usize, by_iteration: &BTreeMap<u32, f64>) -> Option<Identity> {
+    let mut sorted: Vec<(u32, f64)> = by_iteration.iter().map(|(iteration, goodput)| (*iteration, *goodput)).collect();
+    sorted.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+    let middle = sorted.get(sorted.len().checked_sub(1)? / 2)?.1;
+    let iteration = sorted.iter().find(|(_, goodput)| *goodput == middle)?.0;
+    let run = plan.runs.iter().find(|run| (run.cell, run.arm, run.iteration) == (cell, arm, iteration))?;
+    Some(Identity::new(plan, run))
+}
+
 fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
     let point = &plan.cells[cell].point;
     let by_iteration: BTreeMap<u32, f64> =
@@ -219,6 +232,7 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
         profile: plan.arms[arm].spec.profile().map(|profile| profile.name.clone()),
         disturbed_runs: (!punctual.is_empty()).then(|| punctual.iter().filter(|run| run.disturbed).count()),
         latest_ms: punctual.iter().map(|run| run.latest_ns).max().map(|ns| rounded(ns as f64 / 1e6)),
+        median_run: median_run(plan, cell, arm, &by_iteration),
         by_iteration,
     }
 }

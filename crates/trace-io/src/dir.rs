@@ -1,6 +1,6 @@
 //! A trace directory: one run, each file a form of the same observation.
 
-use crate::packets::{Fill, HEADERS, PacketWriter};
+use crate::packets::{Fill, PacketWriter};
 use crate::qlog::QlogWriter;
 use crate::recorder::{Recorder, Sink};
 use crate::table::{self, TableWriter};
@@ -30,12 +30,12 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Makes the directory, or takes one that is there; files of an earlier trace are written anew. `fill` knows the octets that
-    /// packets carry.
+    /// Makes the directory, or takes one that is there; files of an earlier trace are written anew. Of a packet `snaplen` octets are
+    /// kept; `fill` knows what it carries.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn create(path: &Path, meta: &Meta, fill: Fill) -> Result<Self, TraceError> {
+    pub fn create(path: &Path, meta: &Meta, snaplen: usize, fill: Fill) -> Result<Self, TraceError> {
         std::fs::create_dir_all(path).map_err(TraceError::io(path))?;
         let mut files = Vec::new();
         let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
@@ -48,7 +48,7 @@ impl Directory {
         };
         add(TABLE, &|out| Ok(Box::new(TableWriter::new(out, meta)?)))?;
         add(QLOG, &|out| Ok(Box::new(QlogWriter::new(out, meta)?)))?;
-        add(PACKETS, &|out| Ok(Box::new(PacketWriter::new(out, meta, HEADERS, fill)?)))?;
+        add(PACKETS, &|out| Ok(Box::new(PacketWriter::new(out, meta, snaplen, fill)?)))?;
         Ok(Self { path: path.to_owned(), files, recorder: Recorder::new(sinks) })
     }
 
@@ -85,7 +85,7 @@ pub fn write(directory: &Path, trace: &Trace) -> Result<(), TraceError> {
     let path = directory.join(TABLE);
     let file = BufWriter::new(File::create(&path).map_err(TraceError::io(&path))?);
     let written = TableWriter::new(file, &trace.meta).and_then(|mut writer| {
-        trace.records.chunks(table::ROWS).try_for_each(|records| writer.write(records))?;
+        writer.write(&trace.records)?;
         writer.finish()
     });
     written.map_err(TraceError::io(&path))
@@ -98,10 +98,7 @@ pub fn write(directory: &Path, trace: &Trace) -> Result<(), TraceError> {
 pub fn read(path: &Path) -> Result<Trace, TraceError> {
     let path = table_of(path);
     let file = File::open(&path).map_err(TraceError::io(&path))?;
-    let mut reader = table::TableReader::new(file, &path)?;
-    let mut records = Vec::new();
-    while reader.read(&mut records)? {}
-    Ok(Trace { meta: reader.into_meta(), records })
+    table::read(file, &path)
 }
 
 /// The table in a directory, or the file itself.

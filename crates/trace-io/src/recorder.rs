@@ -10,9 +10,9 @@ use std::thread::JoinHandle;
 use trace::{ConnId, Event, Observer, PacketPayload, PacketSent};
 
 /// Events of a chunk.
-const CHUNK: usize = 8_192;
+const CHUNK: usize = 1_024;
 /// Chunks that may wait for a file.
-const WAITING: usize = 8;
+const WAITING: usize = 64;
 /// Octets of the longest header.
 const MAX_HEADER: usize = 128;
 

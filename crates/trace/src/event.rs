@@ -1,6 +1,6 @@
 //! The events. Their canonical text, their values with names and the way back follow from the list.
 
-use crate::schema::{EventInfo, Field, FieldInfo, Value};
+use crate::schema::{EventInfo, Field, FieldInfo, Kind, Value};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use core::fmt;
 
@@ -45,8 +45,8 @@ macro_rules! events {
 
             /// Tells each field's value, in the order of their declaration.
             #[inline]
-            pub fn values(&self, mut tell: impl FnMut(Value)) {
-                match *self { $(Self::$name { $($field),* } => { $(tell(Field::value($field));)* }),* }
+            pub fn tell(&self, listener: &mut impl Listener) {
+                match *self { $(Self::$name { $($field),* } => { $(listener.hear(<$type as Field>::KIND, <$type as Field>::OPTIONAL, Field::value($field));)* }),* }
             }
 
             /// The event at this place of the vocabulary with these values, asked for in the order of the fields; `None` when
@@ -63,9 +63,31 @@ macro_rules! events {
 }
 
 impl Event {
+    /// Tells each field's value, in the order of their declaration.
+    #[inline]
+    pub fn values(&self, hear: impl FnMut(Value)) {
+        self.tell(&mut Closure(hear));
+    }
+
     /// What it means and what its fields are.
     pub const fn info(&self) -> &'static EventInfo {
         &VOCABULARY[self.place()]
+    }
+}
+
+/// Hears the values of an event's fields.
+pub trait Listener {
+    /// The next one: what the field holds, whether it may hold nothing, and what it holds here. The first two are constants where
+    /// this is called, so that a listener that is in a hurry has it inlined.
+    fn hear(&mut self, kind: Kind, optional: bool, value: Value);
+}
+
+struct Closure<F>(F);
+
+impl<F: FnMut(Value)> Listener for Closure<F> {
+    #[inline]
+    fn hear(&mut self, _kind: Kind, _optional: bool, value: Value) {
+        self.0(value);
     }
 }
 
@@ -239,7 +261,6 @@ events! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Kind;
 
     #[test]
     fn canonical_text_lists_fields_in_declaration_order_and_dashes_for_nothing() {

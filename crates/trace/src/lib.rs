@@ -10,7 +10,7 @@ mod packet;
 mod schema;
 mod text;
 
-pub use event::{Event, VERSION, VOCABULARY};
+pub use event::{Event, Listener, VERSION, VOCABULARY};
 pub use observer::{ConnId, DynObserver, Observer, Off};
 pub use packet::{PacketPayload, PacketSent};
 pub use schema::{EventInfo, FieldInfo, Kind, Value};

@@ -14,8 +14,8 @@ fn text_of(path: &Path) -> &str {
     path.to_str().expect("temporary directories have plain names")
 }
 
-fn run_dsack(arm: &str, directory: &Path) -> String {
-    let ended = longhaul(&["run", "dsack", "--arm", arm, "--trace", text_of(directory)]);
+fn run_dsack(arm: &str, directory: &Path, more: &[&str]) -> String {
+    let ended = longhaul(&[&["run", "dsack", "--arm", arm, "--trace", text_of(directory)], more].concat());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     ended.stdout
 }
@@ -54,7 +54,7 @@ fn segments(counts: &Value) -> u64 {
 fn tshark_finds_nothing_wrong_and_counts_what_we_count() {
     for (arm, recognises) in [("windows-11-21h2", false), ("windows-11-22h2", true)] {
         let directory = tempfile::tempdir().unwrap();
-        run_dsack(arm, directory.path());
+        run_dsack(arm, directory.path(), &[]);
         let observed = summary(directory.path())["observed"].clone();
         let again = segments(&observed["retransmitted"]);
         let dsacks = observed["dsacks"]["sent"].as_u64().unwrap();
@@ -73,10 +73,65 @@ fn tshark_finds_nothing_wrong_and_counts_what_we_count() {
     }
 }
 
+/// Cut packets have checksums that nobody can verify.
+#[test]
+fn packets_are_kept_whole_on_request_and_every_checksum_is_right() {
+    let directory = tempfile::tempdir().unwrap();
+    run_dsack("longhaul", directory.path(), &["--set", "flow.bytes=1MB", "--snaplen", "65535"]);
+    let count = |filter| tshark(directory.path(), filter);
+    let all = count("frame");
+    assert!(all > 700, "{all} packets");
+    assert_eq!(count("tcp.checksum.status == Good && ip.checksum.status == Good"), all);
+    assert_eq!(count("frame.cap_len == frame.len"), all);
+}
+
+/// The comments hold what happened, and what happened after the last packet is not lost.
+#[test]
+fn every_event_is_a_comment() {
+    let directory = tempfile::tempdir().unwrap();
+    run_dsack("longhaul", directory.path(), &["--set", "flow.bytes=300kB"]);
+    let octets = std::fs::read(directory.path().join("trace.pcapng")).unwrap();
+    let mut file = pcap_file::pcapng::PcapNgReader::new(&octets[..]).unwrap();
+    let (mut told, mut packets, mut counted) = (Vec::new(), 0, None);
+    while let Some(block) = file.next_block() {
+        use pcap_file::pcapng::Block;
+        use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketOption;
+        use pcap_file::pcapng::blocks::interface_statistics::InterfaceStatisticsOption;
+        match block.unwrap() {
+            Block::EnhancedPacket(packet) => {
+                packets += 1;
+                for option in &packet.options {
+                    if let EnhancedPacketOption::Comment(text) = option {
+                        told.extend(text.lines().map(str::to_owned));
+                    }
+                }
+            }
+            Block::InterfaceStatistics(block) => {
+                for option in &block.options {
+                    match option {
+                        InterfaceStatisticsOption::Comment(text) => told.extend(text.lines().map(str::to_owned)),
+                        InterfaceStatisticsOption::IsbIfRecv(count) => counted = Some(*count),
+                        _ => {}
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(counted, Some(packets));
+    told.retain(|line| !line.ends_with(':'));
+    let trace = trace_io::dir::read(directory.path()).unwrap();
+    let mut happened: Vec<String> =
+        trace.records.iter().map(|record| format!("{} {}", record.at.as_nanos(), record.event)).collect();
+    happened.sort_unstable();
+    told.sort_unstable();
+    assert_eq!(told, happened);
+}
+
 #[test]
 fn a_trace_directory_holds_the_run_and_its_summary_adds_up() {
     let directory = tempfile::tempdir().unwrap();
-    let told = run_dsack("windows-11-22h2", directory.path());
+    let told = run_dsack("windows-11-22h2", directory.path(), &[]);
     let last = told.lines().last().unwrap();
     assert!(last.starts_with("limited by") && last.contains('%'), "{told}");
     let (trace, summary) = (trace_io::dir::read(directory.path()).unwrap(), summary(directory.path()));
@@ -114,6 +169,20 @@ fn a_line_of_a_comparison_is_made_again_with_a_trace() {
             assert_eq!(then[name], *value, "line {row}: {name}");
         }
         assert_eq!((&then["seed"], &then["arm"]), (&now["run"]["seed"], &now["run"]["arm"]));
+    }
+    // A row tells of both, and the one in their middle is the slower.
+    let rows =
+        longhaul(&[&["ab", "dsack", "--arms", "windows-11-22h2,longhaul", "--format", "jsonl"], &small[..]].concat());
+    let file = directory.path().join("rows.jsonl");
+    std::fs::write(&file, &rows.stdout).unwrap();
+    let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    for (row, arm) in [("1", "windows-11-22h2"), ("2", "longhaul")] {
+        let ended = longhaul(&["replay", text_of(&file), row, "--trace", text_of(&trace)]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let runs = lines.iter().filter(|line| line["arm"] == arm);
+        let slower = runs.max_by_key(|line| line["elapsed_ns"].as_u64()).unwrap();
+        let now = summary(&trace);
+        assert_eq!((&slower["seed"], &slower["elapsed_ns"]), (&now["run"]["seed"], &now["measured"]["elapsed_ns"]));
     }
     let ended = longhaul(&["replay", text_of(&out), "5"]);
     assert_eq!(ended.code, Some(2));

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::backend::MockBackend;
+use crate::log::Identity;
 use crate::overrides::Overrides;
 use crate::{run, spec};
 
@@ -21,8 +22,12 @@ fn rows_of(plan: &Plan) -> Vec<Row> {
 #[test]
 fn a_row_has_the_schema_and_the_numbers_of_the_contract() {
     let plan = plan(6, &["path.rtt=25ms", "flow.bytes=1MB"], &["rfc", "longhaul"]);
-    let lines: Vec<serde_json::Value> =
+    let mut lines: Vec<serde_json::Value> =
         rows_of(&plan).iter().map(|row| serde_json::from_str(&jsonl(row)).unwrap()).collect();
+    // Later iterations take longer: of the two in the middle, the fourth is the slower one.
+    let run = lines[1].as_object_mut().unwrap().remove("median_run").unwrap();
+    let slower = plan.runs.iter().find(|run| (run.arm, run.iteration) == (1, 4)).unwrap();
+    assert_eq!(run, serde_json::to_value(Identity::new(&plan, slower)).unwrap());
     let seconds: Vec<f64> = (0..6).map(|k| 16.0 + 0.016 * f64::from(k)).collect();
     let middle = |of: fn(f64) -> f64| rounded((of(seconds[2]) + of(seconds[3])) / 2.0);
     let expected = serde_json::json!({

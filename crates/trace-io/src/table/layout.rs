@@ -1,6 +1,6 @@
 //! Which column holds which field.
 
-use super::{AT, CONN, EVENT, FIXED, ROW};
+use super::COMMON;
 use ::parquet::basic::{LogicalType, Repetition, Type as Physical};
 use ::parquet::schema::types::{Type, TypePtr};
 use std::sync::Arc;
@@ -43,10 +43,9 @@ impl Layout {
     /// # Panics
     /// When two events call different things the same: a test sees to it that none do.
     pub fn new() -> Self {
-        let fixed =
-            [(ROW, ColumnKind::Wide), (AT, ColumnKind::Wide), (CONN, ColumnKind::Narrow), (EVENT, ColumnKind::Word)];
-        let columns = fixed.map(|(name, kind)| Column { name: name.to_owned(), kind }).into();
-        let mut layout = Self { columns, places: Vec::with_capacity(VOCABULARY.len()) };
+        let kinds = [ColumnKind::Wide, ColumnKind::Wide, ColumnKind::Narrow, ColumnKind::Word];
+        let common = COMMON.iter().zip(kinds).map(|(name, kind)| Column { name: (*name).to_owned(), kind });
+        let mut layout = Self { columns: common.collect(), places: Vec::with_capacity(VOCABULARY.len()) };
         for event in VOCABULARY {
             let fields = event.fields.iter();
             let places = fields.map(|field| {
@@ -71,7 +70,10 @@ impl Layout {
     /// The column of this name, made when it is not there.
     fn column(&mut self, name: String, kind: ColumnKind) -> usize {
         if let Some(at) = self.columns.iter().position(|column| column.name == name) {
-            assert!(at >= FIXED && self.columns[at].kind == kind, "two fields called `{name}` hold different things");
+            assert!(
+                at >= COMMON.len() && self.columns[at].kind == kind,
+                "two fields called `{name}` hold different things"
+            );
             return at;
         }
         self.columns.push(Column { name, kind });
@@ -93,7 +95,7 @@ impl Layout {
                 ColumnKind::Flag => (Physical::BOOLEAN, None),
                 ColumnKind::Word => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
             };
-            let repetition = if index < FIXED { Repetition::REQUIRED } else { Repetition::OPTIONAL };
+            let repetition = if index < COMMON.len() { Repetition::REQUIRED } else { Repetition::OPTIONAL };
             let built = Type::primitive_type_builder(&column.name, physical)
                 .with_repetition(repetition)
                 .with_logical_type(logical)

@@ -3,29 +3,32 @@
 //!
 //! Events that call a field the same share its column. A range has two, `…_start` and `…_end`; times end in `_ns`.
 //!
-//! Inside a row group, events of one kind stand together: a column then holds something in a few long runs of rows, which is what
-//! makes a table of many sparse columns cheap to write and small. `row` counts the events as they happened.
+//! A row group holds events of one kind and, as long as there are few, of one connection: a column then holds something in all its rows or in none, which makes a table of many
+//! sparse columns cheap to write, small, and quick to ask for one kind. `row` counts the events as they happened.
 
+mod constant;
+mod encoder;
+mod file;
 mod layout;
 mod read;
+mod rows;
 #[cfg(test)]
 mod tests;
 mod write;
 
 pub use layout::{Column, ColumnKind, Layout};
-pub use read::TableReader;
+pub use read::read;
 pub use write::TableWriter;
 
 /// Rows of a row group.
-pub const ROWS: usize = 122_880;
+pub const ROWS: usize = 32_768;
 
 /// Key of the metadata that holds [`Meta`](crate::Meta) as JSON.
 const META: &str = "longhaul.meta";
 
-/// Names of the columns of every row.
-const ROW: &str = "row";
-const AT: &str = "at_ns";
-const CONN: &str = "conn";
-const EVENT: &str = "event";
-/// How many these are.
-const FIXED: usize = 4;
+/// The columns of every row, and where they stand.
+const COMMON: [&str; 4] = ["row", "at_ns", "conn", "event"];
+const ROW: usize = 0;
+const AT: usize = 1;
+const CONN: usize = 2;
+const EVENT: usize = 3;

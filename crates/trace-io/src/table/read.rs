@@ -1,8 +1,8 @@
-//! Reading the table back, a row group at a time. A file that is none of ours, or damaged, gives an error and no panic.
+//! Reading the table back. A file that is none of ours, or damaged, gives an error and no panic.
 
 use super::layout::{Column, ColumnKind, Layout};
-use super::{AT, CONN, EVENT, META, ROW};
-use crate::{Meta, Record, TraceError, VERSION, words};
+use super::{AT, COMMON, CONN, EVENT, META, ROW};
+use crate::{Meta, Record, Trace, TraceError, VERSION, words};
 use ::parquet::basic::Type as Physical;
 use ::parquet::column::reader::ColumnReader;
 use ::parquet::data_type::ByteArray;
@@ -10,74 +10,52 @@ use ::parquet::errors::ParquetError;
 use ::parquet::file::reader::{FileReader, RowGroupReader};
 use ::parquet::file::serialized_reader::SerializedFileReader;
 use base::{Duration, Instant, SeqNum, SeqRange};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::{Path, PathBuf};
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
+use std::path::Path;
+use std::sync::Once;
 use trace::{ConnId, Event, FieldInfo, Kind, VOCABULARY, Value};
 
+/// Reads a table; `path` is for messages.
+///
+/// # Errors
+/// When it is no trace, or one of another version, or damaged.
+pub fn read(file: File, path: &Path) -> Result<Trace, TraceError> {
+    let foreign = |problem: String| TraceError::Foreign { path: path.to_owned(), problem };
+    let file = guarded(|| SerializedFileReader::new(file).map_err(|error| error.to_string())).map_err(foreign)?;
+    let metadata = file.metadata().file_metadata();
+    let text = metadata.key_value_metadata().and_then(|pairs| pairs.iter().find(|pair| pair.key == META));
+    let text = text.and_then(|pair| pair.value.as_deref());
+    let text = text.ok_or_else(|| foreign(format!("it has no `{META}`")))?;
+    let version: Version = serde_json::from_str(text).map_err(|error| foreign(format!("`{META}`: {error}")))?;
+    if version.vocabulary != VERSION {
+        return Err(TraceError::Version { path: path.to_owned(), found: version.vocabulary });
+    }
+    let meta: Meta = serde_json::from_str(text).map_err(|error| foreign(format!("`{META}`: {error}")))?;
+    let events = VOCABULARY.iter().enumerate().map(|(place, info)| (info.name, place)).collect();
+    let table = Table { file, layout: Layout::new(), events };
+    let mut numbered = Vec::new();
+    for group in 0..table.file.num_row_groups() {
+        guarded(|| table.read_group(group, &mut numbered)).map_err(foreign)?;
+    }
+    // As they happened: each group is in order already, which this sort makes use of.
+    numbered.sort_by_key(|(row, _)| *row);
+    Ok(Trace { meta, records: numbered.into_iter().map(|(_, record)| record).collect() })
+}
+
 /// A table that is being read.
-pub struct TableReader {
+struct Table {
     file: SerializedFileReader<File>,
-    path: PathBuf,
-    meta: Meta,
     layout: Layout,
     /// By name: the place in the vocabulary.
     events: BTreeMap<&'static str, usize>,
-    next_group: usize,
 }
 
-impl core::fmt::Debug for TableReader {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("TableReader").field("path", &self.path).finish_non_exhaustive()
-    }
-}
-
-impl TableReader {
-    /// Opens a file; `path` is for messages.
-    ///
-    /// # Errors
-    /// When it is no trace, or one of another version.
-    pub fn new(file: File, path: &Path) -> Result<Self, TraceError> {
-        let foreign = |problem: String| TraceError::Foreign { path: path.to_owned(), problem };
-        let file = guarded(|| SerializedFileReader::new(file).map_err(|error| error.to_string())).map_err(foreign)?;
-        let metadata = file.metadata().file_metadata();
-        let text = metadata.key_value_metadata().and_then(|pairs| pairs.iter().find(|pair| pair.key == META));
-        let text = text.and_then(|pair| pair.value.as_deref());
-        let text = text.ok_or_else(|| foreign(format!("it has no `{META}`")))?;
-        let version: Version = serde_json::from_str(text).map_err(|error| foreign(format!("`{META}`: {error}")))?;
-        if version.vocabulary != VERSION {
-            return Err(TraceError::Version { path: path.to_owned(), found: version.vocabulary });
-        }
-        let meta: Meta = serde_json::from_str(text).map_err(|error| foreign(format!("`{META}`: {error}")))?;
-        let events = VOCABULARY.iter().enumerate().map(|(place, info)| (info.name, place)).collect();
-        Ok(Self { file, path: path.to_owned(), meta, layout: Layout::new(), events, next_group: 0 })
-    }
-
-    /// What the trace is of.
-    pub fn meta(&self) -> &Meta {
-        &self.meta
-    }
-
-    /// The same, when nothing more is to be read.
-    pub fn into_meta(self) -> Meta {
-        self.meta
-    }
-
-    /// Appends the events of the next row group; `false` when there is none.
-    ///
-    /// # Errors
-    /// When the file is damaged.
-    pub fn read(&mut self, records: &mut Vec<Record>) -> Result<bool, TraceError> {
-        if self.next_group >= self.file.num_row_groups() {
-            return Ok(false);
-        }
-        let read = guarded(|| self.read_group(self.next_group, records));
-        self.next_group += 1;
-        read.map(|()| true).map_err(|problem| TraceError::Foreign { path: self.path.clone(), problem })
-    }
-
-    fn read_group(&self, index: usize, records: &mut Vec<Record>) -> Result<(), String> {
+impl Table {
+    /// Appends the rows of a group with their numbers.
+    fn read_group(&self, index: usize, numbered: &mut Vec<(u64, Record)>) -> Result<(), String> {
         let group = self.file.get_row_group(index).map_err(|error| error.to_string())?;
         let rows = usize::try_from(group.metadata().num_rows()).map_err(|_| "a negative number of rows".to_owned())?;
         let mut columns = Vec::with_capacity(self.layout.columns.len());
@@ -86,23 +64,20 @@ impl TableReader {
                 read_column(&*group, column, rows).map_err(|problem| format!("column `{}`: {problem}", column.name));
             columns.push(read?);
         }
-        let mut numbered = Vec::new();
+        let mut values = vec![None; columns.len()];
         for row in 0..rows {
-            let record = self.record(&mut columns);
+            // All columns step together, whether or not the event has a use for them.
+            values.iter_mut().zip(&mut columns).for_each(|(value, column)| *value = column.next());
+            let record = self.record(&values);
             numbered.push(record.ok_or_else(|| format!("row {row} of group {index} is no event"))?);
         }
-        // As they happened.
-        numbered.sort_by_key(|(row, _)| *row);
-        records.extend(numbered.into_iter().map(|(_, record)| record));
         Ok(())
     }
 
-    /// The next row, and its number.
-    fn record(&self, columns: &mut [Values]) -> Option<(u64, Record)> {
-        // All columns step together, whether or not the event has a use for them.
-        let row: Vec<Option<Raw>> = columns.iter_mut().map(Values::next).collect();
-        let (Raw::Number(number), Raw::Number(at)) = (row[0]?, row[1]?) else { return None };
-        let (Raw::Number(conn), Raw::Word(name)) = (row[2]?, row[3]?) else { return None };
+    /// A row, and its number.
+    fn record(&self, row: &[Option<Raw>]) -> Option<(u64, Record)> {
+        let (Raw::Number(number), Raw::Number(at)) = (row[ROW]?, row[AT]?) else { return None };
+        let (Raw::Number(conn), Raw::Word(name)) = (row[CONN]?, row[EVENT]?) else { return None };
         let place = *self.events.get(name)?;
         let mut places = self.layout.of(place).iter();
         let ask = |field: &'static FieldInfo| {
@@ -115,9 +90,26 @@ impl TableReader {
     }
 }
 
-/// The library asserts where a damaged file lies to it.
+thread_local! {
+    /// Whether the library is at work in this thread.
+    static GUARDED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The library asserts where a damaged file lies to it. Nobody wants to see its words; all other panics are told as before.
 fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err("it is damaged".to_owned()))
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let tell = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !GUARDED.get() {
+                tell(panic);
+            }
+        }));
+    });
+    GUARDED.set(true);
+    let result = catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| Err("it is damaged".to_owned()));
+    GUARDED.set(false);
+    result
 }
 
 /// What is read before anything else: later versions may say other things beside it.
@@ -185,7 +177,7 @@ fn read_column(group: &dyn RowGroupReader, column: &Column, rows: usize) -> Resu
         ColumnKind::Flag => Physical::BOOLEAN,
         ColumnKind::Word => Physical::BYTE_ARRAY,
     };
-    let required = [ROW, AT, CONN, EVENT].contains(&column.name.as_str());
+    let required = COMMON.contains(&column.name.as_str());
     if descr.physical_type() != physical || descr.max_rep_level() != 0 || descr.max_def_level() != i16::from(!required)
     {
         return Err("it is of another type".to_owned());

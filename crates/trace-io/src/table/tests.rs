@@ -2,8 +2,11 @@
 
 use super::*;
 use crate::{Meta, Record, Trace, TraceError, dir};
+use ::parquet::file::reader::FileReader as _;
+use ::parquet::file::serialized_reader::SerializedFileReader;
 use base::{Duration, Instant, SeqNum, SeqRange};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::Write as _;
 use trace::{ConnId, Event, FieldInfo, Kind, VERSION, VOCABULARY, Value};
@@ -85,16 +88,32 @@ fn several(records: usize) -> Vec<Record> {
 #[test]
 fn a_run_of_several_row_groups_comes_back_in_order() {
     let directory = tempfile::tempdir().unwrap();
-    let trace = Trace { meta: meta(), records: several(2 * ROWS + 17) };
+    // Most of one kind, so that its groups fill up while others wait.
+    let mut records = several(2 * ROWS + 17);
+    let often = records[2].event;
+    records.iter_mut().skip(1).step_by(2).for_each(|record| record.event = often);
+    let trace = Trace { meta: meta(), records };
     dir::write(directory.path(), &trace).unwrap();
-    let path = directory.path().join(dir::TABLE);
-    let mut reader = TableReader::new(File::open(&path).unwrap(), &path).unwrap();
-    let (mut records, mut groups) = (Vec::new(), 0);
-    while reader.read(&mut records).unwrap() {
-        groups += 1;
-    }
-    assert_eq!(groups, 3);
-    assert!(records == trace.records);
+    let mut counts: BTreeMap<(u32, usize), usize> = BTreeMap::new();
+    trace.records.iter().for_each(|record| *counts.entry((record.conn.0, record.event.place())).or_default() += 1);
+    assert!(counts.values().any(|rows| *rows > ROWS));
+    assert_eq!(groups(directory.path()), counts.values().map(|rows| rows.div_ceil(ROWS)).sum::<usize>());
+    assert!(dir::read(directory.path()).unwrap() == trace);
+}
+
+fn groups(directory: &std::path::Path) -> usize {
+    SerializedFileReader::new(File::open(directory.join(dir::TABLE)).unwrap()).unwrap().num_row_groups()
+}
+
+#[test]
+fn many_connections_share_row_groups_and_come_back_as_they_were() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut records = several(50_000);
+    records.iter_mut().zip(0..).for_each(|(record, number)| record.conn = ConnId(number * 7 % 1_000));
+    let trace = Trace { meta: meta(), records };
+    dir::write(directory.path(), &trace).unwrap();
+    assert!(groups(directory.path()) < 10 * VOCABULARY.len(), "{} row groups", groups(directory.path()));
+    assert!(dir::read(directory.path()).unwrap() == trace);
 }
 
 /// A file of this version as it was first written, and its events as text. Whoever changes the vocabulary raises its version and

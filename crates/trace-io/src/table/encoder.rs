@@ -1,0 +1,62 @@
+//! A column of a row group that is encoded in memory, bit by bit, and spliced into the file when the group is complete: several
+//! groups can be under way at a time, and each takes no more memory than it will take in the file.
+
+use ::parquet::column::page::{CompressedPage, PageWriteSpec, PageWriter};
+use ::parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
+use ::parquet::errors::ParquetError;
+use ::parquet::file::properties::WriterPropertiesPtr;
+use ::parquet::file::writer::{SerializedPageWriter, TrackedWrite};
+use ::parquet::schema::types::ColumnDescPtr;
+use bytes::Bytes;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A column under way.
+pub(super) struct Encoder {
+    /// Takes values.
+    pub column: ColumnWriter<'static>,
+    pages: Pages,
+}
+
+/// A column that is complete.
+#[derive(Clone)]
+pub(super) struct Encoded {
+    /// What goes into the file.
+    pub octets: Bytes,
+    /// What is told of it.
+    pub close: ColumnCloseResult,
+}
+
+impl Encoder {
+    /// Begins a column.
+    pub fn new(descr: &ColumnDescPtr, properties: &WriterPropertiesPtr) -> Self {
+        let pages = Pages(Arc::new(Mutex::new(TrackedWrite::new(Vec::new()))));
+        let column = get_column_writer(Arc::clone(descr), Arc::clone(properties), Box::new(pages.clone()));
+        Self { column, pages }
+    }
+
+    /// Ends it.
+    ///
+    /// # Errors
+    /// When the library cannot encode it.
+    pub fn close(self) -> Result<Encoded, ParquetError> {
+        let close = self.column.close()?;
+        let pages = Arc::into_inner(self.pages.0).expect("the library let go of it when it closed the column");
+        let octets = pages.into_inner().unwrap_or_else(PoisonError::into_inner).into_inner()?.into();
+        Ok(Encoded { octets, close })
+    }
+}
+
+/// Pages in memory, for the library that writes them and for whom takes them when it is done.
+#[derive(Clone)]
+struct Pages(Arc<Mutex<TrackedWrite<Vec<u8>>>>);
+
+impl PageWriter for Pages {
+    fn write_page(&mut self, page: CompressedPage) -> Result<PageWriteSpec, ParquetError> {
+        let mut pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        SerializedPageWriter::new(&mut *pages).write_page(page)
+    }
+
+    fn close(&mut self) -> Result<(), ParquetError> {
+        Ok(())
+    }
+}

@@ -1,0 +1,173 @@
+//! The file: rows of each kind are encoded as they come, and go into it when they make a row group.
+
+use super::constant::{Constant, Constants};
+use super::encoder::{Encoded, Encoder};
+use super::layout::{ColumnKind, Layout};
+use super::rows::{BATCH, Content, Key, Rows};
+use super::{COMMON, CONN, EVENT, META, ROWS};
+use crate::Meta;
+use ::parquet::basic::{Compression, Encoding};
+use ::parquet::column::writer::ColumnWriter;
+use ::parquet::data_type::ByteArray;
+use ::parquet::errors::ParquetError;
+use ::parquet::file::metadata::KeyValue;
+use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
+use ::parquet::file::writer::SerializedFileWriter;
+use ::parquet::schema::types::{ColumnDescPtr, ColumnPath};
+use bytes::Bytes;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::Arc;
+use trace::VOCABULARY;
+
+/// Levels of rows that all have a value.
+const ONES: &[i16] = &[1; BATCH];
+
+/// A table that grows.
+pub(super) struct TableFile<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    columns: Vec<ColumnDescPtr>,
+    properties: WriterPropertiesPtr,
+    constants: Constants,
+    /// Row groups under way.
+    groups: BTreeMap<Key, Group>,
+}
+
+/// A row group under way.
+#[derive(Default)]
+struct Group {
+    rows: usize,
+    /// By column.
+    encoders: BTreeMap<usize, Encoder>,
+}
+
+impl<W: Write + Send> TableFile<W> {
+    /// Begins a file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn new(out: W, layout: &Layout, meta: &Meta) -> io::Result<Self> {
+        let text = serde_json::to_string(meta).map_err(io::Error::other)?;
+        let properties = Arc::new(properties(layout, text));
+        let file = SerializedFileWriter::new(out, layout.schema(), Arc::clone(&properties)).map_err(io_error)?;
+        let columns = file.schema_descr().columns().to_vec();
+        Ok(Self { file, columns, properties, constants: Constants::default(), groups: BTreeMap::new() })
+    }
+
+    /// Appends rows of one kind.
+    ///
+    /// # Errors
+    /// When the file cannot be written.
+    pub fn write(&mut self, rows: &Rows) -> io::Result<()> {
+        let group = self.groups.entry(rows.key).or_default();
+        for column in rows.columns() {
+            let encoder = group.encoders.entry(column.index);
+            let encoder = encoder.or_insert_with(|| Encoder::new(&self.columns[column.index], &self.properties));
+            encode(encoder, &column).map_err(io_error)?;
+        }
+        group.rows += rows.len;
+        if group.rows >= ROWS {
+            self.write_group(rows.key).map_err(io_error)?;
+        }
+        Ok(())
+    }
+
+    /// Ends the file.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(mut self) -> io::Result<()> {
+        while let Some(&key) = self.groups.keys().next() {
+            self.write_group(key).map_err(io_error)?;
+        }
+        self.file.finish().map_err(io_error)?;
+        self.file.inner_mut().flush()
+    }
+
+    fn write_group(&mut self, key: Key) -> Result<(), ParquetError> {
+        let Some(Group { rows, mut encoders }) = self.groups.remove(&key) else { return Ok(()) };
+        let mut group = self.file.next_row_group()?;
+        for (index, descr) in self.columns.iter().enumerate() {
+            if let Some(encoder) = encoders.remove(&index) {
+                let Encoded { octets, close } = encoder.close()?;
+                group.append_column(&octets, close)?;
+                continue;
+            }
+            let content = match (index, key.conn) {
+                (EVENT, _) => Constant::Word(VOCABULARY[key.place].name),
+                (CONN, Some(conn)) => Constant::Number(conn),
+                _ => Constant::Nothing,
+            };
+            self.constants.append(&mut group, descr, (rows, content), &self.properties)?;
+        }
+        group.close().map(|_| ())
+    }
+}
+
+fn encode(encoder: &mut Encoder, content: &Content<'_>) -> Result<(), ParquetError> {
+    let Content { bits, words, levels, .. } = content;
+    // Columns of every row ignore them.
+    let levels = levels.unwrap_or(&ONES[..bits.len().max(words.len())]);
+    let values = || bits.iter().zip(levels).filter(|(_, level)| **level > 0).map(|(bits, _)| *bits);
+    // Unsigned values keep their bits.
+    match &mut encoder.column {
+        ColumnWriter::Int64ColumnWriter(column) => {
+            column.write_batch(&values().map(|bits| bits as i64).collect::<Vec<_>>(), Some(levels), None)
+        }
+        ColumnWriter::Int32ColumnWriter(column) => {
+            column.write_batch(&values().map(|bits| bits as i32).collect::<Vec<_>>(), Some(levels), None)
+        }
+        ColumnWriter::BoolColumnWriter(column) => {
+            column.write_batch(&values().map(|bits| bits != 0).collect::<Vec<_>>(), Some(levels), None)
+        }
+        ColumnWriter::ByteArrayColumnWriter(column) => {
+            let words = words.iter().zip(levels).filter(|(_, level)| **level > 0).map(|(text, _)| word(text));
+            column.write_batch(&words.collect::<Vec<_>>(), Some(levels), None)
+        }
+        _ => unreachable!("the layout has no such column"),
+    }?;
+    Ok(())
+}
+
+/// A word as the library takes it.
+pub(super) fn word(word: &'static str) -> ByteArray {
+    Bytes::from_static(word.as_bytes()).into()
+}
+
+/// Times and numbers of a stream grow slowly: their differences are small, and hardly get smaller by compression. Words repeat
+/// themselves, which compression sees as well as a dictionary does, and sooner. What is least and greatest is worth knowing of the
+/// columns of every row: whoever asks for one kind of events, or for a while, reads no other's groups.
+fn properties(layout: &Layout, meta: String) -> WriterProperties {
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::UNCOMPRESSED)
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::None)
+        .set_offset_index_disabled(true)
+        .set_max_row_group_row_count(Some(ROWS))
+        .set_created_by(format!("longhaul {}", env!("CARGO_PKG_VERSION")))
+        .set_key_value_metadata(Some(vec![KeyValue::new(META.to_owned(), meta)]));
+    for (index, column) in layout.columns.iter().enumerate() {
+        let path = ColumnPath::from(column.name.as_str());
+        if index < COMMON.len() {
+            properties = properties.set_column_statistics_enabled(path.clone(), EnabledStatistics::Chunk);
+        }
+        properties = match column.kind {
+            ColumnKind::Word => properties.set_column_compression(path, Compression::SNAPPY),
+            ColumnKind::Wide | ColumnKind::Narrow => {
+                properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED)
+            }
+            ColumnKind::Flag => properties,
+        };
+    }
+    properties.build()
+}
+
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(inner) => match inner.downcast::<io::Error>() {
+            Ok(error) => *error,
+            Err(inner) => io::Error::other(inner),
+        },
+        other => io::Error::other(other),
+    }
+}
