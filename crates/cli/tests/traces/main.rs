@@ -70,6 +70,7 @@ fn tshark_finds_nothing_wrong_and_counts_what_we_count() {
         // What is sent again soon after something behind it was sent, tshark takes for a packet out of order.
         assert_eq!(count("tcp.analysis.retransmission || tcp.analysis.out_of_order"), again, "{arm}");
         assert_eq!(observed["dsacks"]["recognised"], if recognises { dsacks } else { 0 }, "{arm}");
+        analysis_agrees(directory.path(), &observed, again, dsacks);
     }
 }
 
@@ -126,6 +127,20 @@ fn every_event_is_a_comment() {
     happened.sort_unstable();
     told.sort_unstable();
     assert_eq!(told, happened);
+}
+
+/// What our own reader of captures makes of the packets: it knows nothing of the events.
+fn analysis_agrees(directory: &Path, observed: &Value, again: u64, dsacks: u64) {
+    let ended = longhaul(&["analyze", text_of(&directory.join("trace.pcapng")), "--format", "jsonl"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let flows: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(flows.len(), 1, "both ends are one connection");
+    let data = &flows[0]["directions"][0];
+    assert_eq!((&data["retransmissions"], &data["dsacks"]), (&Value::from(again), &Value::from(dsacks)));
+    // Packets are seen where they leave, so the way to either end and back is all of the path.
+    let (seen, known) =
+        (flows[0]["rtt"]["min_ms"].as_f64().unwrap(), observed["rtt"]["min_ns"].as_f64().unwrap() / 1e6);
+    assert!((seen - known).abs() < 1e-3 * known, "{seen} ms, {known} ms");
 }
 
 #[test]
