@@ -203,7 +203,10 @@ impl<'a, O: Observer> World<'a, O> {
             let mut on_drop = |packet, hop, cause| discard::<O>(pool, lost, Lost { link: route, hop, cause, packet });
             path.offer(*now, packet, &mut on_drop);
             if let Some(tag) = tag {
-                entered.push(Entered { link: route, backlog: path.backlog(*now), moved: path.moved(), tag });
+                let (backlog, moved) = (path.backlog(*now), path.moved());
+                if backlog > 0 || moved.is_some() {
+                    entered.push(Entered { link: route, backlog, moved, tag });
+                }
             }
             queue.arm_earlier(*to, path.next_deadline().unwrap_or(Instant::MAX));
             sent += 1;
