@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;
 use trace_io::Meta;
-use trace_io::dir::Directory;
+use trace_io::dir::{Directory, Packets};
 use trace_io::packets::{HEADERS, WHOLE};
 use trace_io::recorder::Both;
 use trace_io::summary::{Count, Summarizer, Summary};
@@ -54,7 +54,8 @@ pub fn make(names: &Names, run: &RunSpec, to: &TraceArgs) -> Result<(), Failure>
             (measured, summarizer.finish())
         }
         Some(path) => {
-            let directory = Directory::create(path, &meta, to.snaplen, tcp::fill_pattern).map_err(cannot_trace)?;
+            let packets = Packets { snaplen: to.snaplen, fill: tcp::fill_pattern };
+            let directory = Directory::create(path, &meta, Some(packets)).map_err(cannot_trace)?;
             let mut both = Both(summarizer, directory);
             // What led to a failure is worth looking at.
             let made = backend::simulate(run, &mut both);
@@ -166,7 +167,8 @@ fn limit_name(by: &str) -> &str {
     }
 }
 
-fn limited(summary: &Summary) -> String {
+/// Shares of the time, the largest first.
+pub(crate) fn limited(summary: &Summary) -> String {
     let shares = summary.limited.shares.iter();
     let parts = shares.map(|share| format!("{} {:.1} %", limit_name(&share.by), share.percent));
     parts.collect::<Vec<_>>().join(", ")

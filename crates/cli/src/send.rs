@@ -1,14 +1,23 @@
 //! `longhaul send` and `longhaul recv`: one connection from a TUN device to any TCP.
 
-use crate::serve::{LinkArgs, LinkError, drive, print_summary};
+use crate::observe::limited;
+use crate::serve::{LinkArgs, LinkError, SummaryFormat, drive, print_summary};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
+use lab::observed::{RECEIVER, SENDER, meta_of_real};
 use net::{Ended, Hook, Payload, Transfer};
+use profiles::Profile;
+use serde_json::json;
 use std::fs::File;
 use std::io::{BufWriter, IsTerminal};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use tcp::CloseReason;
+use trace::Off;
+use trace_io::dir::Directory;
+use trace_io::recorder::Both;
+use trace_io::summary::Summarizer;
+use trace_io::{Meta, TraceError};
 
 /// Arguments of `longhaul send`.
 #[derive(Args, Clone, Debug)]
@@ -24,6 +33,9 @@ pub struct SendArgs {
     /// Send this many octets of a fixed pattern instead, with units as in 100MB or 64KiB; or the file of this name.
     #[arg(long, value_name = "N|FILE", value_parser = amount)]
     bytes: Option<Amount>,
+    /// Write a trace: a directory with trace.parquet, trace.qlog and summary.json, for `longhaul view`.
+    #[arg(long, value_name = "DIR")]
+    trace: Option<PathBuf>,
 }
 
 /// What `--bytes` may name.
@@ -71,14 +83,55 @@ pub fn send(args: &SendArgs) -> Result<(), LinkError> {
         (None, Some(Amount::Octets(octets))) => (Payload::Pattern(*octets), Some(*octets)),
         (None, None) => unreachable!("clap asks for one of the two"),
     };
-    let (config, mut driver) = (args.link.config()?, args.link.driver()?);
+    let profile = args.link.profile()?;
+    let tracer = args.trace.as_deref().map(|path| Tracer::new(path, args, &profile)).transpose()?;
+    let mut driver = args.link.driver()?;
     let bar = progress_bar(total);
-    let mut sender = net::Sender::new(remote, config, payload, advance(bar.clone()));
-    let ended = drive(&mut driver, &mut sender, || {});
+    let mut sender = net::Sender::new(remote, profile.config().clone(), payload, advance(bar.clone()));
+    let (ended, limited) = match tracer {
+        None => (drive(&mut driver, &mut sender, &mut Off, || {}), None),
+        Some(mut tracer) => {
+            let ended = drive(&mut driver, &mut sender, &mut tracer.observer, || {});
+            // What led to a failure is worth looking at.
+            (ended, Some(tracer.finish()?))
+        }
+    };
     bar.finish_and_clear();
     let ended = ended?;
     let transfer = sender.finish().map_err(LinkError::failed)?;
-    conclude(&args.link, "sent", remote, ended, transfer).map(|_| ())
+    let concluded = conclude(&args.link, "sent", remote, ended, transfer);
+    if let (Some(limited), SummaryFormat::Text) = (limited, args.link.format()) {
+        println!("limited by {limited}");
+    }
+    concluded.map(|_| ())
+}
+
+/// Watches a transfer on a real network.
+struct Tracer {
+    observer: Both<Summarizer, Directory>,
+    meta: Meta,
+}
+
+impl Tracer {
+    fn new(path: &Path, args: &SendArgs, profile: &Profile) -> Result<Self, LinkError> {
+        let mut settings = vec![("link.remote".to_owned(), args.remote.clone())];
+        settings.extend(args.link.settings());
+        let meta = meta_of_real(profile, settings);
+        let directory = Directory::create(path, &meta, None).map_err(cannot_trace)?;
+        Ok(Self { observer: Both(Summarizer::new(SENDER, RECEIVER), directory), meta })
+    }
+
+    /// What limited the transfer.
+    fn finish(self) -> Result<String, LinkError> {
+        let Self { observer: Both(summarizer, directory), meta } = self;
+        let summary = summarizer.finish();
+        directory.finish(&json!({ "run": meta, "observed": summary })).map_err(cannot_trace)?;
+        Ok(limited(&summary))
+    }
+}
+
+fn cannot_trace(error: TraceError) -> LinkError {
+    LinkError::usage(format!("--trace: cannot write {error}"))
 }
 
 /// Receives, and says what came of it.
@@ -98,7 +151,7 @@ pub fn recv(args: &RecvArgs) -> Result<(), LinkError> {
     let (config, mut driver) = (args.link.config()?, args.link.driver()?);
     let bar = progress_bar(args.bytes);
     let mut receiver = net::Receiver::new(remote, config, sink, advance(bar.clone()));
-    let ended = drive(&mut driver, &mut receiver, || {});
+    let ended = drive(&mut driver, &mut receiver, &mut Off, || {});
     bar.finish_and_clear();
     let ended = ended?;
     let transfer = receiver.finish().map_err(|error| LinkError::failed(format!("cannot write what came: {error}")))?;

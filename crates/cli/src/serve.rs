@@ -7,10 +7,13 @@ use net::{
     Cidr, Driver, DriverConfig, DriverError, Ended, Impairment, MonotonicClock, Offload, Transfer, Tun, TunConfig,
 };
 use netem::{LossSpec, PathSpec};
+use profiles::Profile;
 use serde_json::json;
 use std::io::{Read, Write};
 use std::net::SocketAddr;
+use std::sync::Arc;
 use tcp::ValidConfig;
+use trace::{Observer, Off};
 
 /// What runs on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -134,11 +137,25 @@ impl LinkArgs {
         Ok(Driver::new(tun, clock, config))
     }
 
-    /// The chosen profile, ready to build endpoints from.
-    pub fn config(&self) -> Result<ValidConfig, LinkError> {
+    /// The chosen profile.
+    pub fn profile(&self) -> Result<Arc<Profile>, LinkError> {
         let profile = profiles::find(&self.profile).map_err(LinkError::usage)?;
         crate::profiles::warn(&profile);
-        Ok(profile.config().clone())
+        Ok(profile)
+    }
+
+    /// The same, ready to build endpoints from.
+    pub fn config(&self) -> Result<ValidConfig, LinkError> {
+        Ok(self.profile()?.config().clone())
+    }
+
+    /// What tells a link from others, for those who look at a trace.
+    pub fn settings(&self) -> Vec<(String, String)> {
+        let offload = if self.offload == OffloadArg::On { "on" } else { "off" };
+        let mut settings =
+            vec![("link.mtu".to_owned(), self.mtu.to_string()), ("link.offload".to_owned(), offload.to_owned())];
+        settings.extend(self.loss.map(|loss| ("link.loss".to_owned(), profiles::units::show_percent(loss))));
+        settings
     }
 
     /// Whether a remote address can be reached from ours.
@@ -179,8 +196,10 @@ pub fn run(args: &ServeArgs) -> Result<(), LinkError> {
         let _ = std::io::stdout().flush();
     };
     match args.service {
-        Service::Discard => drive(&mut driver, &mut net::Discard::new(port, config, connections, report), ready)?,
-        Service::Echo => drive(&mut driver, &mut net::Echo::new(port, config, connections, report), ready)?,
+        Service::Discard => {
+            drive(&mut driver, &mut net::Discard::new(port, config, connections, report), &mut Off, ready)?
+        }
+        Service::Echo => drive(&mut driver, &mut net::Echo::new(port, config, connections, report), &mut Off, ready)?,
     };
     Ok(())
 }
@@ -189,11 +208,12 @@ pub fn run(args: &ServeArgs) -> Result<(), LinkError> {
 pub fn drive<A: net::App>(
     driver: &mut Driver<Tun, MonotonicClock>,
     app: &mut A,
+    observer: &mut impl Observer,
     started: impl FnOnce(),
 ) -> Result<Ended, LinkError> {
-    driver.start(app, &mut trace::Off).map_err(|error| LinkError::failed(DriverError::from(error)))?;
+    driver.start(app, observer).map_err(|error| LinkError::failed(DriverError::from(error)))?;
     started();
-    driver.run(app, &mut trace::Off).map_err(LinkError::failed)
+    driver.run(app, observer).map_err(LinkError::failed)
 }
 
 /// Writes what came of a connection to stdout.

@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::BufWriter;
 use std::time::Instant;
 use trace::{Observer, Off};
-use trace_io::dir::Directory;
+use trace_io::dir::{Directory, Packets};
 use trace_io::packets::HEADERS;
 use trace_io::recorder::{Recorder, Sink};
 use trace_io::summary::Summarizer;
@@ -27,7 +27,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let table = BufWriter::new(File::create(directory.path().join("table"))?);
         let sinks: Vec<Box<dyn Sink>> = vec![Box::new(TableWriter::new(table, &meta)?)];
         let recorder = Recorder::<false>::new(sinks);
-        let whole = Directory::create(directory.path(), &meta, HEADERS, tcp::fill_pattern)?;
+        let whole =
+            Directory::create(directory.path(), &meta, Some(Packets { snaplen: HEADERS, fill: tcp::fill_pattern }))?;
         let costs = [
             speed(&run, Off, |_| Ok(()))?,
             speed(&run, Summarizer::new(SENDER, RECEIVER), |_| Ok(()))?,

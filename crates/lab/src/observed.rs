@@ -3,7 +3,9 @@
 use crate::backend::paths;
 use crate::log::VERSION;
 use crate::plan::{RunSpec, difference_from_root};
+use crate::spec::Ends;
 use netem::Buffer;
+use profiles::Profile;
 use sim::CONN_IDS_PER_NODE;
 use trace::ConnId;
 use trace_io::{End, Meta, Network};
@@ -22,6 +24,23 @@ pub struct Names {
     pub arm: String,
     /// Its profile.
     pub profile: Option<String>,
+}
+
+/// What is known beforehand of a transfer over a network that is nobody's model. `settings` are whatever tells it from others.
+pub fn meta_of_real(arm: &Profile, settings: Vec<(String, String)>) -> Meta {
+    let config = difference_from_root(&Ends::Profile(arm.config().clone()));
+    Meta {
+        vocabulary: trace_io::VERSION,
+        version: VERSION.to_owned(),
+        experiment: "send".to_owned(),
+        arm: arm.name.clone(),
+        profile: Some(arm.name.clone()),
+        iteration: 1,
+        cell: settings,
+        config: config.into_iter().collect(),
+        ends: vec![End { conn: SENDER.0, name: "sender".to_owned() }],
+        ..Meta::default()
+    }
 }
 
 /// What is known of a run before it is made.

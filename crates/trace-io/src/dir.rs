@@ -21,6 +21,15 @@ pub const PACKETS: &str = "trace.pcapng";
 /// Totals, and what limited the transfer.
 pub const SUMMARY: &str = "summary.json";
 
+/// What is kept of packets.
+#[derive(Clone, Copy, Debug)]
+pub struct Packets {
+    /// Octets of each.
+    pub snaplen: usize,
+    /// Knows what they carry.
+    pub fill: Fill,
+}
+
 /// A trace directory that a run fills.
 #[derive(Debug)]
 pub struct Directory {
@@ -30,12 +39,12 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Makes the directory, or takes one that is there; files of an earlier trace are written anew. Of a packet `snaplen` octets are
-    /// kept; `fill` knows what it carries.
+    /// Makes the directory, or takes one that is there; files of an earlier trace are written anew. Without `packets`
+    /// there is no file of them, and none is left from before.
     ///
     /// # Errors
     /// When it cannot be written.
-    pub fn create(path: &Path, meta: &Meta, snaplen: usize, fill: Fill) -> Result<Self, TraceError> {
+    pub fn create(path: &Path, meta: &Meta, packets: Option<Packets>) -> Result<Self, TraceError> {
         std::fs::create_dir_all(path).map_err(TraceError::io(path))?;
         let mut files = Vec::new();
         let mut sinks: Vec<Box<dyn Sink>> = Vec::new();
@@ -48,7 +57,12 @@ impl Directory {
         };
         add(TABLE, &|out| Ok(Box::new(TableWriter::new(out, meta)?)))?;
         add(QLOG, &|out| Ok(Box::new(QlogWriter::new(out, meta)?)))?;
-        add(PACKETS, &|out| Ok(Box::new(PacketWriter::new(out, meta, snaplen, fill)?)))?;
+        match packets {
+            Some(Packets { snaplen, fill }) => {
+                add(PACKETS, &|out| Ok(Box::new(PacketWriter::new(out, meta, snaplen, fill)?)))?;
+            }
+            None => remove(&path.join(PACKETS))?,
+        }
         Ok(Self { path: path.to_owned(), files, recorder: Recorder::new(sinks) })
     }
 
@@ -73,6 +87,14 @@ impl Observer for Directory {
     }
     fn packet(&mut self, at: Instant, packet: &PacketSent<'_>) {
         self.recorder.packet(at, packet);
+    }
+}
+
+/// A file of an earlier trace, if there is one.
+fn remove(file: &Path) -> Result<(), TraceError> {
+    match std::fs::remove_file(file) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(TraceError::io(file)(error)),
+        _ => Ok(()),
     }
 }
 

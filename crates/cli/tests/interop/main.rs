@@ -60,6 +60,36 @@ fn the_kernel_gets_exactly_what_longhaul_sends(cidr: &str, options: &str) {
     assert!(!lossy || summary.number("/bytes_retransmitted") > 0, "nothing was repaired: {summary:?}");
 }
 
+/// The trace of a transfer over a real network tells what its counters tell, and is looked at like any other.
+#[test]
+fn a_transfer_to_the_kernel_leaves_a_trace() {
+    let (lab, directory) = (Lab::new(), tempfile::tempdir().unwrap());
+    let (remote, trace) = (lab.peer_address(V4, 9), directory.path().join("trace"));
+    let sink = lab.peer.sink(remote);
+    let (to, trace_option) = (remote.to_string(), trace.to_str().unwrap());
+    let subcommand = ["send", &to, "--bytes", "10MB", "--trace", trace_option];
+    let summary = longhaul(&lab, &subcommand, V4, "--loss 1% --seed 7").finish(0);
+    assert_eq!(sink.join().bytes, 10_000_000);
+    let read = trace_io::dir::read(&trace).unwrap();
+    assert_eq!((read.meta.arm.as_str(), read.meta.ends.len()), ("longhaul", 1));
+    let (mut sent, mut again) = (0_u64, 0_u64);
+    for record in &read.records {
+        if let trace_io::Event::SegmentSent { len, retransmit, cause, .. } = record.event
+            && cause != "syn"
+        {
+            sent += u64::from(len);
+            again += if retransmit > 0 { len.into() } else { 0 };
+        }
+    }
+    // The FIN takes a sequence number, and is no payload.
+    assert!((1..=3).contains(&(sent - summary.number("/bytes_sent"))), "{sent} octets: {summary:?}");
+    assert!(again > 0 && again - summary.number("/bytes_retransmitted") <= 2, "{again} octets: {summary:?}");
+    let page = directory.path().join("page.html");
+    let mut view = std::process::Command::new(env!("CARGO_BIN_EXE_longhaul"));
+    let viewed = view.arg("view").arg(&trace).arg("-o").arg(&page).output().unwrap();
+    assert!(viewed.status.success() && page.is_file(), "{}", String::from_utf8_lossy(&viewed.stderr));
+}
+
 #[test_case(V4, "--offload on"; "with offload")]
 #[test_case(V4, "--offload off"; "without offload")]
 #[test_case(V4, "--offload on --loss 1% --seed 7"; "with offload and loss")]
