@@ -10,6 +10,8 @@ import type { State } from "./state";
 
 export const GUTTER = 84;
 export const MARGIN = 14;
+/** Width of a digit on an axis, CSS pixels, at most. */
+const DIGIT = 7.7;
 
 export interface Painter {
   /** CSS pixels, axes included. */
@@ -18,6 +20,10 @@ export interface Painter {
   times: boolean;
   /** Unit of the vertical axis; null for none. */
   unit: Unit | null;
+  /** A drag may choose values, too. */
+  boxes?: boolean;
+  /** Names at places of an axis without a unit. */
+  names?(): { at: number; name: string }[];
   /** Least and greatest value to show. */
   range(): [number, number];
   /** Returns the number of shapes. */
@@ -60,14 +66,15 @@ export class Chart {
       legend: { show: false },
       scales: { x: { time: false, auto: false, min: this.state.x0, max: this.state.x1 }, y: { auto: false, min: 0, max: 1 } },
       axes: [
-        { ...common, size: painter.times ? 28 : 4, space: 90, values: (_: uPlot, splits: number[]) => (painter.times ? format.times(splits) : splits.map(() => "")) },
+        { ...common, size: painter.times ? 28 : 4, space: 90, values: (u: uPlot, splits: number[]) => (painter.times ? this.timesThatFit(u, splits) : splits.map(() => "")) },
         {
           ...common,
           size: GUTTER,
           gap: 8,
           space: 34,
           grid: { ...common.grid, show: painter.unit !== null },
-          values: (_: uPlot, splits: number[]) => (painter.unit ? format.axis(painter.unit, splits) : splits.map(() => "")),
+          ...(painter.unit ? {} : { splits: () => (painter.names?.() ?? []).map(({ at }) => at) }),
+          values: (_: uPlot, splits: number[]) => (painter.unit ? format.axis(painter.unit, splits) : (painter.names?.() ?? []).map(({ name }) => name)),
         },
       ],
       series: [{}, { show: false }],
@@ -75,11 +82,19 @@ export class Chart {
         x: false,
         y: false,
         points: { show: false },
-        drag: { x: true, y: false, setScale: false },
+        drag: { x: true, y: painter.boxes === true, uni: 40, setScale: false },
         bind: { dblclick: () => () => (this.state.reset(), null) },
       },
       hooks: { draw: [(u) => this.paint(u)], setSelect: [(u) => this.selected(u)] },
     };
+  }
+
+  /** Without those that the edge would cut. */
+  private timesThatFit(u: uPlot, splits: number[]): string[] {
+    const { x0, x1 } = this.state;
+    const perTime = (u.width - GUTTER - MARGIN) / (x1 - x0);
+    const room = (at: number) => (x1 - at) * perTime + MARGIN;
+    return format.times(splits).map((text, i) => (text.length * DIGIT > 2 * room(splits[i]) ? "" : text));
   }
 
   private width(): number {
@@ -116,11 +131,13 @@ export class Chart {
   }
 
   private selected(u: uPlot) {
-    const { left, width } = u.select;
-    if (width < 4) return;
+    const { left, top, width, height } = u.select;
+    if (width < 4 || height < 4) return;
     const [from, until] = [this.time(left), this.time(left + width)];
+    const isBox = this.painter.boxes && height < this.over.clientHeight - 1;
+    const band: [number, number] | null = isBox ? [u.posToVal(top + height, "y"), u.posToVal(top, "y")] : null;
     u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
-    this.state.show(from, until);
+    this.state.show(from, until, band);
   }
 
   /** The moment under a point, in CSS pixels from the plot's left edge. */

@@ -3,10 +3,14 @@
 import { el } from "./dom";
 import * as format from "./format";
 import { runSwitches } from "./header";
+import { fieldsOf } from "./hover";
 import { ROWS } from "./lanes";
 import { lastAt, lowerBound } from "./decimate";
-import { burstsOf, type Burst } from "./losses";
-import type { State } from "./state";
+import { burstsOf, roundTrip, type Burst } from "./losses";
+import type { Fit, State } from "./state";
+
+/** So many round trips show a loss, its repair and what came of it. */
+const ROUND_TRIPS = 4;
 
 interface Command {
   keys: string[];
@@ -16,13 +20,15 @@ interface Command {
   run(): void;
 }
 
+const FITS: Record<Fit, string> = { all: "Fit all", sent: "Fit sent", acks: "Fit ACKs" };
+
 export class Controls {
   readonly bar: HTMLElement;
   private readonly live = el("p", { class: "sr", role: "status", "aria-live": "polite", id: "said" });
   private readonly readout = el("output", { class: "readout", "aria-hidden": "true" });
   private readonly help: HTMLDialogElement;
   private readonly commands: Command[];
-  private bursts: { run: string; burst: Burst }[] = [];
+  private bursts: { run: string; burst: Burst; trip: number | null }[] = [];
 
   constructor(private readonly state: State) {
     this.commands = this.list();
@@ -45,13 +51,14 @@ export class Controls {
     return [
       { keys: ["n"], key: "n", help: "Next loss", run: () => this.jump(1) },
       { keys: ["p"], key: "p", help: "Previous loss", run: () => this.jump(-1) },
-      { keys: ["+", "="], key: "+", help: "Zoom in (also: drag across a lane, or Ctrl and the wheel)", run: () => this.zoom(0.5) },
+      { keys: ["+", "="], key: "+", help: "Zoom in (also: drag across a lane, a box in the time–sequence lane, or Ctrl and the wheel)", run: () => this.zoom(0.5) },
       { keys: ["-", "_"], key: "−", help: "Zoom out", run: () => this.zoom(2) },
       { keys: ["0", "Home"], key: "0", help: "Show everything (also: double click)", run: () => (state.reset(), this.saySpan()) },
       { keys: ["ArrowLeft"], key: "←", help: "Earlier (also: Shift and the wheel)", run: () => (state.pan(-0.2), this.saySpan()) },
       { keys: ["ArrowRight"], key: "→", help: "Later", run: () => (state.pan(0.2), this.saySpan()) },
       { keys: ["["], key: "[", help: "Cursor to the event before", run: () => this.step(-1) },
       { keys: ["]"], key: "]", help: "Cursor to the event after", run: () => this.step(1) },
+      { keys: ["f"], key: "f", help: "Fit the time–sequence lane: to everything, to the segments sent, to the acknowledgements", run: () => this.fit() },
       { keys: ["d"], key: "d", help: "Detrend: take the mean rate away from the time–sequence lane", run: () => this.detrend() },
       { keys: ["c"], key: "c", help: "Colours: tcptrace's or Wireshark's", run: () => this.colours() },
       { keys: ["t"], key: "t", help: "Light or dark", run: () => this.theme() },
@@ -75,11 +82,11 @@ export class Controls {
     const switches = runSwitches(this.state);
     return el(
       "div",
-      { class: "toolbar", role: "toolbar", "aria-label": "View" },
+      { class: "toolbar", role: "group", "aria-label": "View" },
       switches.length ? group("Traces", ...switches) : null,
       group("Losses", button("p", "Previous loss", "‹"), el("span", { class: "label" }, "loss"), button("n", "Next loss", "›")),
       group("Zoom", button("-", "Zoom out", "−"), button("+", "Zoom in", "+"), button("0", "Show everything", "All")),
-      group("Look", button("d", "Detrended", "Detrend", true), button("c", "Colours", "tcptrace"), button("t", "Light or dark", "◐")),
+      group("Look", button("f", "Fit", "Fit"), button("d", "Detrended", "Detrend", true), button("c", "Colours", "tcptrace"), button("t", "Light or dark", "◐")),
       group("Help", button("?", "Keys", "?")),
       this.readout,
     );
@@ -96,9 +103,16 @@ export class Controls {
     const { state } = this;
     const set = (key: string, edit: (button: HTMLElement) => void) => edit(this.bar.querySelector<HTMLElement>(`[data-key="${key}"]`)!);
     set("d", (button) => button.setAttribute("aria-pressed", String(state.detrended)));
-    set("c", (button) => (button.textContent = state.scheme === "tcptrace" ? "tcptrace" : "Wireshark"));
+    const name = (key: string, what: string, text: string) =>
+      set(key, (button) => {
+        button.textContent = text;
+        button.setAttribute("aria-label", `${what}: ${text}`);
+      });
+    name("c", "Colours", state.scheme === "tcptrace" ? "tcptrace" : "Wireshark");
+    name("f", "Time–sequence lane", FITS[state.fit]);
+    set("t", (button) => button.setAttribute("aria-label", `Theme: ${state.theme}`));
     this.bursts = state.visible
-      .flatMap((index) => this.burstsOf(index).map((burst) => ({ run: state.runs[index].letter, burst })))
+      .flatMap((index) => this.burstsOf(index).map((burst) => ({ run: state.runs[index].letter, burst, trip: roundTrip(state.runs[index]) })))
       .sort((a, b) => a.burst.from - b.burst.from);
     for (const key of ["n", "p"]) set(key, (button) => button.toggleAttribute("disabled", this.bursts.length === 0));
     this.showReadout();
@@ -126,13 +140,25 @@ export class Controls {
   }
 
   private detrend() {
-    this.state.change(() => (this.state.detrended = !this.state.detrended));
+    this.state.change(() => {
+      this.state.band = null;
+      this.state.detrended = !this.state.detrended;
+    });
     this.say(this.state.detrended ? "Mean rate taken away" : "Sequence numbers as sent");
   }
 
   private colours() {
     this.state.change(() => (this.state.scheme = this.state.scheme === "tcptrace" ? "wireshark" : "tcptrace"));
     this.say(`Colours of ${this.state.scheme}`);
+  }
+
+  private fit() {
+    const order: Fit[] = ["all", "sent", "acks"];
+    this.state.change(() => {
+      this.state.band = null;
+      this.state.fit = order[(order.indexOf(this.state.fit) + 1) % order.length];
+    });
+    this.say(`The time–sequence lane has room for ${this.state.fit === "all" ? "everything" : this.state.fit === "sent" ? "the segments sent" : "the acknowledgements"}`);
   }
 
   private theme() {
@@ -147,8 +173,8 @@ export class Controls {
     const here = state.cursor ?? (direction > 0 ? -1 : state.end + 1);
     const found = direction > 0 ? bursts.findIndex(({ burst }) => burst.from > here) : bursts.findLastIndex(({ burst }) => burst.from < here);
     const index = found >= 0 ? found : direction > 0 ? 0 : bursts.length - 1;
-    const { run, burst } = bursts[index];
-    const wanted = Math.max((burst.until - burst.from) * 3, state.end / 25);
+    const { run, burst, trip } = bursts[index];
+    const wanted = Math.max((burst.until - burst.from) * 3, trip ? trip * ROUND_TRIPS : state.end / 25);
     const width = Math.min(state.x1 - state.x0, wanted);
     state.moveCursor(burst.from);
     state.show(burst.from - width / 3, burst.from + (width * 2) / 3);
@@ -170,9 +196,9 @@ export class Controls {
         if (i < 0 || i >= table.rows) continue;
         const at = table.t[i];
         if (best && (direction > 0 ? at >= best.at : at <= best.at)) continue;
-        const fields = [...table.columns.values()].filter(({ name }) => name !== "t").map((column) => `${column.name} ${format.cell(column, i)}`);
+        const fields = fieldsOf({ event: row.label, step: row.step, run: state.runs[index], table, row: i }).map((field) => field.join(" "));
         const which = state.overlaid ? `${state.runs[index].letter}: ` : "";
-        best = { at, text: `${which}${row.label}, ${fields.join(", ")}, at ${format.moment(at)}` };
+        best = { at, text: `${which}${row.label}, ${fields.join(", ")}, at ${format.moment(at)}. ${row.step}` };
       }
     }
     if (!best) return this.say("No further event");

@@ -47,27 +47,37 @@ export function value(unit: Unit, number: number, words?: string[]): string {
 
 export const cell = (column: Column, row: number) => value(column.unit, column.values[row], column.words);
 
-/** Labels for an axis of evenly spaced values; as many digits as tell neighbours apart. */
-export function axis(unit: Unit, splits: number[]): string[] {
-  const greatest = Math.max(...splits.map(Math.abs));
-  const gap = splits.length > 1 ? Math.abs(splits[1] - splits[0]) : greatest || 1;
-  const digits = Math.min(9, Math.max(2, 1 + Math.ceil(Math.log10(Math.max(1, greatest / gap)))));
-  return splits.map((split) => {
-    if (split === 0) return "0";
-    return unit === "seq" ? bytes(split, digits) : value2(unit, split, digits);
-  });
+/** Digits behind the point that tell multiples of `gap` apart and tell them truly. */
+function decimalsOf(gap: number, most: number): number {
+  for (let decimals = 0; decimals < most; decimals++) {
+    const whole = gap * 10 ** decimals;
+    if (Math.round(whole) >= 1 && Math.abs(whole - Math.round(whole)) < 1e-4) return decimals;
+  }
+  return most;
 }
 
-function value2(unit: Unit, number: number, digits: number): string {
-  if (unit === "bytes") return bytes(number, digits);
-  if (unit === "bps") return rate(number, digits);
-  if (unit === "us") return span(number, digits);
-  return value(unit, number);
+const AXIS_UNITS: Partial<Record<Unit, string[]>> = {
+  seq: ["B", "kB", "MB", "GB", "TB"],
+  bytes: ["B", "kB", "MB", "GB", "TB"],
+  bps: ["bit/s", "kbit/s", "Mbit/s", "Gbit/s"],
+  us: ["µs", "ms", "s"],
+};
+
+const spacing = (splits: number[]) => (splits.length > 1 ? Math.abs(splits[1] - splits[0]) : Math.abs(splits[0] ?? 0) || 1);
+
+/** Labels for an axis of evenly spaced values: all in one unit, and with as many decimals as they need. */
+export function axis(unit: Unit, splits: number[]): string[] {
+  const units = AXIS_UNITS[unit];
+  if (!units) return splits.map((split) => value(unit, split));
+  const greatest = Math.max(...splits.map(Math.abs));
+  let size = 0;
+  while (size < units.length - 1 && greatest >= 1000 ** (size + 1)) size += 1;
+  const decimals = decimalsOf(spacing(splits) / 1000 ** size, 9);
+  return splits.map((split) => (split === 0 ? "0" : `${split < 0 ? "−" : ""}${(Math.abs(split) / 1000 ** size).toFixed(decimals)}${NBSP}${units[size]}`));
 }
 
 /** Labels for the time axis: seconds with the decimals that the spacing needs. */
 export function times(splits: number[]): string[] {
-  const gap = splits.length > 1 ? splits[1] - splits[0] : 1e6;
-  const decimals = Math.max(0, Math.min(6, Math.ceil(-Math.log10(gap / 1e6) - 1e-9)));
+  const decimals = decimalsOf(spacing(splits) / 1e6, 6);
   return splits.map((split) => `${(split / 1e6).toFixed(decimals)}${NBSP}s`);
 }

@@ -1,47 +1,81 @@
 // What is under the pointer: the nearest mark, told with its event's name, its fields and where it is specified.
 
-import { within } from "./decimate";
+import { type Chart } from "./chart";
+import { lastAt, within } from "./decimate";
 import { el } from "./dom";
 import * as format from "./format";
 import { columnOf, tableOf, type LaneView } from "./lane";
-import { ROWS } from "./lanes";
+import { CAUSES, LIMITS, ROWS, type Series } from "./lanes";
 import type { Run, Table } from "./payload";
-import type { RowsView } from "./rows";
+import type { LimitsView, RowsView } from "./rows";
 import type { State } from "./state";
 
 /** How far from a mark the pointer still means it, in CSS pixels. */
 const REACH = 9;
+/** A line is this much farther away than a mark at the same distance: marks lie on lines. */
+const BEHIND = 3;
 /** More candidates than this are not told apart by a pointer. */
 const MANY = 20_000;
 
-interface Found {
+export interface Found {
   event: string;
   step: string;
+  /** What a column `v` holds. */
+  label?: string;
   run: Run;
   table: Table;
   row: number;
+  /** Where it is, in CSS pixels within the plot; what has no place gets no ring. */
+  at?: [x: number, y: number];
+}
+
+/** Where there is nothing, and why. */
+interface Nothing {
+  event: string;
+  why: string;
+}
+
+interface Point {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+}
+
+/** All of a found row but its time, as name and value. */
+export function fieldsOf({ table, row, label }: Found): [string, string][] {
+  const columns = [...table.columns.values()].filter(({ name }) => name !== "t");
+  return columns.map((column) => [column.name === "v" && label ? label : column.name, format.cell(column, row)]);
 }
 
 export class Tooltip {
   readonly box = el("div", { class: "tooltip", hidden: true, role: "tooltip" });
+  private readonly ring = el("div", { class: "ring", hidden: true });
 
   constructor(private readonly state: State) {
     document.body.append(this.box);
+    document.addEventListener("keydown", ({ key }) => key === "Escape" && this.hide());
+    state.onDraw(() => this.hide());
   }
 
   watchLane(view: LaneView) {
-    this.watch(view.chart.over, (x, y, width, height) => this.nearest(view, x, y, width, height));
+    this.watch(view.chart, (point) => this.nearest(view, point));
   }
 
   watchRows(view: RowsView) {
-    this.watch(view.chart.over, (x, y, width, height) => this.nearestEvent(x, y, width, height));
+    this.watch(view.chart, (point) => this.nearestEvent(point));
   }
 
-  private watch(over: HTMLElement, find: (x: number, y: number, width: number, height: number) => Found | null) {
+  watchLimits(view: LimitsView) {
+    this.watch(view.chart, (point) => this.cause(point));
+  }
+
+  private watch({ over }: Chart, find: (point: Point) => Found | Nothing | null) {
     over.addEventListener("mousemove", (event) => {
-      const box = over.getBoundingClientRect();
-      const found = event.buttons === 0 ? find(event.clientX - box.left, event.clientY - box.top, box.width, box.height) : null;
-      if (found) this.show(found, event.clientX, event.clientY);
+      const { left, top, width, height } = over.getBoundingClientRect();
+      const point = { x: event.clientX - left, y: event.clientY - top, width, height };
+      const found = event.buttons === 0 ? find(point) : null;
+      if (found) this.show(found, over, event.clientX, event.clientY);
       else this.hide();
     });
     over.addEventListener("mouseleave", () => this.hide());
@@ -49,6 +83,7 @@ export class Tooltip {
 
   hide() {
     this.box.hidden = true;
+    this.ring.hidden = true;
   }
 
   private span(x: number, width: number): [at: number, from: number, until: number, perPixel: number] {
@@ -57,12 +92,12 @@ export class Tooltip {
     return [at, at - REACH * perPixel, at + REACH * perPixel, perPixel];
   }
 
-  private nearest(view: LaneView, x: number, y: number, width: number, height: number): Found | null {
+  private nearest(view: LaneView, point: Point): Found | null {
     const { state } = this;
-    const [at, from, until, perPixel] = this.span(x, width);
     const scale = view.chart.plot.scales.y;
     const [y0, y1] = [scale.min ?? 0, scale.max ?? 1];
     const slope = view.lane.detrends ? state.slope : 0;
+    const down = (value: number, t: number) => ((y1 - value + slope * t) / (y1 - y0)) * point.height;
     let best: Found | null = null;
     let distance = REACH;
     for (const series of view.lane.series) {
@@ -71,58 +106,116 @@ export class Tooltip {
         const run = state.runs[index];
         const table = tableOf(run, series);
         if (!table) continue;
-        const hi = table.columns.get(columnOf(series.ink))!.values;
-        const lo = series.ink.as === "bars" ? table.columns.get(series.ink.lo)!.values : hi;
-        const [first, last] = within(table.t, from, until);
-        if (last - first > MANY) continue;
-        for (let row = first; row < last; row++) {
-          const trend = slope * table.t[row];
-          const top = ((y1 - hi[row] + trend) / (y1 - y0)) * height;
-          const bottom = ((y1 - lo[row] + trend) / (y1 - y0)) * height;
-          const dy = y < top ? top - y : y > bottom ? y - bottom : 0;
-          const away = Math.hypot((table.t[row] - at) / perPixel, dy);
-          if (away <= distance) {
-            distance = away;
-            best = { event: series.event, step: series.step, run, table, row };
-          }
-        }
+        const close = series.ink.as === "steps" ? this.onLine(series, run, table, down, point) : this.mark(series, table, down, point);
+        if (!close || close.away > distance) continue;
+        distance = close.away;
+        best = { event: series.event, step: series.step, label: series.label, run, table, row: close.row, at: [close.x, close.y] };
       }
     }
     return best;
   }
 
-  private nearestEvent(x: number, y: number, width: number, height: number): Found | null {
+  /** The nearest of the bars or dots of a series. */
+  private mark({ ink }: Series, table: Table, down: (value: number, t: number) => number, { x, y, width }: Point) {
+    const [, from, until, perPixel] = this.span(x, width);
+    const [first, last] = within(table.t, from, until);
+    if (last - first > MANY || ink.as === "steps") return null;
+    const hi = table.columns.get(columnOf(ink))!.values;
+    const lo = ink.as === "bars" ? table.columns.get(ink.lo)!.values : hi;
+    let best = null;
+    for (let row = first; row < last; row++) {
+      const t = table.t[row];
+      const nearest = Math.min(Math.max(y, down(hi[row], t)), down(lo[row], t));
+      const right = (t - this.state.x0) / perPixel;
+      const away = Math.hypot(right - x, y - nearest);
+      if (!best || away <= best.away) best = { row, away, x: right, y: nearest };
+    }
+    return best;
+  }
+
+  /** The value that a line holds under the pointer, or the step next to it. */
+  private onLine({ ink }: Series, run: Run, table: Table, down: (value: number, t: number) => number, { x, y, width }: Point) {
+    const [at, from, until, perPixel] = this.span(x, width);
+    const values = table.columns.get(columnOf(ink))!.values;
+    const held = lastAt(table.t, at);
+    let best = null;
+    if (held >= 0 && at <= run.end) {
+      const level = down(values[held], at);
+      best = { row: held, away: Math.abs(level - y) + BEHIND, x, y: level };
+    }
+    const [first, last] = within(table.t, from, until);
+    if (last - first > MANY) return best;
+    for (let row = Math.max(1, first); row < last; row++) {
+      const t = table.t[row];
+      const [a, b] = [down(values[row - 1], t), down(values[row], t)];
+      const nearest = Math.min(Math.max(y, Math.min(a, b)), Math.max(a, b));
+      const right = (t - this.state.x0) / perPixel;
+      const away = Math.hypot(right - x, y - nearest) + BEHIND;
+      if (!best || away < best.away) best = { row, away, x: right, y: nearest };
+    }
+    return best;
+  }
+
+  private nearestEvent({ x, y, width, height }: Point): Found | Nothing | null {
     const { state } = this;
     const line = Math.floor((y / height) * ROWS.length);
     const row = ROWS[line];
     if (!row) return null;
-    const [at, from, until] = this.span(x, width);
+    const [at, from, until, perPixel] = this.span(x, width);
     const tracks = state.visible.length;
     const track = Math.min(tracks - 1, Math.floor(((y / height) * ROWS.length - line) * tracks));
     const run = state.runs[state.visible[track]];
-    const table = run?.tables.get(row.table);
-    if (!table) return null;
+    const table = run.tables.get(row.table);
+    const why = run.whyEmpty.get(row.table);
+    if (!table || table.rows === 0) return why ? { event: this.which(run) + row.label, why } : null;
     const [first, last] = within(table.t, from, until);
     let best = -1;
     for (let i = first; i < last; i++) if (best < 0 || Math.abs(table.t[i] - at) < Math.abs(table.t[best] - at)) best = i;
-    return best < 0 ? null : { event: row.label, step: row.step, run, table, row: best };
+    if (best < 0) return null;
+    const place: [number, number] = [(table.t[best] - state.x0) / perPixel, ((line + (track + 0.5) / tracks) / ROWS.length) * height];
+    return { event: row.label, step: row.step, run, table, row: best, at: place };
   }
 
-  private show({ event, step, run, table, row }: Found, x: number, y: number) {
-    const fields = [...table.columns.values()]
-      .filter((column) => column.name !== "t")
-      .flatMap((column) => [el("dt", {}, column.name), el("dd", {}, format.cell(column, row))]);
-    const which = this.state.runs.length > 1 ? `${run.letter} · ` : "";
-    this.box.replaceChildren(
-      el("p", { class: "event" }, event),
-      el("p", { class: "at" }, `${which}${format.moment(table.t[row])}`),
-      el("dl", {}, ...fields),
-      el("p", { class: "step" }, step),
-    );
+  private cause({ x, y, width, height }: Point): Found | null {
+    const { state } = this;
+    const tracks = state.visible.length;
+    const run = state.runs[state.visible[Math.min(tracks - 1, Math.max(0, Math.floor((y / height) * tracks)))]];
+    const table = run.tables.get(LIMITS.table);
+    const [at] = this.span(x, width);
+    const row = table ? lastAt(table.t, at) : -1;
+    if (!table || row < 0 || at > table.columns.get("until")!.values[row]) return null;
+    const cause = table.columns.get("cause")!;
+    const word = cause.words?.[cause.values[row]] ?? "";
+    const lasted = table.columns.get("until")!.values[row] - table.t[row];
+    return { event: `${LIMITS.title} ${word} for ${format.span(lasted)}`, step: CAUSES[word] ?? "", run, table, row };
+  }
+
+  private which(run: Run): string {
+    return this.state.runs.length > 1 ? `${run.letter} · ` : "";
+  }
+
+  private show(found: Found | Nothing, over: HTMLElement, x: number, y: number) {
+    const place = "why" in found ? undefined : found.at;
+    this.ring.hidden = !place;
+    if (place) {
+      if (this.ring.parentElement !== over) over.append(this.ring);
+      this.ring.style.transform = `translate(${place[0]}px, ${place[1]}px)`;
+    }
+    this.box.replaceChildren(...("why" in found ? [el("p", { class: "event" }, found.event), el("p", {}, found.why)] : this.told(found)));
     this.box.hidden = false;
     const { offsetWidth, offsetHeight } = this.box;
     const left = x + 18 + offsetWidth > innerWidth ? x - 18 - offsetWidth : x + 18;
-    const top = Math.min(y + 14, innerHeight - offsetHeight - 8);
+    const top = y + 14 + offsetHeight > innerHeight ? y - 14 - offsetHeight : y + 14;
     this.box.style.transform = `translate(${Math.max(8, left)}px, ${Math.max(8, top)}px)`;
+  }
+
+  private told(found: Found): HTMLElement[] {
+    const fields = fieldsOf(found).flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]);
+    return [
+      el("p", { class: "event" }, found.event),
+      el("p", { class: "at" }, `${this.which(found.run)}${format.moment(found.table.t[found.row])}`),
+      el("dl", {}, ...fields),
+      el("p", { class: "step" }, found.step),
+    ];
   }
 }

@@ -15,6 +15,8 @@ const LEAST: Partial<Record<Unit, number>> = { bytes: 3000, us: 1000, bps: 100_0
 
 /** Below this many marks in view, each gets its letter. */
 const LETTERS = 80;
+/** Below this many, each has its ends drawn, even where they touch. */
+const ENDS = 400;
 
 export function columnOf(ink: Ink): string {
   return ink.as === "bars" ? ink.hi : ink.y;
@@ -30,9 +32,11 @@ export class LaneView implements Painter {
   readonly height: number;
   readonly times: boolean;
   readonly unit;
+  readonly boxes: boolean;
   readonly chart: Chart;
   private readonly values = new Map<Series, HTMLElement>();
   private readonly legend: HTMLElement;
+  private readonly title = el("h3");
   private look = "";
   /** Greatest value the axis shows. */
   private top = Infinity;
@@ -41,12 +45,14 @@ export class LaneView implements Painter {
     this.height = lane.height;
     this.times = lane.id === "sequence";
     this.unit = lane.unit;
+    this.boxes = lane.detrends === true;
+    this.title.id = `lane-${lane.id}`;
     const host = el("div", { class: "plot" });
     this.legend = el("div", { class: "legend" });
     section.append(host, this.legend);
     this.chart = new Chart(host, state, this, this.describe());
     this.fillLegend();
-    state.onDraw(() => (this.fillLegend(), this.markAbove()));
+    state.onDraw(() => (this.fillLegend(), this.fillTitle(), this.markAbove()));
     state.onCursor(() => this.readValues());
   }
 
@@ -70,12 +76,30 @@ export class LaneView implements Painter {
   }
 
   range(): [number, number] {
+    const { band, fit } = this.state;
+    if (!this.boxes) return this.rangeOf(this.drawn());
+    if (band) return [band[0], (this.top = band[1])];
+    const part = fit === "all" ? [] : this.drawn().filter(({ series }) => series.part === fit && this.isInView(series));
+    return this.rangeOf(part.length ? part : this.drawn());
+  }
+
+  /** Whether any visible run has a mark, or a line, within the span. */
+  private isInView(series: Series): boolean {
+    const { state } = this;
+    if (series.ink.as === "steps") return true;
+    return state.visible.some((index) => {
+      const [from, to] = within(tableOf(state.runs[index], series)?.t ?? new Float64Array(), state.x0, state.x1);
+      return from < to;
+    });
+  }
+
+  private rangeOf(drawn: { series: Series; table: Table }[]): [number, number] {
     const { x0, x1 } = this.state;
     const slope = this.slope();
     let low = Infinity;
     let high = -Infinity;
     let soft = -Infinity;
-    for (const { series, table } of this.drawn()) {
+    for (const { series, table } of drawn) {
       const held = series.ink.as === "steps";
       const top = extent(table.t, table.columns.get(columnOf(series.ink))!.values, x0, x1, slope, held);
       if (!top) continue;
@@ -123,7 +147,8 @@ export class LaneView implements Painter {
     ctx.strokeStyle = colour;
     ctx.lineWidth = ink.width * ratio;
     ctx.lineJoin = "round";
-    ctx.globalAlpha = ink.faint ? 0.45 : 1;
+    // One hue for all lines of a run: this one steps back.
+    ctx.globalAlpha = ink.faint && this.state.overlaid ? 0.5 : 1;
     if (ink.dash) ctx.setLineDash(ink.dash.map((length) => length * ratio));
     ctx.beginPath();
     const points = steps(table.t, table.columns.get(ink.y)!.values, end, frame, ctx);
@@ -139,21 +164,54 @@ export class LaneView implements Painter {
     const lo = table.columns.get(ink.as === "bars" ? ink.lo : ink.y)!.values;
     const hi = table.columns.get(columnOf(ink))!.values;
     const room = frame.width / rows / ratio;
-    const width = Math.round(Math.min(wide ? 3 : 2, Math.max(wide ? 2 : 1, room / 3)) * ratio);
-    const least = Math.round((wide ? 4 : 2) * ratio);
+    const dots = ink.as === "dots";
+    const width = Math.round(Math.min(dots ? 4 : wide ? 3 : 2, Math.max(wide ? 2 : 1, room / 3)) * ratio);
+    const least = dots ? Math.max(width, Math.round(2 * ratio)) : Math.round((wide ? 4 : 2) * ratio);
     ctx.fillStyle = colour;
-    if (series.table === "sacks") ctx.globalAlpha = this.state.overlaid ? 0.3 : 0.55;
+    if (series.table === "sacks" && rows > LETTERS) ctx.globalAlpha = this.state.overlaid ? 0.3 : 0.55;
     if (ink.as === "dots") ctx.globalAlpha = 0.8;
     // So many marks would hide whose line it is.
     if (this.state.overlaid && series.overlaid === "mark" && rows > LETTERS) ctx.globalAlpha = 0.4;
-    const shapes = bars(table.t, lo, hi, frame, least, (column, top, height) => ctx.fillRect(column - (width >> 1), top, width, height));
-    const letters = ink.as === "bars" && ink.glyph && rows <= LETTERS;
-    return shapes + (letters ? this.drawLetters(ctx, frame, ratio, table, ink.glyph!, hi, from, to) : 0);
+    let shapes = bars(table.t, lo, hi, frame, least, (column, top, height) => ctx.fillRect(column - (width >> 1), top, width, height));
+    if (ink.as !== "bars") return shapes;
+    if (ink.ends && rows <= ENDS && room >= 4) shapes += this.drawEnds(ctx, frame, ratio, table.t, lo, hi, from, to, ink.ends);
+    if (ink.glyph && rows <= LETTERS) shapes += this.drawLetters(ctx, frame, ratio, table, ink.glyph, hi, from, to);
+    return shapes;
+  }
+
+  /** tcptrace's arrows at both ends of a segment, and the short strokes that bound a SACKed range. */
+  private drawEnds(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number, t: Float64Array, lo: Float64Array, hi: Float64Array, from: number, to: number, ends: "arrows" | "caps"): number {
+    const kx = frame.width / (frame.x1 - frame.x0);
+    const ky = frame.height / (frame.y1 - frame.y0);
+    const half = 3.5 * ratio;
+    let shapes = 0;
+    ctx.strokeStyle = ctx.fillStyle;
+    ctx.lineWidth = 1.25 * ratio;
+    ctx.beginPath();
+    for (let i = from; i < to; i++) {
+      const tall = (hi[i] - lo[i]) * ky;
+      if (tall < 3 * half) continue;
+      const x = Math.floor((t[i] - frame.x0) * kx) + (ratio & 1) / 2;
+      const top = (frame.y1 - hi[i] + frame.slope * t[i]) * ky;
+      const depth = ends === "arrows" ? half : 0;
+      for (const [y, inward] of [[top, depth], [top + tall, -depth]]) {
+        ctx.moveTo(x - half, y + inward);
+        ctx.lineTo(x, y);
+        ctx.lineTo(x + half, y + inward);
+      }
+      shapes += 2;
+    }
+    ctx.stroke();
+    return shapes;
   }
 
   private drawLetters(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number, table: Table, glyph: string, hi: Float64Array, from: number, to: number): number {
     ctx.font = `600 ${11 * ratio}px Inter, ui-sans-serif, system-ui, 'DejaVu Sans', sans-serif`;
     ctx.textAlign = "center";
+    ctx.lineJoin = "round";
+    ctx.lineWidth = 3 * ratio;
+    ctx.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--card");
+    ctx.globalAlpha = 1;
     let shapes = 0;
     let free = -Infinity;
     for (let i = from; i < to; i++) {
@@ -161,7 +219,10 @@ export class LaneView implements Painter {
       if (x < free) continue;
       free = x + 9 * ratio;
       const y = ((frame.y1 - hi[i] + frame.slope * table.t[i]) / (frame.y1 - frame.y0)) * frame.height;
-      ctx.fillText(glyph, x, Math.max(10 * ratio, y - 4 * ratio));
+      if (y < 0 || y > frame.height) continue;
+      const base = Math.max(10 * ratio, y - 5 * ratio);
+      ctx.strokeText(glyph, x, base);
+      ctx.fillText(glyph, x, base);
       shapes += 1;
     }
     return shapes;
@@ -194,9 +255,20 @@ export class LaneView implements Painter {
       .map((series) => this.item(series));
     const why = items.length === 0 ? this.whyEmpty() : null;
     this.section.classList.toggle("empty", why !== null);
-    this.legend.replaceChildren(el("h3", { id: `lane-${this.lane.id}` }, this.lane.title), ...items, ...(why ? [el("p", { class: "why" }, why)] : []));
+    this.legend.replaceChildren(this.title, ...items, ...(why ? [el("p", { class: "why" }, why)] : []));
     if (focused) this.legend.querySelector<HTMLElement>(`[data-series="${focused}"]`)?.focus();
     this.readValues();
+  }
+
+  /** The lane's name, and what is not as usual about its axis. */
+  private fillTitle() {
+    const { band, fit } = this.state;
+    const slope = this.slope();
+    const parts = [this.lane.title];
+    if (slope > 0) parts.push(`less ${format.rate(slope * 8e6, 3)}`);
+    if (this.boxes && !band && fit !== "all") parts.push(fit === "sent" ? "segments sent alone" : "acknowledgements alone");
+    const text = parts.join(", ");
+    if (this.title.textContent !== text) this.title.textContent = text;
   }
 
   private whyEmpty(): string {

@@ -8,7 +8,7 @@ import type { Unit } from "./payload";
 
 /** How a table becomes ink. */
 export type Ink =
-  | { as: "bars"; lo: string; hi: string; wide: boolean; glyph?: string }
+  | { as: "bars"; lo: string; hi: string; wide: boolean; glyph?: string; ends?: "arrows" | "caps" }
   | { as: "steps"; y: string; width: number; dash?: number[]; faint?: boolean }
   | { as: "dots"; y: string };
 
@@ -23,6 +23,8 @@ export interface Series {
   step: string;
   /** May leave the lane at the top rather than press everything else flat. */
   soft?: boolean;
+  /** Which part of the time–sequence lane it belongs to; those of none never make it higher. */
+  part?: "sent" | "acks";
   /** When runs are overlaid: its own colour still, or the stronger one of the run's two hues. */
   overlaid?: "own" | "mark";
 }
@@ -41,9 +43,10 @@ const sent = (kind: string, label: string, tone: Tone, glyph: string, event: str
   table: `sent/${kind}`,
   label,
   tone,
-  ink: { as: "bars", lo: "seq", hi: "end", wide: true, glyph },
+  ink: { as: "bars", lo: "seq", hi: "end", wide: true, glyph, ends: "arrows" },
   event,
   step,
+  part: "acks",
   overlaid: "mark",
 });
 
@@ -57,7 +60,7 @@ export const LANES: Lane[] = [
     detrends: true,
     series: [
       {
-        table: "sacks", label: "SACKed range", tone: "sack", ink: { as: "bars", lo: "lo", hi: "hi", wide: false },
+        table: "sacks", label: "SACKed range", tone: "sack", ink: { as: "bars", lo: "lo", hi: "hi", wide: false, ends: "caps" }, part: "acks",
         event: "TcpReceiveSackBlock", step: "RFC 2018 §4: the receiver holds this range above the cumulative ACK",
       },
       {
@@ -65,15 +68,15 @@ export const LANES: Lane[] = [
         event: "TcpDataTransferCumAck", step: "RFC 9293 §3.8.6: SND.UNA + SND.WND, the highest octet that may be sent",
       },
       {
-        table: "acks", label: "Cumulative ACK", tone: "ack", ink: { as: "steps", y: "ack", width: 1.25 },
+        table: "acks", label: "Cumulative ACK", tone: "ack", ink: { as: "steps", y: "ack", width: 1.25 }, part: "acks",
         event: "TcpDataTransferCumAck", step: "RFC 9293 §3.10.7.4: SND.UNA advances",
       },
       {
-        table: "sent/new", label: "Data segment", tone: "data", ink: { as: "bars", lo: "seq", hi: "end", wide: false },
+        table: "sent/new", label: "Data segment", tone: "data", ink: { as: "bars", lo: "seq", hi: "end", wide: false, ends: "arrows" }, part: "sent",
         event: "TcpDataTransferSend", step: "RFC 9293 §3.8: sent for the first time",
       },
       {
-        table: "drops", label: "Lost by the network", tone: "drop", ink: { as: "bars", lo: "lo", hi: "hi", wide: true, glyph: "×" }, overlaid: "own",
+        table: "drops", label: "Lost by the network", tone: "drop", ink: { as: "bars", lo: "lo", hi: "hi", wide: true, glyph: "×" }, overlaid: "own", part: "sent",
         event: "Dropped packet", step: "Known to the emulator alone: this packet never arrived",
       },
       sent("fast", "Fast retransmit", "fast", "R", "TcpLossRecoverySend Fast Retransmit",
@@ -82,7 +85,7 @@ export const LANES: Lane[] = [
         "RFC 6675 §5, step C: a further hole, as the pipe allows"),
       sent("probe", "Tail loss probe", "probe", "P", "TcpTailLossProbe",
         "RFC 8985 §7.3: the last segment again, to draw an ACK out of a silent tail"),
-      sent("timeout", "Timeout retransmit", "timeout", "T", "TcpDataTransferRestransmit",
+      sent("timeout", "Timeout retransmit", "timeout", "T", "TcpDataTransferRetransmit",
         "RFC 6298 §5.4: the earliest segment, because the timer expired"),
     ],
   },
@@ -146,6 +149,16 @@ export const LANES: Lane[] = [
 /** What kept the sender from sending more, moment by moment. */
 export const LIMITS = { id: "limits", title: "Limited by", table: "limits" };
 
+/** What each cause means, and where that is specified. */
+export const CAUSES: Record<string, string> = {
+  "congestion window": "RFC 5681 §3.1: cwnd was full, and no more may be in flight",
+  "receive window": "RFC 9293 §3.8.6: SND.WND was full, and the receiver permits no more",
+  recovery: "RFC 6675 §5, RFC 8985 §6: losses were being repaired",
+  "send buffer": "RFC 9293 §3.9.1.2: the sender could hold no more of what the application had",
+  application: "RFC 7661 §1: the application had nothing to send",
+  pacing: "RFC 9002 §7.7 describes it: segments waited for their moment",
+};
+
 export interface Row {
   table: string;
   label: string;
@@ -159,7 +172,7 @@ export const ROWS: Row[] = [
   { table: "row/fast", label: "TcpLossRecoverySend Fast Retransmit", step: "RFC 5681 §3.2, RFC 6675 §5: the first retransmission of an episode" },
   { table: "row/sack", label: "TcpLossRecoverySend SACK Retransmit", step: "RFC 6675 §5, step C: a further hole, as the pipe allows" },
   { table: "row/timeout", label: "TcpDataTransferRetransmit", step: "RFC 6298 §5.4: the earliest segment, because the timer expired" },
-  { table: "row/expire", label: "TcpTcbExpireTimer", step: "RFC 6298 §5, RFC 8985 §7 and §8: a timer of this connection fired" },
+  { table: "row/expire", label: "TcpTcbExpireTimer", step: "RFC 6298 §5.4 to §5.6: the retransmission timer of this connection fired" },
   { table: "row/dsack", label: "D-SACK", step: "RFC 2883 §4: the receiver got this range twice; RFC 8985 §6.2, step 4 listens to it" },
   { table: "row/lost", label: "TcpSendTrackerDetectLoss", step: "RFC 8985 §6.2, step 5: given up for lost" },
   { table: "row/sack_reordering", label: "TcpSendTrackerSackReorderingDetected", step: "RFC 8985 §6.2, step 3: delivered below what had been delivered before" },

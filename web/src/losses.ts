@@ -13,7 +13,14 @@ export interface Burst {
 /** Two losses closer than this belong together, if no round-trip time is known. */
 const APART_US = 50_000;
 
-/** Losses of a run, a smoothed round trip apart or more. Without the sender's word the retransmissions have to do. */
+const REPAIRS = { fast: "fast retransmission", sack: "SACK retransmission", timeout: "timeout retransmission", probe: "tail loss probe" };
+
+/** What a run took for a round trip last, in microseconds; null if it measured none. */
+export function roundTrip(run: Run): number | null {
+  return run.tables.get("min_rtt")?.columns.get("v")?.values.at(-1) ?? null;
+}
+
+/** Losses of a run, a round trip apart or more: the sender's word, else its retransmissions, else what the network knows. */
 export function burstsOf(run: Run): Burst[] {
   const told = run.tables.get("row/lost");
   const times: { at: number; by: string }[] = [];
@@ -22,13 +29,13 @@ export function burstsOf(run: Run): Burst[] {
     if (parts.size === 0) for (const at of told.t) times.push({ at, by: "" });
     for (const [by, part] of parts) for (const at of part.t) times.push({ at, by });
   } else {
-    for (const kind of ["fast", "sack", "timeout"]) {
-      for (const at of run.tables.get(`sent/${kind}`)?.t ?? []) times.push({ at, by: `${kind} retransmission` });
+    for (const [kind, by] of Object.entries(REPAIRS)) {
+      for (const at of run.tables.get(`sent/${kind}`)?.t ?? []) times.push({ at, by });
     }
   }
+  if (times.length === 0) for (const at of run.tables.get("drops")?.t ?? []) times.push({ at, by: "the network" });
   times.sort((a, b) => a.at - b.at);
-  const rtt = run.tables.get("min_rtt")?.columns.get("v")?.values;
-  const apart = rtt?.length ? rtt[rtt.length - 1] : APART_US;
+  const apart = roundTrip(run) ?? APART_US;
   const bursts: Burst[] = [];
   for (const { at, by } of times) {
     const open = bursts.at(-1);

@@ -47,7 +47,7 @@ async function start() {
   const host = document.getElementById("lanes")!;
   const tooltip = new Tooltip(state);
   for (const each of LANES) tooltip.watchLane(new LaneView(each, state, lane(host, each.id)));
-  new LimitsView(state, lane(host, "limits"));
+  tooltip.watchLimits(new LimitsView(state, lane(host, "limits")));
   tooltip.watchRows(new RowsView(state, lane(host, "events")));
   document.getElementById("table")!.append(summary(state));
 

@@ -19,14 +19,14 @@ const TCPTRACE: Record<Tone, Pair> = {
   timeout: ["#c026d3", "#e879f9"],
   probe: ["#0891b2", "#22d3ee"],
   ack: ["#16a34a", "#4ade80"],
-  window: ["#ca8a04", "#facc15"],
+  window: ["#a87400", "#facc15"],
   sack: ["#8b5cf6", "#a78bfa"],
   drop: ["#9f1239", "#fda4af"],
   cwnd: ["#16a34a", "#4ade80"],
   ssthresh: ["#6b7280", "#9ca3af"],
   pipe: ["#3b82f6", "#60a5fa"],
-  "snd-wnd": ["#ca8a04", "#facc15"],
-  sample: ["#94a3b8", "#64748b"],
+  "snd-wnd": ["#a87400", "#facc15"],
+  sample: ["#77879e", "#7d8ca1"],
   srtt: ["#2563eb", "#60a5fa"],
   "min-rtt": ["#0f766e", "#2dd4bf"],
   "reo-wnd": ["#db2777", "#f472b6"],
@@ -49,8 +49,8 @@ const WIRESHARK: Partial<Record<Tone, Pair>> = {
 /** One hue a run, when several are shown on the same axes. */
 const RUNS: readonly Pair[] = [
   ["#2563eb", "#60a5fa"],
-  ["#ea580c", "#fb923c"],
-  ["#0d9488", "#2dd4bf"],
+  ["#c2410c", "#fb923c"],
+  ["#0f766e", "#2dd4bf"],
   ["#9333ea", "#c084fc"],
   ["#be123c", "#fb7185"],
   ["#4d7c0f", "#a3e635"],
@@ -68,10 +68,11 @@ const MARKS: readonly Pair[] = [
 
 const LIMITS: Record<string, Pair> = {
   "congestion window": ["#3b82f6", "#3b82f6"],
-  "receive window": ["#eab308", "#eab308"],
+  "receive window": ["#b58105", "#eab308"],
   recovery: ["#ef4444", "#ef4444"],
-  "send buffer": ["#14b8a6", "#14b8a6"],
-  application: ["#9ca3af", "#6b7280"],
+  "send buffer": ["#0d9488", "#14b8a6"],
+  application: ["#858e9c", "#7b8494"],
+  "cwnd, path or pace": ["#4f8fe8", "#60a5fa"],
   pacing: ["#8b5cf6", "#a78bfa"],
 };
 
@@ -81,4 +82,4 @@ export const tone = (name: Tone, scheme: Scheme, theme: Theme) =>
   pick((scheme === "wireshark" ? WIRESHARK[name] : undefined) ?? TCPTRACE[name], theme);
 export const runHue = (index: number, theme: Theme) => pick(RUNS[index % RUNS.length], theme);
 export const markHue = (index: number, theme: Theme) => pick(MARKS[index % MARKS.length], theme);
-export const limitHue = (cause: string, theme: Theme) => pick(LIMITS[cause] ?? ["#a8a29e", "#78716c"], theme);
+export const limitHue = (cause: string, theme: Theme) => pick(LIMITS[cause] ?? ["#8c8680", "#857e78"], theme);

@@ -35,12 +35,20 @@ interface PayloadJson {
   block: string;
 }
 
-/** One column; a text column holds indices into `words`. */
-export interface Column {
-  name: string;
-  unit: Unit;
-  values: Float64Array;
-  words?: string[];
+/** One column; a text column holds indices into `words`. Its numbers are made when somebody asks: most are for hovering. */
+export class Column {
+  private made: Float64Array | null = null;
+
+  constructor(
+    readonly name: string,
+    readonly unit: Unit,
+    readonly words: string[] | undefined,
+    private readonly make: () => Float64Array,
+  ) {}
+
+  get values(): Float64Array {
+    return (this.made ??= this.make());
+  }
 }
 
 /** Rows in order of time. */
@@ -89,6 +97,7 @@ async function inflate(base64: string): Promise<ArrayBuffer> {
 
 const OCTETS = { u8: 1, u16: 2, u32: 4, f64: 8 };
 
+/** The values of a column that lies within the block. */
 function numbersOf(column: ColumnJson, rows: number, block: ArrayBuffer): Float64Array {
   const part = block.slice(column.at, column.at + rows * OCTETS[column.type]);
   switch (column.type) {
@@ -114,9 +123,9 @@ function numbersOf(column: ColumnJson, rows: number, block: ArrayBuffer): Float6
 function tableOf(name: string, json: RunJson["tables"][string], block: ArrayBuffer): Table {
   const columns = new Map<string, Column>();
   for (const column of json.columns) {
-    const values = numbersOf(column, json.rows, block);
-    if (values.length !== json.rows) throw new Error(`table ${name}, column ${column.name}: ${values.length} rows instead of ${json.rows}`);
-    columns.set(column.name, { name: column.name, unit: column.unit, values, words: column.words });
+    const whole = Math.floor((block.byteLength - column.at) / OCTETS[column.type]);
+    if (whole < json.rows) throw new Error(`table ${name}, column ${column.name}: ${whole} rows instead of ${json.rows}`);
+    columns.set(column.name, new Column(column.name, column.unit, column.words, () => numbersOf(column, json.rows, block)));
   }
   const t = columns.get("t");
   if (!t) throw new Error(`table ${name} has no column t`);
@@ -128,17 +137,20 @@ export function split(table: Table, by: string): Map<string, Table> {
   const column = table.columns.get(by);
   const parts = new Map<string, Table>();
   if (!column?.words) return parts;
+  const which = column.values;
   const counts = new Uint32Array(column.words.length);
-  for (let i = 0; i < table.rows; i++) counts[column.values[i]] += 1;
+  for (let i = 0; i < table.rows; i++) counts[which[i]] += 1;
   column.words.forEach((word, index) => {
     const rows = new Uint32Array(counts[index]);
-    for (let i = 0, n = 0; n < rows.length; i++) if (column.values[i] === index) rows[n++] = i;
-    const columns = new Map<string, Column>();
-    for (const [name, source] of table.columns) {
+    for (let i = 0, n = 0; n < rows.length; i++) if (which[i] === index) rows[n++] = i;
+    const pick = (source: Column) => {
+      const all = source.values;
       const values = new Float64Array(rows.length);
-      for (let n = 0; n < rows.length; n++) values[n] = source.values[rows[n]];
-      columns.set(name, { ...source, values });
-    }
+      for (let n = 0; n < rows.length; n++) values[n] = all[rows[n]];
+      return values;
+    };
+    const columns = new Map<string, Column>();
+    for (const [name, source] of table.columns) columns.set(name, new Column(name, source.unit, source.words, () => pick(source)));
     parts.set(word, { rows: rows.length, t: columns.get("t")!.values, columns });
   });
   return parts;

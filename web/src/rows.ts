@@ -30,6 +30,11 @@ export class RowsView implements Painter {
     return [0, ROWS.length];
   }
 
+  /** The legend's numbers, for it may stand far away. */
+  names() {
+    return ROWS.map((_, line) => ({ at: ROWS.length - line - 0.5, name: String(line + 1) }));
+  }
+
   draw(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number): number {
     const { state } = this;
     const pitch = frame.height / ROWS.length;
@@ -89,7 +94,22 @@ export class RowsView implements Painter {
       });
       return el("li", { title: why ? `${row.step}. ${why}` : row.step, class: whys.every(Boolean) ? "none" : "" }, el("span", { class: "ordinal" }, String(line + 1)), el("span", { class: "name" }, row.label), counts);
     });
-    this.legend.replaceChildren(el("h3", { id: "lane-events", class: "sr" }, "Events"), el("ol", {}, ...lines));
+    this.legend.replaceChildren(el("h3", { id: "lane-events", class: "sr" }, "Events"), el("ol", {}, ...lines), ...this.whys());
+  }
+
+  /** Why rows are empty that another trace would fill, each reason once. */
+  private whys(): HTMLElement[] {
+    const { state } = this;
+    return state.visible.flatMap((index) => {
+      const run = state.runs[index];
+      const reasons = new Map<string, number[]>();
+      ROWS.forEach((row, line) => {
+        const why = run.whyEmpty.get(row.table);
+        if (why) reasons.set(why, [...(reasons.get(why) ?? []), line + 1]);
+      });
+      const which = state.overlaid ? `${run.letter}, row` : "Row";
+      return [...reasons].map(([why, lines]) => el("p", { class: "why" }, `${which}${lines.length > 1 ? "s" : ""} ${lines.join(", ")}: ${why}`));
+    });
   }
 }
 
@@ -112,6 +132,11 @@ export class LimitsView implements Painter {
 
   range(): [number, number] {
     return [0, 1];
+  }
+
+  names() {
+    const { visible, runs, overlaid } = this.state;
+    return overlaid ? visible.map((index, track) => ({ at: 1 - (track + 0.5) / visible.length, name: runs[index].letter })) : [];
   }
 
   draw(ctx: CanvasRenderingContext2D, frame: Frame): number {

@@ -1,7 +1,11 @@
 // What is shown at the moment. One object, changed by its methods; whoever draws listens.
 
+import { lastAt } from "./decimate";
 import type { Payload, Run } from "./payload";
 import type { Scheme, Theme } from "./palette";
+
+/** Parts of the time–sequence lane: an RTT apart, so a segment of either is a dot where both have room. */
+export type Fit = "all" | "sent" | "acks";
 
 /** Narrowest span that can be shown, in microseconds. */
 const NARROWEST = 20;
@@ -29,6 +33,10 @@ export class State {
   scheme: Scheme = "tcptrace";
   theme: Theme;
   detrended = false;
+  /** What the time–sequence lane makes room for. */
+  fit: Fit = "all";
+  /** Sequence numbers that a drag chose for that lane, detrended if it is; null for those of what is shown. */
+  band: [low: number, high: number] | null = null;
   readonly stats: FrameStats = { ms: 0, shapes: 0, columns: 0, frames: 0 };
   /** Whether a frame is being drawn right now. */
   drawing = false;
@@ -73,7 +81,8 @@ export class State {
     return (ack.values[last] - ack.values[0]) / Math.max(1, acks.t[last] - acks.t[0]);
   }
 
-  show(x0: number, x1: number) {
+  show(x0: number, x1: number, band: [number, number] | null = null) {
+    this.band = band;
     let width = Math.min(this.end, Math.max(NARROWEST, x1 - x0));
     let from = x0 + (x1 - x0 - width) / 2;
     from = Math.min(Math.max(0, from), this.end - width);
@@ -90,14 +99,23 @@ export class State {
   zoom(factor: number, around?: number) {
     const inside = this.cursor !== null && this.cursor >= this.x0 && this.cursor <= this.x1;
     const centre = around ?? (inside ? this.cursor! : (this.x0 + this.x1) / 2);
-    this.show(centre - (centre - this.x0) * factor, centre + (this.x1 - centre) * factor);
+    this.show(centre - (centre - this.x0) * factor, centre + (this.x1 - centre) * factor, this.x1 - this.x0 < this.end ? this.band : null);
   }
 
-  /** Moves by a share of the span. */
+  /** Moves by a share of the span; a band of sequence numbers goes with the data. */
   pan(share: number) {
     const width = this.x1 - this.x0;
     const from = Math.min(Math.max(0, this.x0 + width * share), this.end - width);
-    this.show(from, from + width);
+    const middle = width / 2;
+    const risen = this.acked(from + middle) - this.acked(this.x0 + middle) - this.slope * (from - this.x0);
+    this.show(from, from + width, this.band && [this.band[0] + risen, this.band[1] + risen]);
+  }
+
+  /** What the first visible run had acknowledged at a moment. */
+  private acked(at: number): number {
+    const acks = this.runs[this.visible[0] ?? 0].tables.get("acks");
+    if (!acks || acks.rows === 0) return 0;
+    return acks.columns.get("ack")!.values[Math.max(0, lastAt(acks.t, at))];
   }
 
   reset() {
