@@ -37,8 +37,12 @@ impl Facts {
         let octets = |counts: &BTreeMap<String, Count>| counts.values().map(|count| count.octets).sum::<u64>();
         let again = octets(&summary.retransmitted) as f64 * 100.0 / (octets(&summary.sent) as f64).max(1.0);
         let Dsacks { sent, recognised } = summary.dsacks;
-        let told = recognised > 0 || meta.network.is_some();
-        let dsacks = if told { format!("{sent} sent, {recognised} recognised") } else { format!("{sent} sent") };
+        // One end knows what it recognised, a capture what was sent.
+        let dsacks = match (meta.ends.len(), recognised > 0 || meta.network.is_some()) {
+            (1, _) => format!("{recognised} recognised"),
+            (_, true) => format!("{sent} sent, {recognised} recognised"),
+            (_, false) => format!("{sent} sent"),
+        };
         // Without an emulator nobody knows.
         let lost = meta.network.as_ref().map(|_| summary.network.dropped.values().sum::<u64>());
         let lost = lost.map(|lost| ("lost by the network", lost.to_string()));
