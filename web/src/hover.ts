@@ -42,9 +42,9 @@ interface Point {
   height: number;
 }
 
-/** All of a found row but its time, as name and value. */
+/** All of a found row but its time, as name and value; the kind of a segment is told by its event. */
 export function fieldsOf({ table, row, label }: Found): [string, string][] {
-  const columns = [...table.columns.values()].filter(({ name }) => name !== "t");
+  const columns = [...table.columns.values()].filter(({ name }) => name !== "t" && name !== "kind");
   return columns.map((column) => [column.name === "v" && label ? label : column.name, format.cell(column, row)]);
 }
 

@@ -183,14 +183,14 @@ export class LaneView implements Painter {
   private drawEnds(ctx: CanvasRenderingContext2D, frame: Frame, ratio: number, t: Float64Array, lo: Float64Array, hi: Float64Array, from: number, to: number, ends: "arrows" | "caps"): number {
     const kx = frame.width / (frame.x1 - frame.x0);
     const ky = frame.height / (frame.y1 - frame.y0);
-    const half = 3.5 * ratio;
     let shapes = 0;
     ctx.strokeStyle = ctx.fillStyle;
     ctx.lineWidth = 1.25 * ratio;
     ctx.beginPath();
     for (let i = from; i < to; i++) {
       const tall = (hi[i] - lo[i]) * ky;
-      if (tall < 3 * half) continue;
+      if (tall < 6 * ratio) continue;
+      const half = Math.min(3.5 * ratio, tall * 0.3);
       const x = Math.floor((t[i] - frame.x0) * kx) + (ratio & 1) / 2;
       const top = (frame.y1 - hi[i] + frame.slope * t[i]) * ky;
       const depth = ends === "arrows" ? half : 0;
@@ -255,7 +255,7 @@ export class LaneView implements Painter {
       .map((series) => this.item(series));
     const why = items.length === 0 ? this.whyEmpty() : null;
     this.section.classList.toggle("empty", why !== null);
-    this.legend.replaceChildren(this.title, ...items, ...(why ? [el("p", { class: "why" }, why)] : []));
+    this.legend.replaceChildren(this.title, ...items, ...(why ? [el("p", { class: "why" }, why)] : this.missing()));
     if (focused) this.legend.querySelector<HTMLElement>(`[data-series="${focused}"]`)?.focus();
     this.readValues();
   }
@@ -275,6 +275,18 @@ export class LaneView implements Painter {
     const { state } = this;
     const first = state.runs[state.visible[0] ?? 0];
     return first?.whyEmpty.get(this.lane.id) ?? "This trace holds nothing for this lane.";
+  }
+
+  /** Series that no visible run has, each reason once. */
+  private missing(): HTMLElement[] {
+    const { state } = this;
+    const reasons = new Map<string, string[]>();
+    for (const { table, label } of this.lane.series) {
+      const whys = state.visible.map((index) => state.runs[index].whyEmpty.get(table));
+      const [why] = whys;
+      if (why && whys.every(Boolean)) reasons.set(why, [...(reasons.get(why) ?? []), label]);
+    }
+    return [...reasons].map(([why, labels]) => el("p", { class: "why" }, `${labels.join(", ")}: ${why}`));
   }
 
   private item(series: Series): HTMLElement {

@@ -156,6 +156,7 @@ export const CAUSES: Record<string, string> = {
   recovery: "RFC 6675 §5, RFC 8985 §6: losses were being repaired",
   "send buffer": "RFC 9293 §3.9.1.2: the sender could hold no more of what the application had",
   application: "RFC 7661 §1: the application had nothing to send",
+  "cwnd, path or pace": "The congestion window, the path or the pace of the application: packets do not say which",
   pacing: "RFC 9002 §7.7 describes it: segments waited for their moment",
 };
 

@@ -9,6 +9,8 @@ use trace_io::summary::{Count, Dsacks, Limited, Summary};
 /// What the summary does not tell.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
+    /// Whether packets are all that is known: the trace is a capture's.
+    pub from_packets: bool,
     /// Sequence numbers acknowledged.
     pub acked: u64,
     /// When something new was acknowledged last, microseconds.
@@ -26,7 +28,7 @@ impl Facts {
         run.verdict = verdict(&run.shares);
         run.facts = self.list(meta, summary, &run.tables["row/reo_wnd"]);
         run.why_empty = why_empty(meta, summary, &run.tables);
-        if meta.network.is_none() && run.tables["snd_wnd"].rows() == 0 {
+        if self.from_packets {
             leave_out_thoughts(run);
         }
     }
@@ -91,10 +93,10 @@ fn why_empty(meta: &Meta, summary: &Summary, tables: &BTreeMap<&'static str, Tab
 
 /// A capture has what is in packets; rows of what the sender thought would be empty for another reason than that it thought nothing.
 fn leave_out_thoughts(run: &mut Run) {
-    for row in ["row/early", "row/lost", "row/sack_reordering", "row/reo_wnd"] {
-        if run.tables.get(row).is_some_and(|table| table.rows() == 0) {
-            run.tables.remove(row);
-            run.why_empty.insert(row, "Only the sender knows this; it stands in no packet.".to_owned());
+    for name in ["row/early", "row/lost", "row/sack_reordering", "row/reo_wnd", "cwnd", "ssthresh", "reo_wnd", "rate"] {
+        if run.tables.get(name).is_some_and(|table| table.rows() == 0) {
+            run.tables.remove(name);
+            run.why_empty.insert(name, "Only the sender knows this; it stands in no packet.".to_owned());
         }
     }
 }
@@ -102,7 +104,15 @@ fn leave_out_thoughts(run: &mut Run) {
 /// What was moved over which path, without what the path does not do.
 fn about(meta: &Meta) -> String {
     let nothing = |value: &str| matches!(value, "" | "0" | "0ns" | "0%");
+    // How packets are reordered says nothing where none are.
+    let orders = meta.cell.iter().all(|(key, value)| {
+        let is_reordering = key.starts_with("path.reorder.") && key != "path.reorder.mode";
+        !is_reordering || nothing(value)
+    });
     let setting = |(key, value): &(String, String)| {
+        if orders && key == "path.reorder.mode" {
+            return None;
+        }
         let key = key.trim_start_matches("path.").trim_start_matches("flow.").replace('.', " ");
         (!nothing(value)).then(|| format!("{key} {value}"))
     };
@@ -121,15 +131,15 @@ pub(crate) fn limit_name(by: &str) -> Option<&'static str> {
         "application" => "application",
         "buffer" => "send buffer",
         "pacing" => "pacing",
+        "undetermined" => "cwnd, path or pace",
         _ => return None,
     })
 }
 
 /// Causes with their share of the time, largest first.
 fn shares(limited: &Limited) -> Vec<(String, f64)> {
-    let named =
-        limited.shares.iter().filter_map(|share| Some((limit_name(&share.by)?.to_owned(), share.percent / 100.0)));
-    named.collect()
+    let named = limited.shares.iter();
+    named.filter_map(|share| Some((limit_name(&share.by)?.to_owned(), share.percent / 100.0))).collect()
 }
 
 fn verdict(shares: &[(String, f64)]) -> String {
@@ -181,9 +191,13 @@ mod tests {
     #[test]
     fn what_a_path_does_not_do_is_not_told() {
         let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
-        let cell = vec![pair("path.rtt", "20ms"), pair("path.jitter", "0ns"), pair("path.reorder.mode", "late")];
-        let meta = Meta { cell, arm: "a".into(), profile: Some("linux".into()), iteration: 2, ..Meta::default() };
-        assert_eq!(about(&meta), "rtt 20ms · reorder mode late · profile linux · iteration 2");
+        let mode = pair("path.reorder.mode", "late");
+        let cell =
+            vec![pair("path.rtt", "20ms"), pair("path.jitter", "0ns"), pair("path.reorder.delay", "0ns"), mode.clone()];
+        let mut meta = Meta { cell, arm: "a".into(), profile: Some("linux".into()), iteration: 2, ..Meta::default() };
+        assert_eq!(about(&meta), "rtt 20ms · profile linux · iteration 2");
+        meta.cell = vec![pair("path.reorder.queues", "4x8/2ms"), mode];
+        assert_eq!(about(&meta), "reorder queues 4x8/2ms · reorder mode late · profile linux · iteration 2");
     }
 
     #[test]

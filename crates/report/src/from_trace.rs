@@ -96,6 +96,8 @@ impl Collector {
         let first = trace.records.first();
         let sender = conn(0).or(first.map(|record| record.conn)).unwrap_or(ConnId(0));
         let receiver = conn(1);
+        let thinks = |record: &Record| matches!(record.event, Event::CcSnapshot { .. });
+        let from_packets = trace.meta.network.is_none() && !trace.records.iter().any(thinks);
         Self {
             sender,
             receiver,
@@ -104,7 +106,7 @@ impl Collector {
             stream: Stream::default(),
             tables: TABLES.iter().map(|&(name, columns)| (name, Table::new(columns))).collect(),
             limit: None,
-            facts: Facts::default(),
+            facts: Facts { from_packets, ..Facts::default() },
             summarizer: Summarizer::new(sender, receiver.unwrap_or(sender)),
         }
     }
@@ -139,7 +141,9 @@ impl Collector {
             Event::BlockReceived { range, class } => self.block(range, class),
             Event::AckProcessed { pipe, cwnd, .. } => {
                 self.step("pipe", pipe);
-                self.step("cwnd", cwnd);
+                if !self.facts.from_packets {
+                    self.step("cwnd", cwnd);
+                }
             }
             Event::CcSnapshot { cwnd, ssthresh, pipe, snd_wnd, .. } => {
                 self.step("cwnd", cwnd);
@@ -186,6 +190,9 @@ impl Collector {
             self.step("acks", ack);
         }
         self.step("window", ack + u64::from(window));
+        if self.facts.from_packets {
+            self.step("snd_wnd", window);
+        }
     }
 
     fn block(&mut self, range: SeqRange, class: &'static str) {

@@ -231,7 +231,7 @@ events! {
         rto: Duration, /// Windowed minimum.
         min_rtt: Duration }
     /// Nothing more can leave for now, for another reason than the last time.
-    Limited { /// `cwnd`, `rwnd`, `recovery`, `application`, `buffer` (the send buffer is full of what is in flight), `pacing`, or `nothing`: none of them, as before the connection is open.
+    Limited { /// `cwnd`, `rwnd`, `recovery`, `application`, `buffer` (the send buffer is full of what is in flight), `pacing`, `undetermined` (a capture does not tell the congestion window from the path and the application), or `nothing`: none of them, as before the connection is open.
         by: &'static str }
     /// The receiver moved its buffer limit.
     ReceiveBuffer { /// New limit.

@@ -167,10 +167,29 @@ fn what_the_network_lost_is_told_where_an_emulator_knows_it() {
 
 #[test]
 fn what_stands_in_no_packet_is_left_out_of_a_capture_with_the_reason() {
-    let events = [(0, SENDER, sent(0, 100, "new", 0)), (1, SENDER, received(100, 1_000))];
+    let done = Event::AckProcessed {
+        ack: SeqNum(100),
+        acked: 100,
+        sacked: 0,
+        lost: 0,
+        dsack: None,
+        rtt: None,
+        pipe: 7,
+        cwnd: 7,
+    };
+    let events = [
+        (0, SENDER, Event::Limited { by: "undetermined" }),
+        (0, SENDER, sent(0, 100, "new", 0)),
+        (1, SENDER, received(100, 1_000)),
+        (1, SENDER, done),
+    ];
     let mut seen = trace(&events);
     let run = from_trace(&seen);
-    assert!(!run.tables.contains_key("row/lost") && run.why_empty["row/lost"].contains("no packet"));
+    for unseen in ["row/lost", "cwnd", "ssthresh"] {
+        assert!(!run.tables.contains_key(unseen) && run.why_empty[unseen].contains("no packet"), "{unseen}");
+    }
+    assert_eq!((column(&run, "pipe", "v"), column(&run, "snd_wnd", "v")), (vec![7], vec![1_000]), "packets tell these");
+    assert_eq!(run.tables["limits"].column("cause").unwrap().words, ["cwnd, path or pace"]);
     seen.meta.network = Some(trace_io::Network::default());
     let run = from_trace(&seen);
     assert!(run.tables.contains_key("row/lost") && !run.why_empty.contains_key("row/lost"));

@@ -186,7 +186,8 @@ fn limit(doing: Doing) -> &'static str {
         Doing::Recovering | Doing::WaitingForTimer => "recovery",
         Doing::Idle => "application",
         // The congestion window, pacing or the application: packets do not say which.
-        Doing::Sending | Doing::Nothing => "nothing",
+        Doing::Sending => "undetermined",
+        Doing::Nothing => "nothing",
     }
 }
 
