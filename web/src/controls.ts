@@ -3,7 +3,7 @@
 import { el } from "./dom";
 import * as format from "./format";
 import { runSwitches } from "./header";
-import { fieldsOf } from "./hover";
+import { fieldsOf, type Found, type Tooltip } from "./hover";
 import { ROWS } from "./lanes";
 import { lastAt, lowerBound } from "./decimate";
 import { burstsOf, roundTrip, type Burst } from "./losses";
@@ -30,7 +30,10 @@ export class Controls {
   private readonly commands: Command[];
   private bursts: { run: string; burst: Burst; trip: number | null }[] = [];
 
-  constructor(private readonly state: State) {
+  constructor(
+    private readonly state: State,
+    private readonly tooltip: Tooltip,
+  ) {
     this.commands = this.list();
     this.help = this.dialog();
     this.bar = this.build();
@@ -187,18 +190,16 @@ export class Controls {
   private step(direction: 1 | -1) {
     const { state } = this;
     const here = state.cursor ?? (direction > 0 ? -1 : state.end + 1);
-    let best: { at: number; text: string } | null = null;
+    let best: { at: number; line: number; found: Found } | null = null;
     for (const index of state.visible) {
-      for (const row of ROWS) {
+      for (const [line, row] of ROWS.entries()) {
         const table = state.runs[index].tables.get(row.table);
         if (!table) continue;
         const i = direction > 0 ? lastAt(table.t, here) + 1 : lowerBound(table.t, here) - 1;
         if (i < 0 || i >= table.rows) continue;
         const at = table.t[i];
         if (best && (direction > 0 ? at >= best.at : at <= best.at)) continue;
-        const fields = fieldsOf({ event: row.label, step: row.step, run: state.runs[index], table, row: i }).map((field) => field.join(" "));
-        const which = state.overlaid ? `${state.runs[index].letter}: ` : "";
-        best = { at, text: `${which}${row.label}, ${fields.join(", ")}, at ${format.moment(at)}. ${row.step}` };
+        best = { at, line, found: { event: row.label, step: row.step, run: state.runs[index], table, row: i } };
       }
     }
     if (!best) return this.say("No further event");
@@ -206,7 +207,12 @@ export class Controls {
     if (best.at < state.x0 || best.at > state.x1) {
       const half = (state.x1 - state.x0) / 2;
       state.show(best.at - half, best.at + half);
+      state.drawNow();
     }
-    this.say(best.text);
+    const { found } = best;
+    this.tooltip.tell(found, best.line);
+    const which = state.overlaid ? `${found.run.letter}: ` : "";
+    const fields = fieldsOf(found).map((field) => field.join(" "));
+    this.say(`${which}${found.event}, ${fields.join(", ")}, at ${format.moment(best.at)}. ${found.step}`);
   }
 }

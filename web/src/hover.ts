@@ -50,6 +50,7 @@ export function fieldsOf({ table, row, label }: Found): [string, string][] {
 
 export class Tooltip {
   readonly box = el("div", { class: "tooltip", hidden: true, role: "tooltip" });
+  private rows: HTMLElement | null = null;
   private readonly ring = el("div", { class: "ring", hidden: true });
 
   constructor(private readonly state: State) {
@@ -63,6 +64,7 @@ export class Tooltip {
   }
 
   watchRows(view: RowsView) {
+    this.rows = view.chart.over;
     this.watch(view.chart, (point) => this.nearestEvent(point));
   }
 
@@ -161,7 +163,7 @@ export class Tooltip {
     const line = Math.floor((y / height) * ROWS.length);
     const row = ROWS[line];
     if (!row) return null;
-    const [at, from, until, perPixel] = this.span(x, width);
+    const [at, from, until] = this.span(x, width);
     const tracks = state.visible.length;
     const track = Math.min(tracks - 1, Math.floor(((y / height) * ROWS.length - line) * tracks));
     const run = state.runs[state.visible[track]];
@@ -172,8 +174,23 @@ export class Tooltip {
     let best = -1;
     for (let i = first; i < last; i++) if (best < 0 || Math.abs(table.t[i] - at) < Math.abs(table.t[best] - at)) best = i;
     if (best < 0) return null;
-    const place: [number, number] = [(table.t[best] - state.x0) / perPixel, ((line + (track + 0.5) / tracks) / ROWS.length) * height];
-    return { event: row.label, step: row.step, run, table, row: best, at: place };
+    const found = { event: row.label, step: row.step, run, table, row: best };
+    return { ...found, at: this.inRow(found, line, width, height) };
+  }
+
+  /** Where an event of a row lies. */
+  private inRow({ run, table, row }: Found, line: number, width: number, height: number): [x: number, y: number] {
+    const { x0, x1, visible, runs } = this.state;
+    const track = visible.findIndex((index) => runs[index] === run);
+    return [((table.t[row] - x0) / (x1 - x0)) * width, ((line + (track + 0.5) / visible.length) / ROWS.length) * height];
+  }
+
+  /** Tells an event of a row without a pointer. */
+  tell(found: Found, line: number) {
+    if (!this.rows) return;
+    const { left, top, width, height } = this.rows.getBoundingClientRect();
+    const at = this.inRow(found, line, width, height);
+    this.show({ ...found, at }, this.rows, left + at[0], top + at[1]);
   }
 
   private cause({ x, y, width, height }: Point): Found | null {
@@ -206,7 +223,7 @@ export class Tooltip {
     const { offsetWidth, offsetHeight } = this.box;
     const left = x + 18 + offsetWidth > innerWidth ? x - 18 - offsetWidth : x + 18;
     const top = y + 14 + offsetHeight > innerHeight ? y - 14 - offsetHeight : y + 14;
-    this.box.style.transform = `translate(${Math.max(8, left)}px, ${Math.max(8, top)}px)`;
+    this.box.style.transform = `translate(${Math.max(8, left)}px, ${Math.max(8, Math.min(top, innerHeight - offsetHeight - 8))}px)`;
   }
 
   private told(found: Found): HTMLElement[] {

@@ -42,10 +42,10 @@ async function start() {
     fillCards(cards, state);
   });
 
-  const controls = new Controls(state);
+  const tooltip = new Tooltip(state);
+  const controls = new Controls(state, tooltip);
   document.getElementById("controls")!.append(controls.bar);
   const host = document.getElementById("lanes")!;
-  const tooltip = new Tooltip(state);
   for (const each of LANES) tooltip.watchLane(new LaneView(each, state, lane(host, each.id)));
   tooltip.watchLimits(new LimitsView(state, lane(host, "limits")));
   tooltip.watchRows(new RowsView(state, lane(host, "events")));

@@ -127,6 +127,77 @@ describe("the viewer", () => {
     await picture(page, "hover");
   });
 
+  visit("a line and a limit answer the pointer where they hold, not only where they change", () => one, async (page) => {
+    const [at, value] = await page.evaluate(() => {
+      const { t, rows, columns } = window.longhaul.runs[0].tables.get("min_rtt");
+      return [t[rows - 1], columns.get("v").values[rows - 1]];
+    });
+    await page.evaluate((t) => window.longhaul.show(t + 200_000, t + 300_000), at);
+    await settled(page);
+    const rtt = page.locator('[data-lane="rtt"] .u-over');
+    await rtt.scrollIntoViewIfNeeded();
+    const box = await rtt.boundingBox();
+    const [low, high] = await page.evaluate((v) => [window.longhaul.x0, v], value);
+    assert.ok(low > at && high === 100_000, "nothing changes in view");
+    let text = "";
+    for (let y = 2; y < box.height && !/RACK.min_RTT/.test(text); y += 3) {
+      await page.mouse.move(box.x + box.width / 2 + (y % 2), box.y + y);
+      text = (await page.locator(".tooltip").isVisible()) ? await page.textContent(".tooltip") : "";
+    }
+    assert.match(text, /RACK.min_RTT.*Minimum.*100\sms.*RFC 8985/);
+    assert.ok(await page.locator(".ring").isVisible());
+    await page.keyboard.press("Escape");
+    assert.ok(await page.locator(".tooltip").isHidden());
+    const limits = page.locator('[data-lane="limits"] .u-over');
+    await limits.scrollIntoViewIfNeeded();
+    const band = await limits.boundingBox();
+    await page.mouse.move(band.x + band.width / 2, band.y + band.height / 2);
+    assert.match(await page.textContent(".tooltip"), /^Limited by .* for .*until.*(RFC \d+ §)/);
+  });
+
+  visit("a box drawn in the time–sequence lane chooses numbers, too, and goes along", () => one, async (page) => {
+    const box = await page.locator('[data-lane="sequence"] .u-over').boundingBox();
+    await page.mouse.move(box.x + box.width * 0.4, box.y + box.height * 0.3);
+    await page.mouse.down();
+    await page.mouse.move(box.x + box.width * 0.6, box.y + box.height * 0.7, { steps: 4 });
+    await page.mouse.up();
+    await settled(page);
+    const band = () => page.evaluate(() => window.longhaul.band);
+    const [low, high] = await band();
+    const [x0, x1, end] = await span(page);
+    assert.ok(Math.abs((x1 - x0) / end - 0.2) < 0.01);
+    const shown = await page.evaluate(() => {
+      const { columns, rows } = window.longhaul.runs[0].tables.get("acks");
+      return columns.get("ack").values[rows - 1];
+    });
+    assert.ok(high - low > shown * 0.3 && high - low < shown * 0.6, `${low} to ${high} of ${shown}`);
+    await page.keyboard.press("ArrowRight");
+    const moved = await band();
+    assert.ok(moved[0] > low && Math.abs(moved[1] - moved[0] - (high - low)) < 1, "the band follows the data");
+    await page.keyboard.press("0");
+    assert.equal(await band(), null);
+  });
+
+  visit("f fits the time–sequence lane to the segments sent, then to the acknowledgements", () => one, async (page) => {
+    await page.evaluate(() => window.longhaul.show(window.longhaul.end * 0.8, window.longhaul.end * 0.8 + 20_000));
+    await settled(page);
+    const labels = async () => {
+      await settled(page);
+      const { x, y, height } = await page.locator('[data-lane="sequence"] canvas').boundingBox();
+      return (await page.screenshot({ clip: { x, y, width: 84, height } })).toString("base64");
+    };
+    const all = await labels();
+    await page.keyboard.press("f");
+    assert.equal(await page.getAttribute('[data-key="f"]', "aria-label"), "Time–sequence lane: Fit sent");
+    assert.match(await page.textContent("#lane-sequence"), /segments sent alone/);
+    const sent = await labels();
+    await page.keyboard.press("f");
+    const acks = await labels();
+    assert.equal(new Set([all, sent, acks]).size, 3, "three axes");
+    await page.keyboard.press("f");
+    assert.equal(await labels(), all);
+  });
+
   visit("a legend's entry hides its series and brings it back", () => one, async (page) => {
     const cwnd = page.locator('[data-lane="window"] [data-series="cwnd"]');
     await cwnd.focus();
@@ -171,7 +242,8 @@ describe("the viewer", () => {
     await page.getByText("The same as a table").click();
     assert.ok((await page.locator("table.summary tbody tr").count()) > 20);
     await page.keyboard.press("]");
-    assert.match(await said(page), /, at \d/);
+    assert.match(await said(page), /, at \d.*(RFC|emulator)/);
+    assert.match(await page.textContent(".tooltip"), /RFC|emulator/, "those who see it see the same");
   });
 
   visit("a narrow window keeps everything within it", () => two, async (page) => {
@@ -183,9 +255,18 @@ describe("the viewer", () => {
   test("a lane without data says why, and the empty viewer says how to fill it", async () => {
     const bare = madeUpRun({ name: "bare", segments: 500 });
     bare.tables.delete("queue");
-    bare.why_empty = { queue: "No emulator stood between the ends." };
+    bare.tables.delete("ssthresh");
+    bare.tables.delete("row/lost");
+    bare.why_empty = { queue: "No emulator stood between the ends.", ssthresh: "Nobody saw it.", "row/lost": "Nobody knows." };
     const { page, noise, close } = await open(browser, file("bare", [bare]));
     assert.match(await page.textContent('[data-lane="queue"] .why'), /No emulator/);
+    assert.equal(await page.textContent('[data-lane="window"] .why'), "ssthresh: Nobody saw it.");
+    assert.equal(await page.textContent('[data-lane="events"] .why'), "Row 8: Nobody knows.");
+    const rows = page.locator('[data-lane="events"] .u-over');
+    await rows.scrollIntoViewIfNeeded();
+    const box = await rows.boundingBox();
+    await page.mouse.move(box.x + box.width / 2, box.y + (box.height * 7.5) / 10);
+    assert.match(await page.textContent(".tooltip"), /DetectLoss.*Nobody knows/);
     assert.deepEqual(noise, []);
     await close();
     const empty = await open(browser, new URL("../../crates/report/assets/viewer.html", import.meta.url).pathname);
