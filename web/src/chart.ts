@@ -38,18 +38,15 @@ export class Chart {
   private readonly line: HTMLElement;
 
   constructor(
-    private readonly host: HTMLElement,
+    host: HTMLElement,
     private readonly state: State,
     private readonly painter: Painter,
-    label: string,
   ) {
     this.plot = new uPlot(this.options(), [[0, state.end], [null, null]] as unknown as uPlot.AlignedData, host);
     this.over = this.plot.over;
     this.line = el("div", { class: "cursor-line", hidden: true });
     this.over.append(this.line);
-    const canvas = host.querySelector("canvas")!;
-    canvas.setAttribute("role", "img");
-    canvas.setAttribute("aria-label", label);
+    this.plot.ctx.canvas.setAttribute("role", "img");
     state.onDraw(() => this.redraw());
     state.onCursor(() => this.moveLine());
     this.listen();
@@ -98,7 +95,12 @@ export class Chart {
   }
 
   private width(): number {
-    return Math.max(240, Math.floor(this.host.clientWidth));
+    return Math.max(240, Math.floor(this.state.width));
+  }
+
+  /** What a screen reader says of the picture. */
+  describe(label: string) {
+    this.plot.ctx.canvas.setAttribute("aria-label", label);
   }
 
   private redraw() {

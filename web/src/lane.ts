@@ -50,7 +50,7 @@ export class LaneView implements Painter {
     const host = el("div", { class: "plot" });
     this.legend = el("div", { class: "legend" });
     section.append(host, this.legend);
-    this.chart = new Chart(host, state, this, this.describe());
+    this.chart = new Chart(host, state, this);
     this.fillLegend();
     state.onDraw(() => (this.fillLegend(), this.fillTitle(), this.markAbove()));
     state.onCursor(() => this.readValues());

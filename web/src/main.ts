@@ -46,9 +46,13 @@ async function start() {
   const controls = new Controls(state, tooltip);
   document.getElementById("controls")!.append(controls.bar);
   const host = document.getElementById("lanes")!;
-  for (const each of LANES) tooltip.watchLane(new LaneView(each, state, lane(host, each.id)));
-  tooltip.watchLimits(new LimitsView(state, lane(host, "limits")));
-  tooltip.watchRows(new RowsView(state, lane(host, "events")));
+  state.onDraw(() => (state.width = host.querySelector(".lane:not(.empty) .plot")?.clientWidth ?? 0));
+  const lanes = LANES.map((each) => new LaneView(each, state, lane(host, each.id)));
+  const limits = new LimitsView(state, lane(host, "limits"));
+  const rows = new RowsView(state, lane(host, "events"));
+  for (const view of lanes) tooltip.watchLane(view);
+  tooltip.watchLimits(limits);
+  tooltip.watchRows(rows);
   document.getElementById("table")!.append(summary(state));
 
   new ResizeObserver(() => state.redraw()).observe(host);
@@ -56,8 +60,11 @@ async function start() {
     state.change(() => (state.theme = matches ? "dark" : "light"));
   });
   state.drawNow();
-  window.longhaul = state;
   performance.mark("longhaul-drawn");
+  // The words need a look at every value, and can wait until the picture is seen.
+  await new Promise((seen) => requestAnimationFrame(() => setTimeout(seen)));
+  for (const view of [...lanes, limits, rows]) view.chart.describe(view.describe());
+  window.longhaul = state;
 }
 
 start().catch((error: unknown) => {

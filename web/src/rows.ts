@@ -22,7 +22,7 @@ export class RowsView implements Painter {
   constructor(readonly state: State, section: HTMLElement) {
     const host = el("div", { class: "plot" });
     section.append(host, this.legend);
-    this.chart = new Chart(host, state, this, this.describe());
+    this.chart = new Chart(host, state, this);
     state.onDraw(() => this.fillLegend());
   }
 
@@ -73,7 +73,7 @@ export class RowsView implements Painter {
     });
   }
 
-  private describe(): string {
+  describe(): string {
     const parts = ROWS.map((row) => `${row.label} ${this.counts(row.table).join(" and ")}`);
     return `Events. ${parts.join("; ")}.`;
   }
@@ -126,7 +126,7 @@ export class LimitsView implements Painter {
     this.height = 26 + 18 * state.runs.length;
     const host = el("div", { class: "plot" });
     section.append(host, this.legend);
-    this.chart = new Chart(host, state, this, this.describe());
+    this.chart = new Chart(host, state, this);
     state.onDraw(() => this.fillLegend());
   }
 
@@ -158,7 +158,7 @@ export class LimitsView implements Painter {
     return shapes;
   }
 
-  private describe(): string {
+  describe(): string {
     return `${LIMITS.title}. ${this.state.runs.map((run) => `${run.name}: ${run.verdict}`).join(" ")}`;
   }
 

@@ -37,6 +37,8 @@ export class State {
   fit: Fit = "all";
   /** Sequence numbers that a drag chose for that lane, detrended if it is; null for those of what is shown. */
   band: [low: number, high: number] | null = null;
+  /** CSS pixels of a lane's picture, axis included; measured once a frame, because each question makes a layout. */
+  width = 0;
   readonly stats: FrameStats = { ms: 0, shapes: 0, columns: 0, frames: 0 };
   /** Whether a frame is being drawn right now. */
   drawing = false;

@@ -188,6 +188,7 @@ describe("the viewer", () => {
     };
     const all = await labels();
     await page.keyboard.press("f");
+    await settled(page);
     assert.equal(await page.getAttribute('[data-key="f"]', "aria-label"), "Time–sequence lane: Fit sent");
     assert.match(await page.textContent("#lane-sequence"), /segments sent alone/);
     const sent = await labels();
