@@ -101,7 +101,6 @@ impl Endpoint {
         self.arm_loss_timer(cx);
         // 10
         self.emit_sack(cx, ack, &blocks, &progress);
-        let (pipe, cwnd) = (self.rec.board.pipe(), self.cc.window().cwnd());
         cx.emit(|| Event::AckProcessed {
             ack,
             acked: progress.acked,
@@ -109,8 +108,8 @@ impl Endpoint {
             lost: progress.newly_lost,
             dsack: progress.dsack,
             rtt: progress.rtt,
-            pipe,
-            cwnd,
+            pipe: self.rec.board.pipe(),
+            cwnd: self.cc.window().cwnd(),
         });
         self.emit_snapshot(cx);
         self.after_ack(cx);
@@ -340,11 +339,13 @@ impl Endpoint {
             cwnd_limited: p.cwnd_limited,
         });
         if let Some(note) = note {
-            let cwnd = self.cc.window().cwnd();
-            cx.emit(|| match note {
-                CcNote::SlowStartExited(cause) => Event::SlowStartExited { cause: cause.name(), cwnd },
-                CcNote::ReturnedToSlowStart => Event::SlowStartPhase { phase: "slow_start", cwnd },
-                CcNote::PhaseChanged(phase) => Event::SlowStartPhase { phase, cwnd },
+            cx.emit(|| {
+                let cwnd = self.cc.window().cwnd();
+                match note {
+                    CcNote::SlowStartExited(cause) => Event::SlowStartExited { cause: cause.name(), cwnd },
+                    CcNote::ReturnedToSlowStart => Event::SlowStartPhase { phase: "slow_start", cwnd },
+                    CcNote::PhaseChanged(phase) => Event::SlowStartPhase { phase, cwnd },
+                }
             });
         }
     }

@@ -15,7 +15,6 @@ impl Endpoint {
         if verdict.newly_lost == 0 {
             return 0;
         }
-        let by = self.rec.detector.name();
         for (segment, stamp) in self.rec.board.lost_log() {
             let bytes = segment.xmit.end.distance_from(segment.start);
             self.cc.on_lost(&LossSample {
@@ -32,7 +31,7 @@ impl Endpoint {
                 range: SeqRange::new(segment.start, segment.xmit.end),
                 sent_at: segment.xmit.at,
                 retransmits: segment.retransmits,
-                by,
+                by: self.rec.detector.name(),
             });
         }
         verdict.newly_lost
@@ -113,8 +112,7 @@ impl Endpoint {
         rare.fast_retransmits += 1;
         self.rec.board.begin_episode();
         self.rec.tail.reset();
-        let by = self.rec.detector.name();
-        self.set_episode(cx, Episode::Recovery { point: self.snd.nxt }, by);
+        self.set_episode(cx, Episode::Recovery { point: self.snd.nxt }, self.rec.detector.name());
     }
 
     //= specs/rfc3168.md#sender

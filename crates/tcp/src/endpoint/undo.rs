@@ -100,7 +100,9 @@ impl Endpoint {
         if self.rec.episode.repairs() {
             self.leave_episode(cx, proof.name());
         }
-        let (cwnd, ssthresh) = (self.cc.window().cwnd(), self.cc.window().ssthresh());
-        cx.emit(|| Event::Undone { proof: proof.name(), cwnd, ssthresh });
+        cx.emit(|| {
+            let window = self.cc.window();
+            Event::Undone { proof: proof.name(), cwnd: window.cwnd(), ssthresh: window.ssthresh() }
+        });
     }
 }
