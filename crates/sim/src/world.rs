@@ -154,6 +154,7 @@ impl<'a, O: Observer> World<'a, O> {
                 }
             }
         }
+        #[cfg(not(longhaul_unwatched))]
         if O::ENABLED {
             self.report_entered();
             self.report_lost();
@@ -199,9 +200,11 @@ impl<'a, O: Observer> World<'a, O> {
             if O::PACKETS {
                 observer.borrow_mut().packet(*now, &packet.as_sent(index));
             }
+            #[cfg(not(longhaul_unwatched))]
             let tag = if O::ENABLED { Some(Tag::of(&packet)) } else { None };
             let mut on_drop = |packet, hop, cause| discard::<O>(pool, lost, Lost { link: route, hop, cause, packet });
             path.offer(*now, packet, &mut on_drop);
+            #[cfg(not(longhaul_unwatched))]
             if let Some(tag) = tag {
                 let (backlog, moved) = (path.backlog(*now), path.moved());
                 if backlog > 0 || moved.is_some() {

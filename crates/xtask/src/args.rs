@@ -1,4 +1,4 @@
-//! What was asked for. Seven commands and three flags need no library.
+//! What was asked for. Eight commands and three flags need no library.
 
 /// Printed by `cargo xtask` alone, and after a wrong argument.
 pub const HELP: &str = "\
@@ -16,6 +16,9 @@ cargo xtask compliance [--check]
 cargo xtask web [--check]
     Builds the trace viewer of web/ into crates/report/assets; with --check says whether that is up to date, and tries it in a
     browser.
+cargo xtask bench
+    Counts instructions: of headers, whole simulated transfers, traces and captures, and of an unobserved transfer with and without
+    the code of events, which may not differ. Installs valgrind (apt, as root) and gungraun-runner (a minute or two, once).
 cargo xtask snapshots
     Runs the tests, accepts every changed snapshot and deletes those no test refers to. Then read `git diff`.
 cargo xtask variants [NAME]
@@ -35,6 +38,8 @@ pub enum Command {
     Compliance(DocsMode),
     /// Build the viewer, or check and try it.
     Web(DocsMode),
+    /// Count instructions.
+    Bench,
     /// Accept snapshots.
     Snapshots,
     /// Delete one variant, or each in turn.
@@ -70,15 +75,16 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         "docs" => docs_mode(command, flags).map(Command::Docs),
         "compliance" => docs_mode(command, flags).map(Command::Compliance),
         "web" => docs_mode(command, flags).map(Command::Web),
+        "bench" if flags.is_empty() => Ok(Command::Bench),
         "snapshots" if flags.is_empty() => Ok(Command::Snapshots),
-        "snapshots" => Err(format!("`snapshots` takes no arguments, not `{}`", flags.join(" "))),
+        "bench" | "snapshots" => Err(format!("`{command}` takes no arguments, not `{}`", flags.join(" "))),
         "variants" => match flags {
             [] => Ok(Command::Variants(None)),
             [name] if !name.starts_with('-') => Ok(Command::Variants(Some(name.clone()))),
             _ => Err(format!("`variants` takes one name or none, not `{}`", flags.join(" "))),
         },
         unknown => Err(format!(
-            "there is no command `{unknown}`; right would be test, docs, compliance, web, snapshots or variants"
+            "there is no command `{unknown}`; right would be test, docs, compliance, web, bench, snapshots or variants"
         )),
     }
 }
@@ -141,6 +147,7 @@ mod tests {
         assert!(parsed("docs --write").unwrap_err().contains("`--write`"));
         assert!(parsed("compliance now").unwrap_err().contains("`compliance` knows only --check"));
         assert!(parsed("web now").unwrap_err().contains("`web` knows only --check"));
-        assert!(parsed("snapshots now").unwrap_err().contains("`now`"));
+        assert!(parsed("snapshots now").unwrap_err().contains("`snapshots` takes no arguments, not `now`"));
+        assert!(parsed("bench all").unwrap_err().contains("`bench` takes no arguments, not `all`"));
     }
 }

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod bench;
 mod compliance;
 mod deny;
 mod determinism;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Ok(Command::Docs(mode)) => runner::finish(quirks::docs(mode)),
         Ok(Command::Compliance(mode)) => runner::finish(compliance::run(mode, tool::WhenAbsent::Install)),
         Ok(Command::Web(mode)) => runner::finish(web::build_or_check(mode)),
+        Ok(Command::Bench) => runner::finish(bench::run()),
         Ok(Command::Snapshots) => runner::finish(snapshots::update()),
         Ok(Command::Variants(only)) => runner::finish(variants::check(only.as_deref())),
         Err(message) => {

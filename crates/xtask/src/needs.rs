@@ -15,6 +15,8 @@ const TOOLS: [(&str, &str, &str); 4] = [
     ("chromium", "chromium", "to try the trace viewer in a browser"),
 ];
 
+const VALGRIND: (&str, &str, &str) = ("valgrind", "valgrind", "to count instructions");
+
 const TUN: &str = "/dev/net/tun";
 
 /// Installs what is missing, or names it.
@@ -29,6 +31,18 @@ pub fn provide() -> Outcome {
         return Ok(());
     }
     Err(Failure::Missing(format!("this machine lacks\n  {}", missing.join("\n  "))))
+}
+
+/// Installs valgrind where it is missing, or names it.
+pub fn provide_valgrind() -> Outcome {
+    let (program, package, why) = VALGRIND;
+    if !on_path(program) && effective_user_is_root() {
+        install(&[VALGRIND])?;
+    }
+    if on_path(program) {
+        return Ok(());
+    }
+    Err(Failure::Missing(format!("this machine lacks `{program}` {why}: apt-get install {package}")))
 }
 
 fn missing_tools(present: impl Fn(&str) -> bool) -> Vec<(&'static str, &'static str, &'static str)> {

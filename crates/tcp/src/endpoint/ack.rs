@@ -66,6 +66,7 @@ impl Endpoint {
             self.take_answer(cx, wnd_before);
             self.note_ack(cx.now, ack, None, None);
             self.note_sack(seg, false);
+            #[cfg(not(longhaul_unwatched))]
             self.emit_sack(cx, ack, &blocks, &Progress::default());
             return;
         }
@@ -86,6 +87,7 @@ impl Endpoint {
         progress.arrival = self.rec.board.arrival_of_newest(&delivered);
         progress.rtt = self.sample_rtt(cx, seg, &delivered, progress.arrival, progress.prior_pipe);
         progress.rate = self.rec.sampler.on_ack(cx.now, &delivered, self.rec.rtt.min_rtt());
+        #[cfg(not(longhaul_unwatched))]
         Self::emit_rate(cx, progress.rate);
         self.note_ack(cx.now, ack, Some(&delivered), progress.rate.as_ref());
         self.note_reordering(cx, &delivered, fack);
@@ -100,6 +102,7 @@ impl Endpoint {
         // 9
         self.arm_loss_timer(cx);
         // 10
+        #[cfg(not(longhaul_unwatched))]
         self.emit_sack(cx, ack, &blocks, &progress);
         cx.emit(|| Event::AckProcessed {
             ack,
@@ -111,6 +114,7 @@ impl Endpoint {
             pipe: self.rec.board.pipe(),
             cwnd: self.cc.window().cwnd(),
         });
+        #[cfg(not(longhaul_unwatched))]
         self.emit_snapshot(cx);
         self.after_ack(cx);
     }
@@ -260,6 +264,7 @@ impl Endpoint {
     ) {
         let tsecr = seg.repr.options.timestamps.filter(|_| self.neg.timestamps).map(|ts| ts.tsecr);
         let dcx = DetectCx { arrival: p.arrival, ..self.detect_cx(cx.now, tsecr) };
+        #[cfg(not(longhaul_unwatched))]
         let reordering_before = O::ENABLED.then(|| self.rec.detector.reordering());
         if let Some(range) = p.dsack {
             self.rec.detector.on_dsack(range, &dcx);
@@ -278,6 +283,7 @@ impl Endpoint {
         let dcx = self.detect_cx(cx.now, tsecr);
         let verdict = self.rec.detector.detect(&mut self.rec.board, &dcx);
         p.newly_lost = self.take_verdict(cx, verdict);
+        #[cfg(not(longhaul_unwatched))]
         if reordering_before.is_some_and(|before| p.dsack.is_some() || before != self.rec.detector.reordering()) {
             self.emit_reordering(cx, p.dsack.is_some());
         }

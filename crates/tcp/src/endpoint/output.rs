@@ -77,6 +77,7 @@ impl Endpoint {
         }
         self.after_run(cx.now);
         self.note_held(cx.now);
+        #[cfg(not(longhaul_unwatched))]
         self.emit_limit(cx);
         if self.bare_probe_due {
             self.bare_probe_due = false;

