@@ -1,5 +1,6 @@
 //! What watching costs: one simulated transfer without an observer, summed up, recorded as Parquet, and into a whole trace
-//! directory; packets a second, the best of several turns, and the processor time of all threads together, the least of them.
+//! directory; packets a second, the best of several turns, and the processor time of all threads together, the least of them. A
+//! table takes some 20 ms to end, whatever its length, so the length of the transfer matters.
 //!
 //! `cargo run --release -p longhaul-lab --example recording [MEGABYTES [TURNS]]`
 
@@ -18,7 +19,7 @@ use trace_io::table::TableWriter;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
-    let megabytes: u32 = arguments.next().map_or(Ok(256), |text| text.parse())?;
+    let megabytes: u32 = arguments.next().map_or(Ok(1_000), |text| text.parse())?;
     let turns: u32 = arguments.next().map_or(Ok(5), |text| text.parse())?;
     let run = transfer(megabytes)?;
     let (directory, meta) = (tempfile::tempdir()?, meta(&Names::default(), &run));

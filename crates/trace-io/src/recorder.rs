@@ -5,14 +5,14 @@ use crate::Record;
 use base::Instant;
 use std::io;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::thread::JoinHandle;
 use trace::{ConnId, Event, Observer, PacketPayload, PacketSent};
 
-/// Events of a chunk.
-const CHUNK: usize = 1_024;
+/// Events of a chunk: to wake a thread that waits for one takes as long as a hundred events.
+const CHUNK: usize = 16_384;
 /// Chunks that may wait for a file.
-const WAITING: usize = 64;
+const WAITING: usize = 8;
 /// Octets of the longest header.
 const MAX_HEADER: usize = 128;
 
@@ -87,10 +87,12 @@ pub trait Sink: Send {
 }
 
 /// Observes a run and hands it to its files. `PACKETS` says whether packets are wanted, too.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Recorder<const PACKETS: bool> {
     chunk: Chunk,
     workers: Vec<Worker>,
+    /// Chunks that every file has taken, for their memory.
+    used: Receiver<Chunk>,
 }
 
 #[derive(Debug)]
@@ -102,11 +104,12 @@ struct Worker {
 impl<const PACKETS: bool> Recorder<PACKETS> {
     /// Hands what is observed to these files.
     pub fn new(sinks: Vec<Box<dyn Sink>>) -> Self {
+        let (empty, used) = channel();
         let workers = sinks.into_iter().map(|sink| {
-            let (feed, chunks) = sync_channel(WAITING);
-            Worker { feed, thread: std::thread::spawn(move || work(sink, &chunks)) }
+            let ((feed, chunks), empty) = (sync_channel(WAITING), empty.clone());
+            Worker { feed, thread: std::thread::spawn(move || work(sink, &chunks, &empty)) }
         });
-        Self { chunk: Chunk::default(), workers: workers.collect() }
+        Self { chunk: Chunk::default(), workers: workers.collect(), used }
     }
 
     /// Ends the files, in the order in which they were given.
@@ -127,7 +130,8 @@ impl<const PACKETS: bool> Recorder<PACKETS> {
     /// A file that cannot be written takes nothing more, and says so when it is ended.
     #[cold]
     fn send(&mut self) {
-        let next = Chunk { records: Vec::with_capacity(CHUNK), packets: Vec::new() };
+        let new = || Chunk { records: Vec::with_capacity(CHUNK), packets: Vec::new() };
+        let next = self.used.try_recv().unwrap_or_else(|_| new());
         let chunk = Arc::new(core::mem::replace(&mut self.chunk, next));
         for worker in &self.workers {
             let _ = worker.feed.send(Arc::clone(&chunk));
@@ -135,9 +139,15 @@ impl<const PACKETS: bool> Recorder<PACKETS> {
     }
 }
 
-fn work(mut sink: Box<dyn Sink>, chunks: &Receiver<Arc<Chunk>>) -> io::Result<()> {
+fn work(mut sink: Box<dyn Sink>, chunks: &Receiver<Arc<Chunk>>, empty: &Sender<Chunk>) -> io::Result<()> {
     for chunk in chunks {
         sink.take(&chunk)?;
+        // Whoever is the last to have it gives it back; at the end nobody wants it.
+        if let Some(mut chunk) = Arc::into_inner(chunk) {
+            chunk.records.clear();
+            chunk.packets.clear();
+            let _ = empty.send(chunk);
+        }
     }
     sink.finish()
 }

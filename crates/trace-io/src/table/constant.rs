@@ -76,13 +76,14 @@ fn encode(
     properties: &WriterPropertiesPtr,
 ) -> Result<Encoded, ParquetError> {
     let mut encoder = Encoder::new(descr, properties);
+    let words = if let Constant::Word(text) = content { vec![word(text); rows.min(BATCH)] } else { Vec::new() };
     let mut left = rows;
     while left > 0 {
         let now = left.min(BATCH);
         let levels = Some(&[0; BATCH][..now]);
         match (&mut encoder.column, content) {
-            (ColumnWriter::ByteArrayColumnWriter(column), Constant::Word(text)) => {
-                column.write_batch(&vec![word(text); now], None, None)
+            (ColumnWriter::ByteArrayColumnWriter(column), Constant::Word(_)) => {
+                column.write_batch(&words[..now], None, None)
             }
             (ColumnWriter::Int32ColumnWriter(column), Constant::Number(number)) => {
                 column.write_batch(&[number as i32; BATCH][..now], None, None)

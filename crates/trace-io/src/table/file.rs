@@ -4,7 +4,7 @@ use super::constant::{Constant, Constants};
 use super::encoder::{Encoded, Encoder};
 use super::layout::{ColumnKind, Layout};
 use super::rows::{BATCH, Content, Key, Rows};
-use super::{COMMON, CONN, EVENT, META, ROWS};
+use super::{AT, CONN, EVENT, META, ROWS};
 use crate::Meta;
 use ::parquet::basic::{Compression, Encoding};
 use ::parquet::column::writer::ColumnWriter;
@@ -135,8 +135,8 @@ pub(super) fn word(word: &'static str) -> ByteArray {
 }
 
 /// Times and numbers of a stream grow slowly: their differences are small, and hardly get smaller by compression. Words repeat
-/// themselves, which compression sees as well as a dictionary does, and sooner. What is least and greatest is worth knowing of the
-/// columns of every row: whoever asks for one kind of events, or for a while, reads no other's groups.
+/// themselves, which compression sees as well as a dictionary does, and sooner. What is least and greatest is worth knowing of
+/// time, connection and event: whoever asks for one kind of events, or for a while, reads no other's groups.
 fn properties(layout: &Layout, meta: String) -> WriterProperties {
     let mut properties = WriterProperties::builder()
         .set_compression(Compression::UNCOMPRESSED)
@@ -148,7 +148,7 @@ fn properties(layout: &Layout, meta: String) -> WriterProperties {
         .set_key_value_metadata(Some(vec![KeyValue::new(META.to_owned(), meta)]));
     for (index, column) in layout.columns.iter().enumerate() {
         let path = ColumnPath::from(column.name.as_str());
-        if index < COMMON.len() {
+        if [AT, CONN, EVENT].contains(&index) {
             properties = properties.set_column_statistics_enabled(path.clone(), EnabledStatistics::Chunk);
         }
         properties = match column.kind {
