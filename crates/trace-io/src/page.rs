@@ -12,7 +12,7 @@ pub fn page() -> String {
          UPDATE_DOCS=1 cargo test -p longhaul-trace-io -->\n\n\
          What traces speak of, version {VERSION}. Events that call a field the same share its column in `trace.parquet`; ranges have two, \
          `…_start` and `…_end`, and times end in `_ns`. Every row has `at_ns`, `conn` and `event`, and \
-         `row`, which counts them as they happened: inside a row group, events of one kind stand together. In qlog, times are \
+         `row`, which counts them as they happened (`ORDER BY row`): a row group holds events of one kind. In qlog, times are \
          milliseconds. Windows' names are those of the provider Microsoft-Windows-TCPIP, with the number of the event.\n\n\
          | Event | qlog | Windows | Linux |\n|---|---|---|---|\n"
     );
