@@ -157,19 +157,10 @@ fn network(summary: &Summary) -> String {
     )
 }
 
-/// What stands in the list of limits for each word of the trace.
-fn limit_name(by: &str) -> &str {
-    match by {
-        "cwnd" => "congestion window",
-        "rwnd" => "receive window",
-        "buffer" => "send buffer",
-        other => other,
-    }
-}
-
 /// Shares of the time, the largest first.
 pub(crate) fn limited(summary: &Summary) -> String {
     let shares = summary.limited.shares.iter();
-    let parts = shares.map(|share| format!("{} {:.1} %", limit_name(&share.by), share.percent));
+    let parts =
+        shares.map(|share| format!("{} {:.1} %", report::limit_name(&share.by).unwrap_or(&share.by), share.percent));
     parts.collect::<Vec<_>>().join(", ")
 }

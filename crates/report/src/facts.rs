@@ -122,8 +122,8 @@ fn about(meta: &Meta) -> String {
     meta.cell.iter().filter_map(setting).chain(profile).chain(seed).collect::<Vec<_>>().join(" · ")
 }
 
-/// What the band calls a cause; nothing for the time before there was anything to limit.
-pub(crate) fn limit_name(by: &str) -> Option<&'static str> {
+/// What people call a cause of the trace that limits a sender; `None` for the time before there was anything to limit.
+pub fn limit_name(by: &str) -> Option<&'static str> {
     Some(match by {
         "cwnd" => "congestion window",
         "rwnd" => "receive window",

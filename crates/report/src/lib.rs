@@ -9,5 +9,6 @@ mod from_trace;
 pub mod model;
 mod page;
 
+pub use facts::limit_name;
 pub use from_trace::from_trace;
 pub use page::view;

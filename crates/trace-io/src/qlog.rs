@@ -86,7 +86,7 @@ fn data(record: &Record) -> Map<String, Json> {
         data.insert("event_type".to_owned(), kind.into());
     }
     let mut fields = info.fields.iter();
-    event.values(|value| {
+    event.tell(&mut |value| {
         let Some(field) = fields.next() else { return };
         let name = qlog_field(info.name, field.name);
         // qlog tells how long a timer waits, not when it fires.

@@ -63,12 +63,6 @@ macro_rules! events {
 }
 
 impl Event {
-    /// Tells each field's value, in the order of their declaration.
-    #[inline]
-    pub fn values(&self, hear: impl FnMut(Value)) {
-        self.tell(&mut Closure(hear));
-    }
-
     /// What it means and what its fields are.
     pub const fn info(&self) -> &'static EventInfo {
         &VOCABULARY[self.place()]
@@ -82,12 +76,10 @@ pub trait Listener {
     fn hear(&mut self, kind: Kind, optional: bool, value: Value);
 }
 
-struct Closure<F>(F);
-
-impl<F: FnMut(Value)> Listener for Closure<F> {
+impl<F: FnMut(Value)> Listener for F {
     #[inline]
     fn hear(&mut self, _kind: Kind, _optional: bool, value: Value) {
-        self.0(value);
+        self(value);
     }
 }
 
@@ -97,7 +89,7 @@ impl fmt::Display for Event {
         let info = self.info();
         write!(f, "{}{{", info.name)?;
         let (mut fields, mut result) = (info.fields.iter(), Ok(()));
-        self.values(|value| {
+        self.tell(&mut |value| {
             let separator = if fields.len() == info.fields.len() { "" } else { "," };
             if let Some(field) = fields.next() {
                 result = result.and_then(|()| write!(f, "{separator}{}={value}", field.name));
@@ -302,7 +294,7 @@ mod tests {
                 let event = Event::from_values(place, give).unwrap();
                 assert_eq!((event.place(), event.name()), (place, info.name));
                 let mut values = Vec::new();
-                event.values(|value| values.push(value));
+                event.tell(&mut |value| values.push(value));
                 assert_eq!(values, info.fields.iter().map(give).collect::<Vec<_>>(), "{}", info.name);
             }
             assert!(!info.doc.is_empty() && info.fields.iter().all(|field| !field.doc.is_empty()), "{}", info.name);

@@ -14,7 +14,7 @@ use std::ffi::OsStr;
 /// Starts valgrind. The library refuses any other version than its own.
 const RUNNER: Tool = Tool { name: "gungraun-runner", version: "0.20.0" };
 
-/// What can be told from a benchmark's name: the last word is how many of what it takes, as in `segments_1000`.
+/// All benchmarks. The last word of a name says how many of what it takes, as in `segments_1000`.
 const ALL: [&str; 12] = [
     "--package",
     "longhaul-wire",
@@ -63,7 +63,11 @@ fn counts(benches: &[&str], runner: &impl AsRef<OsStr>, flags: Option<&str>) -> 
     let mut command = cargo(&["bench", "--quiet"]);
     command.args(benches).env("GUNGRAUN_RUNNER", runner);
     if let Some(flags) = flags {
-        command.env("RUSTFLAGS", flags).env("CARGO_TARGET_DIR", root().join("target").join("unwatched"));
+        // Whoever builds with flags of their own compares like with like.
+        let own = std::env::var("RUSTFLAGS").unwrap_or_default();
+        command
+            .env("RUSTFLAGS", format!("{own} {flags}"))
+            .env("CARGO_TARGET_DIR", root().join("target").join("unwatched"));
     }
     let output = capture(command.args(["--", "--output-format=json"]))?;
     let lines = String::from_utf8_lossy(&output);

@@ -3,7 +3,7 @@
 use super::constant::{Constant, Constants};
 use super::encoder::{Encoded, Encoder};
 use super::layout::{ColumnKind, Layout};
-use super::rows::{BATCH, Content, Key, Rows};
+use super::rows::{BATCH, Content, Key, Rows, Values};
 use super::{AT, CONN, EVENT, META, ROWS};
 use crate::Meta;
 use ::parquet::basic::{Compression, Encoding};
@@ -63,7 +63,7 @@ impl<W: Write + Send> TableFile<W> {
         for column in rows.columns() {
             let encoder = group.encoders.entry(column.index);
             let encoder = encoder.or_insert_with(|| Encoder::new(&self.columns[column.index], &self.properties));
-            encode(encoder, &column).map_err(io_error)?;
+            encode(encoder, &column, rows.len).map_err(io_error)?;
         }
         group.rows += rows.len;
         if group.rows >= ROWS {
@@ -104,29 +104,31 @@ impl<W: Write + Send> TableFile<W> {
     }
 }
 
-fn encode(encoder: &mut Encoder, content: &Content<'_>) -> Result<(), ParquetError> {
-    let Content { bits, words, levels, .. } = content;
+fn encode(encoder: &mut Encoder, content: &Content<'_>, rows: usize) -> Result<(), ParquetError> {
     // Columns of every row ignore them.
-    let levels = levels.unwrap_or(&ONES[..bits.len().max(words.len())]);
-    let values = || bits.iter().zip(levels).filter(|(_, level)| **level > 0).map(|(bits, _)| *bits);
+    let levels = content.levels.unwrap_or(&ONES[..rows]);
     // Unsigned values keep their bits.
-    match &mut encoder.column {
-        ColumnWriter::Int64ColumnWriter(column) => {
-            column.write_batch(&values().map(|bits| bits as i64).collect::<Vec<_>>(), Some(levels), None)
+    match (&mut encoder.column, content.values) {
+        (ColumnWriter::Int64ColumnWriter(column), Values::Bits(bits)) => {
+            column.write_batch(&there(bits, levels, |bits| bits as i64), Some(levels), None)
         }
-        ColumnWriter::Int32ColumnWriter(column) => {
-            column.write_batch(&values().map(|bits| bits as i32).collect::<Vec<_>>(), Some(levels), None)
+        (ColumnWriter::Int32ColumnWriter(column), Values::Bits(bits)) => {
+            column.write_batch(&there(bits, levels, |bits| bits as i32), Some(levels), None)
         }
-        ColumnWriter::BoolColumnWriter(column) => {
-            column.write_batch(&values().map(|bits| bits != 0).collect::<Vec<_>>(), Some(levels), None)
+        (ColumnWriter::BoolColumnWriter(column), Values::Bits(bits)) => {
+            column.write_batch(&there(bits, levels, |bits| bits != 0), Some(levels), None)
         }
-        ColumnWriter::ByteArrayColumnWriter(column) => {
-            let words = words.iter().zip(levels).filter(|(_, level)| **level > 0).map(|(text, _)| word(text));
-            column.write_batch(&words.collect::<Vec<_>>(), Some(levels), None)
+        (ColumnWriter::ByteArrayColumnWriter(column), Values::Words(words)) => {
+            column.write_batch(&there(words, levels, word), Some(levels), None)
         }
         _ => unreachable!("the layout has no such column"),
     }?;
     Ok(())
+}
+
+/// Those values that count, as the library takes them.
+fn there<T: Copy, U>(values: &[T], levels: &[i16], as_taken: impl Fn(T) -> U) -> Vec<U> {
+    values.iter().zip(levels).filter(|(_, level)| **level > 0).map(|(value, _)| as_taken(*value)).collect()
 }
 
 /// A word as the library takes it.
@@ -143,7 +145,6 @@ fn properties(layout: &Layout, meta: String) -> WriterProperties {
         .set_dictionary_enabled(false)
         .set_statistics_enabled(EnabledStatistics::None)
         .set_offset_index_disabled(true)
-        .set_max_row_group_row_count(Some(ROWS))
         .set_created_by(format!("longhaul {}", env!("CARGO_PKG_VERSION")))
         .set_key_value_metadata(Some(vec![KeyValue::new(META.to_owned(), meta)]));
     for (index, column) in layout.columns.iter().enumerate() {

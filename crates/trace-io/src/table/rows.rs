@@ -43,15 +43,22 @@ struct Column {
     optional: bool,
 }
 
+/// Values of a column.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Values<'r> {
+    /// Whatever has 64 bits at most.
+    Bits(&'r [u64]),
+    /// Text.
+    Words(&'r [&'static str]),
+}
+
 /// What a column holds.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Content<'r> {
     /// Which column of the table it is.
     pub index: usize,
-    /// A value a row, or none where it holds words.
-    pub bits: &'r [u64],
-    /// A word a row, or none where it holds none.
-    pub words: &'r [&'static str],
+    /// One a row, whether or not it counts.
+    pub values: Values<'r>,
     /// 1 where there is a value and 0 where there is none; `None` where there always is one.
     pub levels: Option<&'r [i16]>,
 }
@@ -95,14 +102,17 @@ impl Rows {
     pub fn columns(&self) -> impl Iterator<Item = Content<'_>> {
         let (mut bits, mut words, mut levels) = (0, 0, 0);
         self.columns.iter().map(move |&Column { index, is_word, optional }| {
-            let rows = |next: &mut usize, there: bool| {
+            let rows = |next: &mut usize| {
                 let first = *next;
-                *next += if there { STRIDE } else { 0 };
-                first..if there { first + self.len } else { first }
+                *next += STRIDE;
+                first..first + self.len
             };
-            let (bits, words) = (rows(&mut bits, !is_word), rows(&mut words, is_word));
-            let levels = optional.then(|| &self.levels[rows(&mut levels, true)]);
-            Content { index, bits: &self.bits[bits], words: &self.words[words], levels }
+            let values = if is_word {
+                Values::Words(&self.words[rows(&mut words)])
+            } else {
+                Values::Bits(&self.bits[rows(&mut bits)])
+            };
+            Content { index, values, levels: optional.then(|| &self.levels[rows(&mut levels)]) }
         })
     }
 }
