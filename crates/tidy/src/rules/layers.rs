@@ -6,27 +6,110 @@
 use crate::{PURE_CRATES, Problem};
 use std::collections::BTreeSet;
 
-/// Crate, layer, and the crates its row names.
-pub const ROWS: &[(&str, u8, &[&str])] = &[
-    ("base", 0, &[]),
-    ("wire", 1, &["base"]),
-    ("cc", 1, &["base"]),
-    ("recovery", 1, &["base"]),
-    ("trace", 1, &["base"]),
-    ("tcp", 2, &["base", "wire", "cc", "recovery", "trace"]),
-    ("netem", 2, &["base"]),
-    ("sim", 3, &["tcp", "netem", "trace"]),
-    ("net", 4, &["tcp", "netem"]),
-    ("profiles", 4, &["tcp"]),
-    ("trace-io", 4, &["trace", "wire"]),
-    ("lab", 5, &["sim", "profiles", "trace-io"]),
-    ("packetdrill", 5, &["tcp", "profiles"]),
-    ("report", 6, &["trace-io", "lab"]),
-    ("drill", 6, &["packetdrill"]),
-    ("cli", 7, &["report", "lab", "packetdrill", "net", "profiles", "trace-io", "sim"]),
-    ("tidy", 0, &[]),
-    ("xtask", 1, &["tidy"]),
-];
+/// The page that holds layers and table.
+const PAGE: &str = "docs/ARCHITECTURE.md";
+
+/// Crates beside the layers: they serve the repository and are no part of the program.
+const BESIDE: [&str; 2] = ["tidy", "xtask"];
+
+/// The layers and the table of crates, as the page has them.
+#[derive(Clone, Debug, Default)]
+pub struct Layers {
+    rows: Vec<Row>,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    krate: String,
+    /// Counted from the bottom; `None` for what no layer names.
+    layer: Option<u8>,
+    built_from: Vec<String>,
+    /// In the page.
+    line: usize,
+}
+
+impl Layers {
+    /// Reads the section "Crates and layers": lines of its drawing that begin with a number, and lines of its table that
+    /// begin with a crate's name as code.
+    pub fn read(page: &str) -> Self {
+        let (mut rows, mut drawn) = (Vec::new(), Vec::new());
+        let section = page.lines().zip(1..).skip_while(|(line, _)| *line != "## Crates and layers").skip(1);
+        for (line, number) in section.take_while(|(line, _)| !line.starts_with("## ")) {
+            if let Some(row) = Row::read(line, number) {
+                rows.push(row);
+            }
+            // A wide gap parts the crates of a layer from what is said of them.
+            let mut words = line.trim().split("    ").take(1).flat_map(str::split_whitespace);
+            if let Some(layer) = words.next().and_then(|word| word.parse().ok()) {
+                drawn.extend(words.map(|word| (word, layer)));
+            }
+        }
+        for row in &mut rows {
+            row.layer = drawn.iter().find(|(word, _)| *word == row.krate).map(|(_, layer)| *layer);
+        }
+        Self { rows }
+    }
+
+    fn row(&self, krate: &str) -> Option<&Row> {
+        self.rows.iter().find(|row| row.krate == krate)
+    }
+
+    /// Crates of ours that `krate` may depend on.
+    pub fn allowed(&self, krate: &str) -> BTreeSet<&str> {
+        let mut allowed = BTreeSet::new();
+        let mut open: Vec<&str> = self.names(krate).collect();
+        while let Some(next) = open.pop() {
+            if allowed.insert(next) {
+                open.extend(self.names(next));
+            }
+        }
+        allowed
+    }
+
+    fn names(&self, krate: &str) -> impl Iterator<Item = &str> {
+        self.row(krate).into_iter().flat_map(|row| row.built_from.iter().map(String::as_str))
+    }
+
+    /// What the page says that cannot be, or that `crates` and `edges` do not bear out.
+    fn untrue(&self, crates: &[String], edges: &[Edge]) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut found = |line, what: String, right: &str| problems.push(Problem::new(PAGE, line, what, right));
+        for krate in crates.iter().filter(|krate| self.row(krate).is_none()) {
+            found(1, format!("crate `{krate}` has no row in the table of crates"), "a row, and a place in the layers");
+        }
+        for row in &self.rows {
+            let krate = &row.krate;
+            if !crates.contains(krate) {
+                found(row.line, format!("there is no crate `{krate}`"), "no row for it");
+            }
+            if row.layer.is_none() && !BESIDE.contains(&krate.as_str()) {
+                found(row.line, format!("`{krate}` stands in no layer"), "a place in the drawing above the table");
+            }
+            for name in &row.built_from {
+                let above = self.row(name).is_none_or(|lower| row.layer.is_some() && lower.layer >= row.layer);
+                if above {
+                    found(row.line, format!("`{krate}` is built from `{name}`"), "a crate of a lower layer");
+                }
+                if !edges.iter().any(|edge| edge.ours && edge.from == *krate && edge.to == *name) {
+                    let what = format!("the row of `{krate}` names `{name}`, which it does not depend on");
+                    found(row.line, what, "only crates that its manifest names");
+                }
+            }
+        }
+        problems
+    }
+}
+
+impl Row {
+    /// ``| `lab` | charter | sim, profiles |``
+    fn read(line: &str, number: usize) -> Option<Self> {
+        let cells: Vec<&str> = line.strip_prefix('|')?.strip_suffix('|')?.split('|').map(str::trim).collect();
+        let [krate, _, built_from] = cells.as_slice() else { return None };
+        let krate = krate.strip_prefix('`')?.strip_suffix('`')?.to_owned();
+        let built_from = built_from.split(',').map(str::trim).filter(|name| *name != "—").map(str::to_owned).collect();
+        Some(Self { krate, layer: None, built_from, line: number })
+    }
+}
 
 /// Libraries from elsewhere that a crate below the purity line may use; none of them reads a clock or does I/O.
 const PURE_LIBRARIES: &[(&str, &[&str])] = &[("sim", &["thiserror"])];
@@ -42,38 +125,15 @@ pub struct Edge {
     pub ours: bool,
 }
 
-/// Crates of ours that `krate` may depend on.
-pub fn allowed(krate: &str) -> BTreeSet<&'static str> {
-    let mut allowed = BTreeSet::new();
-    let mut open: Vec<&'static str> = row(krate).map_or(Vec::new(), |(_, row)| row.to_vec());
-    while let Some(next) = open.pop() {
-        if allowed.insert(next) {
-            open.extend(row(next).map_or(&[][..], |(_, row)| row));
-        }
-    }
-    allowed
-}
-
-fn row(krate: &str) -> Option<(u8, &'static [&'static str])> {
-    ROWS.iter().find(|(name, _, _)| *name == krate).map(|&(_, layer, row)| (layer, row))
-}
-
-/// Dependencies that the table does not allow.
-pub fn check(edges: &[Edge]) -> Vec<Problem> {
-    let mut problems = Vec::new();
-    for edge in edges {
+/// Dependencies that the table does not allow, and what the table says that is not so.
+pub fn check(layers: &Layers, crates: &[String], edges: &[Edge]) -> Vec<Problem> {
+    let mut problems = layers.untrue(crates, edges);
+    for edge in edges.iter().filter(|edge| layers.row(&edge.from).is_some()) {
         let manifest = format!("crates/{}/Cargo.toml", edge.from);
-        if row(&edge.from).is_none() {
-            let what = format!("crate `{}` stands in no layer", edge.from);
-            problems.push(Problem::new(
-                &manifest,
-                1,
-                what,
-                "a row in docs/ARCHITECTURE.md and in tidy's rules/layers.rs",
-            ));
-        } else if edge.ours && !allowed(&edge.from).contains(edge.to.as_str()) {
+        let allowed = layers.allowed(&edge.from);
+        if edge.ours && !allowed.contains(edge.to.as_str()) {
             let what = format!("`{}` depends on `{}`", edge.from, edge.to);
-            let right = format!("one of {:?}, or the code moved to a layer that may see both", allowed(&edge.from));
+            let right = format!("one of {allowed:?}, or the code moved to a layer that may see both");
             problems.push(Problem::new(&manifest, 1, what, right));
         } else if !edge.ours && PURE_CRATES.contains(&edge.from.as_str()) && !library_allowed(edge) {
             let what = format!("`{}` is below the purity line and depends on `{}`", edge.from, edge.to);
@@ -108,30 +168,78 @@ mod tests {
         Edge { from: from.into(), to: to.into(), ours }
     }
 
+    const DRAWN: &str = "\
+## Before
+| `other` | no crate | — |
+## Crates and layers
+```
+ 2  lab   report        who meets base
+ ── line ──
+ 1  sim   cc
+ 0  base
+```
+| Crate | Charter | Built from |
+|---|---|---|
+| `base` | units | — |
+| `cc` | control | base |
+| `sim` | world | base |
+| `lab` | experiments | sim, cc |
+| `report` | pages | sim |
+| `tidy` | rules | — |
+## After
+| `later` | no crate | — |
+";
+
+    /// What the drawing's rows name, as a workspace that bears them out has it.
+    const TRUE: [(&str, &str); 5] = [("cc", "base"), ("sim", "base"), ("lab", "sim"), ("lab", "cc"), ("report", "sim")];
+
+    fn found(page: &str, crates: &[&str], more: &[Edge]) -> Vec<String> {
+        let crates: Vec<String> = crates.iter().map(|krate| (*krate).to_owned()).collect();
+        let edges: Vec<Edge> = TRUE.iter().map(|(from, to)| edge(from, to, true)).chain(more.iter().cloned()).collect();
+        check(&Layers::read(page), &crates, &edges).iter().map(ToString::to_string).collect()
+    }
+
+    const ALL: [&str; 6] = ["base", "cc", "sim", "lab", "report", "tidy"];
+
     #[test]
-    fn rows_point_only_to_lower_layers() {
-        for (krate, layer, names) in ROWS {
-            for name in *names {
-                assert!(row(name).is_some_and(|(lower, _)| lower < *layer), "{krate} → {name}");
-            }
-        }
+    fn a_page_that_is_true_has_no_problem() {
+        assert_eq!(found(DRAWN, &ALL, &[edge("lab", "base", true)]), [""; 0]);
     }
 
     #[test]
     fn siblings_never_meet_and_nothing_points_upward() {
-        for (from, to) in [("cc", "recovery"), ("tcp", "netem"), ("netem", "wire"), ("sim", "profiles"), ("net", "sim")]
-        {
-            assert_eq!(check(&[edge(from, to, true)]).len(), 1, "{from} → {to}");
-        }
-        for (from, to) in [("tcp", "cc"), ("sim", "recovery"), ("lab", "netem"), ("cli", "base")] {
-            assert_eq!(check(&[edge(from, to, true)]), [], "{from} → {to}");
+        for (from, to) in [("cc", "sim"), ("base", "cc"), ("report", "lab"), ("sim", "lab"), ("tidy", "base")] {
+            let problems = found(DRAWN, &ALL, &[edge(from, to, true)]);
+            assert!(
+                problems.len() == 1 && problems[0].contains(&format!("`{from}` depends on `{to}`")),
+                "{problems:?}"
+            );
         }
     }
 
     #[test]
+    fn what_the_page_says_that_is_not_so_is_found() {
+        let one = |page: String, crates: &[&str], what: &str| {
+            let problems = found(&page, crates, &[]);
+            assert!(problems.len() == 1 && problems[0].contains(what), "{problems:?}");
+        };
+        let changed = |from: &str, to: &str| DRAWN.replace(from, to);
+        one(DRAWN.to_owned(), &["base", "cc", "sim", "lab", "report", "tidy", "util"], "crate `util` has no row");
+        one(DRAWN.to_owned(), &ALL[1..], "there is no crate `base`");
+        one(changed("lab   report", "lab"), &ALL, "`report` stands in no layer");
+        one(
+            changed("sim, cc |", "sim, cc, base |"),
+            &ALL,
+            "the row of `lab` names `base`, which it does not depend on",
+        );
+        let sunk = changed("lab   report", "lab").replace("sim   cc", "sim   cc   report");
+        one(sunk, &ALL, "`report` is built from `sim`");
+    }
+
+    #[test]
     fn pure_crates_take_no_library_but_the_listed() {
-        assert_eq!(check(&[edge("sim", "thiserror", false), edge("lab", "serde", false)]), []);
-        assert_eq!(check(&[edge("cc", "serde", false)]).len(), 1);
+        assert_eq!(found(DRAWN, &ALL, &[edge("sim", "thiserror", false), edge("lab", "serde", false)]), [""; 0]);
+        assert_eq!(found(DRAWN, &ALL, &[edge("cc", "serde", false)]).len(), 1);
     }
 
     #[test]
@@ -139,10 +247,5 @@ mod tests {
         let edges = [edge("lab", "serde", false), edge("cli", "serde", false), edge("cli", "lab", true)];
         assert_eq!(unexplained(&edges, "| files | `serde` | |"), []);
         assert_eq!(unexplained(&edges, "| files | `serde_json` | |").len(), 1);
-    }
-
-    #[test]
-    fn a_crate_without_a_row_is_found() {
-        assert_eq!(check(&[edge("util", "base", true)]).len(), 1);
     }
 }

@@ -1,7 +1,7 @@
 //! Dependency directions and libraries, as `cargo metadata` tells them.
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
-use tidy::rules::layers::{Edge, check, unexplained};
+use tidy::rules::layers::{Edge, Layers, check, unexplained};
 use tidy::{report, repository_root};
 
 fn edges(wanted: impl Fn(DependencyKind) -> bool) -> Vec<Edge> {
@@ -21,15 +21,26 @@ fn edges(wanted: impl Fn(DependencyKind) -> bool) -> Vec<Edge> {
     edges
 }
 
+/// The directories under `crates/`, whether or not they depend on anything.
+fn crates() -> Vec<String> {
+    let entries = std::fs::read_dir(repository_root().join("crates")).expect("there are crates");
+    let directories =
+        entries.map(|entry| entry.expect("it can be read")).filter(|entry| entry.path().join("Cargo.toml").is_file());
+    directories.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+fn page(name: &str) -> String {
+    std::fs::read_to_string(repository_root().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
 /// Only normal dependencies: tests may use what they like.
 #[test]
 fn crates_depend_only_downward() {
-    report(&check(&edges(|kind| kind == DependencyKind::Normal)));
+    let layers = Layers::read(&page("docs/ARCHITECTURE.md"));
+    report(&check(&layers, &crates(), &edges(|kind| kind == DependencyKind::Normal)));
 }
 
 #[test]
 fn every_library_is_explained() {
-    let page =
-        std::fs::read_to_string(repository_root().join("docs/DEPENDENCIES.md")).expect("DEPENDENCIES.md is readable");
-    report(&unexplained(&edges(|_| true), &page));
+    report(&unexplained(&edges(|_| true), &page("docs/DEPENDENCIES.md")));
 }
