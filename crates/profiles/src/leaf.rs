@@ -3,8 +3,9 @@
 //! The table of all leaves is in `leaves.rs`. Everything that speaks of a path — the loader, overrides on the command line,
 //! tables, differences — goes through it, so a path means the same everywhere and appears in one place.
 //!
-//! A *group* is what stands under a path that ends in `.kind`: changing the kind replaces the group, and the numbers of
-//! the other kind do not apply any more.
+//! A *group* is what stands under a path that ends in `.kind`. Changing the kind keeps the leaves that both kinds have,
+//! drops those that only the old kind has, and gives those that only the new kind has their defaults: a comparison of two
+//! kinds differs in nothing else.
 
 use crate::leaves::LEAVES;
 use crate::nearest;
@@ -128,6 +129,11 @@ impl Leaf {
             .find(|leaf| leaf.is_kind() && leaf.path.strip_suffix(".kind") == Some(group) && leaf.path != self.path)
     }
 
+    /// The leaves that apply or not as this kind says; none for a leaf that is no kind.
+    pub fn dependents(&self) -> impl Iterator<Item = &'static Leaf> + '_ {
+        LEAVES.iter().filter(|leaf| leaf.kind_leaf() == Some(self))
+    }
+
     /// The value as text that [`Leaf::write`] reads back; `None` when the leaf does not apply.
     pub fn read(&self, config: &Config) -> Option<String> {
         let mut config = config.clone();
@@ -137,7 +143,7 @@ impl Leaf {
         }
     }
 
-    /// Sets the value. A kind that changes brings the defaults of the new kind with it.
+    /// Sets the value. A kind that changes keeps what the new kind knows, too, and brings its own defaults for the rest.
     ///
     /// # Errors
     /// When the leaf does not apply to the present kind, or the text is no value of it.
@@ -147,7 +153,14 @@ impl Leaf {
                 let Some(present) = get(config) else { return Err(self.not_applicable(config)) };
                 let word = self.word(words, text)?;
                 if word != present {
+                    let kept: Vec<(&Leaf, String)> =
+                        self.dependents().filter_map(|leaf| Some((leaf, leaf.read(config)?))).collect();
                     set(config, word);
+                    for (leaf, value) in kept {
+                        if leaf.read(config).is_some() {
+                            leaf.write(config, &value)?;
+                        }
+                    }
                 }
                 Ok(())
             }

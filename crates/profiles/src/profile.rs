@@ -108,17 +108,23 @@ impl Profile {
         &self.warnings
     }
 
-    /// The configuration with some leaves changed, bounds not checked yet. Kinds are set first, whatever their position.
+    /// The configuration with some leaves changed, bounds not checked yet. Kinds are set first, whatever their position; of
+    /// several values of one leaf the last counts, and the others leave no trace.
     ///
     /// # Errors
     /// When a path is unknown, or a value is none.
     pub fn draft(&self, overrides: &[(String, String)]) -> Result<Config, OverrideError> {
         let mut config = Config::clone(&self.config);
+        let mut found = Vec::with_capacity(overrides.len());
+        for (index, (path, _)) in overrides.iter().enumerate() {
+            found.push(leaf::resolve(path).map_err(|error| OverrideError::Leaf { index, error })?);
+        }
         for kinds in [true, false] {
-            for (index, (path, value)) in overrides.iter().enumerate() {
-                let set = leaf::resolve(path)
-                    .and_then(|leaf| if leaf.is_kind() == kinds { leaf.write(&mut config, value) } else { Ok(()) });
-                set.map_err(|error| OverrideError::Leaf { index, error })?;
+            for (index, (leaf, (_, value))) in found.iter().zip(overrides).enumerate() {
+                // A kind that is replaced at once must not drop what the last one knows.
+                if leaf.is_kind() == kinds && !found[index + 1..].contains(leaf) {
+                    leaf.write(&mut config, value).map_err(|error| OverrideError::Leaf { index, error })?;
+                }
             }
         }
         Ok(config)

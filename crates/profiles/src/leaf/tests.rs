@@ -81,15 +81,57 @@ fn paths_are_unique_and_kinds_stand_before_what_depends_on_them() {
     }
 }
 
+/// Each change of a kind, from every kind: what both kinds have stays, whatever its value, and what only the new one has is
+/// its default.
 #[test]
-fn a_kind_that_stays_keeps_its_numbers_and_one_that_changes_does_not() {
-    let (kind, beta) = (find("cc.avoidance.kind").unwrap(), find("cc.avoidance.beta").unwrap());
-    let mut config = Config::default();
-    beta.write(&mut config, "0.8").unwrap();
-    kind.write(&mut config, "cubic").unwrap();
-    assert_eq!(beta.read(&config).as_deref(), Some("0.8"));
-    kind.write(&mut config, "reno").unwrap();
-    assert_eq!(beta.read(&config).as_deref(), Some("0.5"));
+fn a_changed_kind_keeps_every_leaf_that_the_new_kind_has_too() {
+    let mut kept = BTreeSet::new();
+    for kind in LEAVES.iter().filter(|leaf| leaf.is_kind()) {
+        let Access::Choice { words, .. } = &kind.access else { panic!("a kind is a choice") };
+        for (from, to) in words.iter().flat_map(|from| words.iter().map(move |to| (from, to))) {
+            let [mut before, mut defaults] = [Config::default(), Config::default()];
+            kind.write(&mut before, from).unwrap();
+            for leaf in kind.dependents() {
+                set_apart(leaf, &mut before);
+            }
+            kind.write(&mut defaults, to).unwrap();
+            let mut after = before.clone();
+            kind.write(&mut after, to).unwrap();
+            for leaf in kind.dependents() {
+                let (had, has) = (leaf.read(&before), leaf.read(&after));
+                if has.is_some() && had.is_some() {
+                    assert_eq!(has, had, "{}: {from} to {to}", leaf.path);
+                    kept.extend((from != to).then_some(leaf.path));
+                } else {
+                    assert_eq!(has.is_some(), leaf.read(&defaults).is_some(), "{}: {from} to {to}", leaf.path);
+                }
+            }
+        }
+    }
+    for path in ["cc.slow_start.limit_segments", "cc.avoidance.beta", "recovery.detector.dup_thresh"] {
+        assert!(kept.contains(path), "{kept:?}");
+    }
+}
+
+/// Gives a leaf that applies a value that is no kind's default.
+fn set_apart(leaf: &Leaf, config: &mut Config) {
+    match &leaf.access {
+        Access::Choice { words, .. } => {
+            let _ = leaf.write(config, words.last().expect("a choice has words"));
+        }
+        Access::Quantity { unit, .. } => {
+            let _ = leaf.write(
+                config,
+                if *unit == Unit::Time {
+                    "77ms"
+                } else if *unit == Unit::Share {
+                    "0.77"
+                } else {
+                    "77"
+                },
+            );
+        }
+    }
 }
 
 #[test_case("rto.mim", "300ms", "there is no leaf `rto.mim`: did you mean `rto.min`?")]
