@@ -144,6 +144,24 @@ fn nothing_is_called_measured_before_somebody_has_measured_it() {
     assert_eq!(cited.filter(|cited| cited.evidence.confidence == Confidence::Measured).count(), 0);
 }
 
+/// A house choice was measured on some paths, and there is always another one.
+#[test]
+fn house_choices_claim_nothing_of_every_path() {
+    for profile in builtin() {
+        for leaf in LEAVES {
+            let Some(cited) = profile.leaf(leaf.path).filter(|cited| cited.from == profile.name) else { continue };
+            let source = &cited.evidence.source;
+            let absolute = source.split(|c: char| !c.is_alphabetic()).find(|word| ["never", "always"].contains(word));
+            assert!(
+                !source.starts_with("house choice") || absolute.is_none(),
+                "{} {}: {source}",
+                profile.name,
+                leaf.path
+            );
+        }
+    }
+}
+
 #[test]
 fn a_tuned_registry_warns_of_the_name_that_does_nothing() {
     let warned: Vec<&str> = builtin()
