@@ -13,6 +13,7 @@ use base::{Instant, Rng};
 use netem::PathStats;
 use std::io;
 use std::net::IpAddr;
+use tcp::config::GuardConfig;
 use tcp::{Budget, ConnectError, ListenError, RxFrame, Segmentation, Stack, StackConfig, StackCx};
 use trace::Observer;
 
@@ -86,8 +87,9 @@ impl<D: Device, C: Clock> Driver<D, C> {
             // Hops carry packets one by one.
             stack_caps.segmentation = Segmentation::Off;
         }
+        let guards = GuardConfig::default();
         let stack_config =
-            StackConfig { addresses: config.addresses, device: stack_caps, isn_secret: config.isn_secret };
+            StackConfig { addresses: config.addresses, device: stack_caps, isn_secret: config.isn_secret, guards };
         Self {
             stack: Stack::new(stack_config, config.rng),
             clock,

@@ -16,7 +16,7 @@ use base::{Instant, Rng};
 use nix::errno::Errno;
 use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::RawFd;
-use tcp::config::{Config, FrameGrowth, ReceiveAccounting, ValidConfig};
+use tcp::config::{Config, FrameGrowth, GuardConfig, ReceiveAccounting, ValidConfig};
 use tcp::{
     Budget, CloseReason, Conn, ConnEvent, DeviceCaps, IcmpError, ListenOn, RxFrame, Segmentation, Sent, Stack,
     StackConfig, StackCx, StackEvent, TxChecksum, turn,
@@ -303,5 +303,6 @@ fn stack(flags: &Flags, mtu: u16) -> Stack {
     let segmentation = Segmentation::Tso { max_bytes: TSO_MAX_BYTES };
     let device = DeviceCaps { mtu, checksum: TxChecksum::Compute, segmentation };
     let isn_secret = [secret.next_u64(), secret.next_u64()];
-    Stack::new(StackConfig { addresses: flags.local.clone(), device, isn_secret }, rng.fork("stack"))
+    let guards = GuardConfig::default();
+    Stack::new(StackConfig { addresses: flags.local.clone(), device, isn_secret, guards }, rng.fork("stack"))
 }

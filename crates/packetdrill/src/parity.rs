@@ -14,6 +14,7 @@ use netem::{Buffer, LossSpec, Packet, Path, PathSpec, ReorderSpec};
 use nix::errno::Errno;
 use sim::{FlowSpec, Scenario, Workload};
 use std::net::SocketAddr;
+use tcp::config::GuardConfig;
 use tcp::{DeviceCaps, Segmentation, Stack, StackConfig, TxChecksum};
 use test_case::test_case;
 use trace::TextSink;
@@ -53,7 +54,7 @@ impl Side {
         let mut secret = rng.fork("isn");
         let device = DeviceCaps { mtu: 1_500, checksum: TxChecksum::Compute, segmentation: Segmentation::Off };
         let isn_secret = [secret.next_u64(), secret.next_u64()];
-        let stack = StackConfig { addresses: vec![address.ip()], device, isn_secret };
+        let stack = StackConfig { addresses: vec![address.ip()], device, isn_secret, guards: GuardConfig::default() };
         let flags = Flags::read(&format!("local={}", address.ip()), &mut |complaint| panic!("{complaint}"));
         let mut host = Host::with_stack(flags, Stack::new(stack, rng.fork("stack")), Instant::ZERO);
         host.watch.seen = Some(TextSink::default());

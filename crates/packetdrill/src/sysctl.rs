@@ -314,9 +314,9 @@ impl Sysctls {
         self.edit_retries(config);
         self.edit_time_wait(config);
         match self.number("ipv4/tcp_syncookies") {
-            Some(0) => config.handshake.cookies = SynCookies::Off,
-            Some(1) => config.handshake.cookies = SynCookies::WhenFull,
-            Some(_) => config.handshake.cookies = SynCookies::Always,
+            Some(0) => config.handshake.cookies = Some(SynCookies::Off),
+            Some(1) => config.handshake.cookies = Some(SynCookies::WhenFull),
+            Some(_) => config.handshake.cookies = Some(SynCookies::Always),
             None => {}
         }
     }

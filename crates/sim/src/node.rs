@@ -4,6 +4,7 @@ use crate::workload::App;
 use base::{Instant, Rng};
 use core::cell::RefCell;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use tcp::config::GuardConfig;
 use tcp::{Conn, ConnEvent, DeviceCaps, Segmentation, Stack, StackConfig, StackCx, StackEvent, TxChecksum};
 use trace::{ConnId, Event, Observer};
 
@@ -45,6 +46,7 @@ impl Node {
             addresses: vec![address],
             device: DeviceCaps { mtu: MTU, checksum: TxChecksum::Unneeded, segmentation: Segmentation::Off },
             isn_secret: [secret.next_u64(), secret.next_u64()],
+            guards: GuardConfig::default(),
         };
         Self {
             stack: Stack::new(config, rng.fork("stack")),

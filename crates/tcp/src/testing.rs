@@ -1,6 +1,6 @@
 //! A scripted peer for tests: one stack, hand-made segments in, parsed segments out, time by hand.
 
-use crate::config::{Config, ValidConfig};
+use crate::config::{Config, GuardConfig, ValidConfig};
 use crate::cx::StackCx;
 use crate::endpoint::Boundary;
 use crate::event::ConnEvent;
@@ -66,7 +66,10 @@ pub(crate) fn valid(cfg: Config) -> ValidConfig {
 }
 
 pub(crate) fn stack(device: DeviceCaps) -> Stack {
-    Stack::new(StackConfig { addresses: vec![US], device, isn_secret: [1, 2] }, Rng::new(1))
+    Stack::new(
+        StackConfig { addresses: vec![US], device, isn_secret: [1, 2], guards: GuardConfig::default() },
+        Rng::new(1),
+    )
 }
 
 pub(crate) fn plain_device() -> DeviceCaps {

@@ -157,7 +157,7 @@ fn time_wait_follows() {
 #[test]
 fn syn_cookies_follow() {
     let cookies = |mode: &str| with("ipv4/tcp_syncookies", mode).handshake.cookies;
-    assert_eq!(["0", "1", "2"].map(cookies), [SynCookies::Off, SynCookies::WhenFull, SynCookies::Always]);
+    assert_eq!(["0", "1", "2"].map(cookies), [SynCookies::Off, SynCookies::WhenFull, SynCookies::Always].map(Some));
 }
 
 #[test]

@@ -9,8 +9,8 @@ pub struct HandshakeConfig {
     pub syn_data: SynData,
     /// Whether a connection is established before data has arrived on it.
     pub defer_accept: DeferAccept,
-    /// Whether SYNs are answered without keeping state.
-    pub cookies: SynCookies,
+    /// Whether SYNs are answered without keeping state; `None` leaves it to the stack's guards ([`super::GuardConfig`]).
+    pub cookies: Option<SynCookies>,
     /// When a SYN leaves again that was answered by an ACK of something else.
     pub wrong_ack: WrongAck,
 }
@@ -56,11 +56,6 @@ pub enum WrongAck {
 
 impl Default for HandshakeConfig {
     fn default() -> Self {
-        Self {
-            syn_data: SynData::Queued,
-            defer_accept: DeferAccept::Off,
-            cookies: SynCookies::Off,
-            wrong_ack: WrongAck::Waits,
-        }
+        Self { syn_data: SynData::Queued, defer_accept: DeferAccept::Off, cookies: None, wrong_ack: WrongAck::Waits }
     }
 }

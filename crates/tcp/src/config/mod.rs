@@ -6,6 +6,7 @@
 mod ecn;
 mod fastopen;
 mod guard;
+mod guards;
 mod handshake;
 mod lifetime;
 mod path;
@@ -17,6 +18,7 @@ pub use crate::recv::{AckConfig, AckTimer, DrsConfig, QuickAgain, ReceiveWindowC
 pub use ecn::{EcnConfig, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta};
 pub use fastopen::{FastOpenClient, FastOpenConfig, FastOpenServer};
 pub use guard::{ChallengeConfig, MissingTimestamps, TimeWaitReset, TimeWaitReuse, UnsentAck};
+pub use guards::GuardConfig;
 pub use handshake::{DeferAccept, HandshakeConfig, SynCookies, SynData, WrongAck};
 pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLimit};
 pub use path::{AnnouncedMss, Discovery, IcmpConfig, IpConfig, MtuProbing, OpeningErrors, PathMtuConfig, UnsaidMtu};

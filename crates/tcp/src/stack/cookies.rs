@@ -12,7 +12,7 @@
 use super::isn::{sip_hash, words};
 use super::slots::Admission;
 use super::{ListenOn, Stack};
-use crate::config::SynCookies;
+use crate::config::{GuardConfig, SynCookies};
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, FourTuple, Segment, State, SynInfo};
 use crate::options;
@@ -152,7 +152,8 @@ impl Stack {
         segment: &Segment<'_>,
         obs: &mut O,
     ) -> bool {
-        let Some(listener) = self.listeners.get(&on).filter(|listener| listener.believes_cookies(at)) else {
+        let Some(listener) = self.listeners.get(&on).filter(|listener| listener.believes_cookies(&self.guards, at))
+        else {
             return false;
         };
         let repr = &segment.repr;
@@ -184,8 +185,8 @@ impl Stack {
 
 impl super::listener::Listener {
     /// Whether a cookie may have been made so short a time ago that it is still good.
-    fn believes_cookies(&self, now: Instant) -> bool {
-        match self.cfg.handshake.cookies {
+    fn believes_cookies(&self, guards: &GuardConfig, now: Instant) -> bool {
+        match self.cookies(guards) {
             SynCookies::Off => false,
             SynCookies::WhenFull => self.cookie_at.is_some_and(|made| now.since(made) < PERIOD * 2),
             SynCookies::Always => true,

@@ -8,7 +8,7 @@
 use super::fastopen::FastOpenListener;
 use super::slots::Admission;
 use super::{Conn, ListenError, Stack};
-use crate::config::{SynCookies, ValidConfig};
+use crate::config::{GuardConfig, SynCookies, ValidConfig};
 use crate::cx::{Cx, StackCx};
 use crate::endpoint::{Endpoint, FastOpenAnswer, FourTuple, Predecessor, Segment, SynInfo};
 use crate::options;
@@ -65,8 +65,12 @@ enum AnswerToSyn {
 }
 
 impl Listener {
-    fn answer_to_syn(&self) -> AnswerToSyn {
-        match (self.accept_queue_full(), self.syn_queue_full(), self.cfg.handshake.cookies) {
+    /// Returns when this listener makes SYN cookies: as its profile says, or else as the stack's guards do.
+    pub fn cookies(&self, guards: &GuardConfig) -> SynCookies {
+        self.cfg.handshake.cookies.unwrap_or(guards.cookies)
+    }
+    fn answer_to_syn(&self, guards: &GuardConfig) -> AnswerToSyn {
+        match (self.accept_queue_full(), self.syn_queue_full(), self.cookies(guards)) {
             (true, _, _) | (_, true, SynCookies::Off) => AnswerToSyn::Nothing,
             (_, _, SynCookies::Always) | (_, true, SynCookies::WhenFull) => AnswerToSyn::Cookie,
             (_, false, _) => AnswerToSyn::Connection,
@@ -178,7 +182,7 @@ impl Stack {
             }
             return;
         }
-        match listener.answer_to_syn() {
+        match listener.answer_to_syn(&self.guards) {
             AnswerToSyn::Connection => self.open_passively(on, tuple, at, segment, None, obs),
             AnswerToSyn::Cookie => self.answer_with_cookie(on, tuple, at, segment, obs),
             AnswerToSyn::Nothing => self.counters.backlog_full += 1,
@@ -196,8 +200,8 @@ impl Stack {
     ) -> bool {
         let Some(tuple) = self.slots.at(index).map(|slot| slot.endpoint.tuple()) else { return false };
         let Some(on) = self.listener_for(&tuple) else { return false };
-        let Some(listener) = self.listeners.get(&on).filter(|own| own.answer_to_syn() == AnswerToSyn::Connection)
-        else {
+        let opens = |own: &&Listener| own.answer_to_syn(&self.guards) == AnswerToSyn::Connection;
+        let Some(listener) = self.listeners.get(&on).filter(opens) else {
             return false;
         };
         let timestamps = options::wants_timestamps(&listener.cfg, Some(true));

@@ -20,6 +20,7 @@ pub use fastopen::{FastOpenError, FastOpenKeys};
 pub use listener::ListenOn;
 pub use slots::Conn;
 
+use crate::config::GuardConfig;
 use crate::endpoint::TxBuf;
 use crate::event::ConnEvent;
 use base::Rng;
@@ -45,6 +46,8 @@ pub struct StackConfig {
     pub device: DeviceCaps,
     /// Key of the initial sequence numbers (RFC 6528); unpredictable on a real host.
     pub isn_secret: [u64; 2],
+    /// Bounds of what strangers can cause.
+    pub guards: GuardConfig,
 }
 
 /// What a device can do.
@@ -195,6 +198,7 @@ type Listeners = BTreeMap<ListenOn, Listener>;
 pub struct Stack {
     addresses: Vec<IpAddr>,
     device: DeviceCaps,
+    guards: GuardConfig,
     isn: IsnGenerator,
     cookies: CookieJar,
     rng: Rng,
@@ -228,6 +232,7 @@ impl Stack {
         Self {
             addresses: cfg.addresses,
             device: cfg.device,
+            guards: cfg.guards,
             cookies: CookieJar::new(cfg.isn_secret),
             isn: IsnGenerator::new(cfg.isn_secret),
             fast_open: FastOpenStack::new(cfg.isn_secret),

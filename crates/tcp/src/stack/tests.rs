@@ -47,7 +47,8 @@ struct Pair {
 impl Pair {
     fn new(addresses: [IpAddr; 2], device: DeviceCaps) -> Self {
         let stack = |address, seed| {
-            let cfg = StackConfig { addresses: vec![address], device, isn_secret: [seed, 2] };
+            let guards = GuardConfig::default();
+            let cfg = StackConfig { addresses: vec![address], device, isn_secret: [seed, 2], guards };
             Stack::new(cfg, Rng::new(seed))
         };
         let stacks = [stack(addresses[0], 1), stack(addresses[1], 2)];

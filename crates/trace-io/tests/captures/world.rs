@@ -6,6 +6,7 @@ use netem::{Path, PathSpec};
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
 use pcap_file::{DataLink, TsResolution};
 use std::net::{IpAddr, SocketAddr};
+use tcp::config::GuardConfig;
 use tcp::{
     Budget, ChecksumState, Conn, DeviceCaps, Payload, Read, RxFrame, Segmentation, Sent, Stack, StackConfig, StackCx,
     StackEvent, State, TcpInfo, TxChecksum, TxFrame, ValidConfig, turn,
@@ -87,7 +88,7 @@ struct Side {
 impl Side {
     fn new(ip: IpAddr, seed: u64) -> Self {
         let device = DeviceCaps { mtu: 1_500, checksum: TxChecksum::Unneeded, segmentation: Segmentation::Off };
-        let config = StackConfig { addresses: vec![ip], device, isn_secret: [seed, 7] };
+        let config = StackConfig { addresses: vec![ip], device, isn_secret: [seed, 7], guards: GuardConfig::default() };
         let header =
             PcapHeader { datalink: DataLink::RAW, ts_resolution: TsResolution::NanoSecond, ..PcapHeader::default() };
         let capture = PcapWriter::with_header(Vec::new(), header).unwrap();

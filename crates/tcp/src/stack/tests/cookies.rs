@@ -10,7 +10,7 @@ use wire::{Flags, Options, TcpRepr, Timestamps};
 
 fn with_cookies(cookies: SynCookies) -> Config {
     let mut cfg = quick();
-    cfg.handshake.cookies = cookies;
+    cfg.handshake.cookies = Some(cookies);
     cfg.options.timestamps = TimestampConfig::Answer;
     cfg.options.window_scale = WindowScaleConfig::Shift(5);
     cfg.ecn.negotiation = EcnNegotiation::Answer;
@@ -182,6 +182,20 @@ fn in_need_cookies_answer_what_the_syn_queue_has_no_room_for() {
     bench.finish(&queued);
     assert_eq!((bench.waiting(), counters(&bench)), (2, (1, 1)));
     assert_eq!(bench.syn_ack_for(1004), None, "a full accept queue has no use for cookies");
+}
+
+/// A listener as the default configuration makes it: strangers take all its places and never answer.
+#[test]
+fn unanswered_handshakes_deny_nobody_a_connection() {
+    let mut bench = Bench::listening(128, Config::default());
+    for port in 0..2_000 {
+        bench.syn_ack_for(20_000 + port).expect("answered");
+    }
+    assert_eq!(bench.stack.connections(), 129);
+    for port in 1001..1101 {
+        let conn = bench.open(port).expect("a cookie makes the connection");
+        bench.stack.accept(conn);
+    }
 }
 
 /// Without need nobody may try cookies out.

@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, IRS};
 use crate::Read;
-use crate::config::{Config, DeferAccept, SynData};
+use crate::config::{Config, DeferAccept, SynCookies, SynData};
 use crate::stack::Conn;
 use crate::testing::quick;
 use base::Duration;
@@ -79,7 +79,9 @@ fn data_in_a_syn_is_left_to_the_peer_where_the_configuration_says_so() {
 //# A reset in SYN-RECEIVED returns a passive open to LISTEN, and refuses an active one.
 #[test]
 fn a_reset_of_a_handshake_is_nobodys_business_and_the_listener_goes_on() {
-    let mut bench = Bench::listening(0, quick());
+    let mut cfg = quick();
+    cfg.handshake.cookies = Some(SynCookies::Off);
+    let mut bench = Bench::listening(0, cfg);
     bench.syn_ack_for(PEER).expect("answered");
     assert_eq!(bench.syn_ack_for(1002), None, "the queue is full");
     assert_eq!(bench.deliver(Bench::segment(PEER, Flags::RST, IRS + 1, None), 0), []);

@@ -1,6 +1,7 @@
 //! Listeners and their queues, local addresses and ports.
 
 use super::bench::{Bench, IRS, PORT};
+use crate::config::SynCookies;
 use crate::event::CloseReason;
 use crate::stack::{ListenError, ListenOn, LocalEnd, StackEvent};
 use crate::testing::{PEER, US, quick, valid};
@@ -51,6 +52,7 @@ fn a_handshake_does_not_end_while_the_accept_queue_is_full() {
 fn handshakes_under_way_fill_the_syn_queue_and_leave_it_when_they_fail() {
     let mut cfg = quick();
     cfg.retries.syn_ack = 1;
+    cfg.handshake.cookies = Some(SynCookies::Off);
     let mut bench = Bench::listening(1, cfg);
     assert!(bench.syn_ack_for(1001).is_some() && bench.syn_ack_for(1002).is_some());
     assert_eq!(bench.syn_ack_for(1003), None);
@@ -95,6 +97,7 @@ fn a_listener_at_an_address_goes_before_one_at_every_address() {
     let mut bench = Bench::new();
     let mut special = quick();
     special.options.mss_max = Some(1000);
+    special.handshake.cookies = Some(SynCookies::Off);
     let at = |ip| ListenOn::from(SocketAddr::new(ip, PORT));
     assert_eq!(at(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), ListenOn::from(PORT));
     bench.stack.listen(at(ELSEWHERE), 4, &valid(quick())).expect("listens");

@@ -1,7 +1,7 @@
 //! One side forgets the connection, the other does not (RFC 9293 §3.5.1).
 
 use super::Pair;
-use crate::config::Config;
+use crate::config::{Config, GuardConfig};
 use crate::cx::StackCx;
 use crate::stack::{Conn, LocalEnd, Stack, StackConfig, StackEvent};
 use crate::testing::{PEER, US, plain_device, valid};
@@ -35,7 +35,12 @@ impl Story {
 
     /// The client's host crashes and comes back.
     fn restart_client(&mut self) {
-        let cfg = StackConfig { addresses: vec![US], device: plain_device(), isn_secret: [7, 7] };
+        let cfg = StackConfig {
+            addresses: vec![US],
+            device: plain_device(),
+            isn_secret: [7, 7],
+            guards: GuardConfig::default(),
+        };
         self.pair.stacks[0] = Stack::new(cfg, Rng::new(99));
         // It has been away for a while, so its clock, and with it the sequence numbers, have moved on.
         self.pair.now += Duration::from_secs(10);

@@ -1,0 +1,48 @@
+//! Guards of a whole host against what strangers send: bounds on the memory and the work that traffic without a trusted peer can
+//! cause. They belong to the stack and not to a profile, because they protect the host whatever TCP it plays.
+//!
+//! Every bound is on by default and holds by construction. `docs/SECURITY.md` names the attack that each one answers, and what the
+//! bound costs.
+
+use super::SynCookies;
+use base::Duration;
+
+/// Bounds of one stack, which is one shard of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GuardConfig {
+    /// Whether a SYN is answered without keeping state (RFC 4987 §3.6), for listeners whose profile leaves this to the stack.
+    pub cookies: SynCookies,
+    /// Memory for received data, handshakes under way, TIME-WAIT, orphans and queued replies together, in bytes.
+    pub memory_max: u64,
+    /// Blocks of out-of-order data that one connection keeps; a profile may set fewer with `receive.reassembly_max`.
+    pub blocks_max: u32,
+    /// Connections in TIME-WAIT. The oldest one ends when one more enters.
+    pub time_wait_max: u32,
+    /// Orphans: connections that the application has released and that are not over. The oldest one is reset when one more appears.
+    pub orphans_max: u32,
+    /// How long a connection may live after its release; then it is reset, whatever its peer acknowledges.
+    pub orphan_time: Duration,
+    /// Replies to segments without a connection that wait for the device; a reply beyond is dropped.
+    pub replies_max: u32,
+    /// Resets per second that answer segments without a connection. As many may leave at once after a second of silence.
+    pub resets_per_second: u32,
+}
+
+impl Default for GuardConfig {
+    /// Sized for a host with some gigabytes of memory: the budget is 256 MiB.
+    ///
+    /// 32,768 blocks are every second segment of a window of 94 MB. 16,384 connections in TIME-WAIT for 60 s allow 273 closes per
+    /// second at the full wait. 1,000 resets per second are 0.4 Mbit/s, and more than a host with working peers sends.
+    fn default() -> Self {
+        Self {
+            cookies: SynCookies::WhenFull,
+            memory_max: 256 << 20,
+            blocks_max: 32_768,
+            time_wait_max: 16_384,
+            orphans_max: 4_096,
+            orphan_time: Duration::from_secs(900),
+            replies_max: 1_024,
+            resets_per_second: 1_000,
+        }
+    }
+}
