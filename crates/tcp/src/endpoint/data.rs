@@ -2,7 +2,7 @@
 //! eighth).
 
 use super::held::Behind;
-use super::{Endpoint, Segment, State};
+use super::{Endpoint, ReceiveSide, Segment, State};
 use crate::config::AckTimer;
 use crate::cx::Cx;
 use crate::event::{Disposition, DropReason};
@@ -45,7 +45,8 @@ impl Endpoint {
             self.rcv.ack_due = true;
             return Disposition::Dropped(DropReason::OutOfWindow);
         }
-        if !self.rcv.assembler.admits(taken, self.cfg.receive.reassembly_max) {
+        let blocks_max = self.cfg.receive.reassembly_max.unwrap_or(u32::MAX).min(self.rcv.blocks_max);
+        if !self.rcv.assembler.admits(taken, blocks_max) {
             // Nothing of it is remembered, its FIN neither; the ACK repeats the blocks that are held.
             self.rcv.ack_due = true;
             return Disposition::Dropped(DropReason::ReassemblyLimit);
@@ -88,6 +89,9 @@ impl Endpoint {
             self.rcv.buffer.commit(octets);
             self.tally.bytes_received += u64::from(octets);
             self.pending.readable |= octets > 0;
+            if insertion.kind == Arrival::FillsGap && self.rcv.assembler.block_count() == 0 {
+                self.rcv.buffer.release_pages();
+            }
         }
         self.hold_frame(seg, insertion.kind);
         self.tune(cx, seg, len);
@@ -103,17 +107,18 @@ impl Endpoint {
     /// Puts the octets that are not yet there into the buffer.
     #[inline]
     pub(super) fn store(&mut self, seg: &Segment<'_>, range: SeqRange) {
-        let rcv_nxt = self.rcv.assembler.rcv_nxt();
-        let mut payload = seg.payload;
-        payload.truncate(range.len());
-        let known = if range.start.before(rcv_nxt) { rcv_nxt.distance_from(range.start).min(payload.len()) } else { 0 };
-        payload.trim_front(known);
-        if payload.is_empty() {
+        if seg.payload.is_empty() {
             return;
         }
-        let ahead = (range.start + known).distance_from(rcv_nxt);
-        let read_and_readable = self.tally.bytes_received;
-        self.rcv.buffer.place(ahead, read_and_readable + u64::from(ahead), payload);
+        let ReceiveSide { assembler, buffer, .. } = &mut self.rcv;
+        let (rcv_nxt, read_and_readable) = (assembler.rcv_nxt(), self.tally.bytes_received);
+        assembler.for_each_missing(range, |part| {
+            let mut payload = seg.payload;
+            payload.truncate(part.end.distance_from(range.start));
+            payload.trim_front(part.start.distance_from(range.start));
+            let ahead = part.start.distance_from(rcv_nxt);
+            buffer.place(ahead, read_and_readable + u64::from(ahead), payload);
+        });
     }
 
     #[inline]

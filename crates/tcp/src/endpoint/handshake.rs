@@ -94,6 +94,7 @@ impl ReceiveSide {
             ack_due: false,
             dsack: None,
             fin: None,
+            blocks_max: u32::MAX,
             rmss: 536,
         }
     }

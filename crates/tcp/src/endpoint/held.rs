@@ -109,6 +109,14 @@ impl Endpoint {
         }
     }
 
+    /// What has arrived out of order was discarded, and its frames with it.
+    pub(super) fn discard_frames(&mut self) {
+        let in_order = self.tally.bytes_received;
+        if let Some(memory) = self.memory_mut() {
+            memory.discard_beyond(in_order);
+        }
+    }
+
     /// The buffer may have another size.
     pub(super) fn follow_receive_config(&mut self, before: &ReceiveAccounting) {
         let Some(frames) = self.frames() else { return };
@@ -122,11 +130,11 @@ impl Endpoint {
     pub(super) fn advertise(&mut self) -> u16 {
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
         let (unread, rmss) = (self.unread(), self.rcv.rmss);
-        let shift = self.neg.rcv_shift;
+        let (shift, most) = (self.neg.rcv_shift, self.rcv.window.max());
         match self.memory_mut() {
             None => self.rcv.window.advertise(rcv_nxt, unread, rmss),
             Some(memory) => {
-                let window = memory.offer(rcv_nxt, shift);
+                let window = memory.offer(rcv_nxt, shift, most);
                 self.rcv.window.offer(rcv_nxt, window)
             }
         }

@@ -20,6 +20,7 @@ mod ecn;
 mod episode;
 mod extras;
 mod fastopen;
+mod guards;
 mod handshake;
 mod held;
 mod icmp;
@@ -215,6 +216,8 @@ struct ReceiveSide {
     dsack: Option<SeqRange>,
     /// Sequence number of the peer's FIN, once seen inside the window.
     fin: Option<SeqNum>,
+    /// Most blocks of data out of order, whatever the configuration says.
+    blocks_max: u32,
     /// Largest segment seen from the peer, at least 536: what "full-sized" means to the ACK policy.
     rmss: Bytes,
 }

@@ -1,23 +1,27 @@
 //! Which sequence numbers have arrived: `RCV.NXT` and the blocks beyond it (RFC 9293 §3.10.7.4, RFC 2018 §3).
 //!
 //! Owns `RCV.NXT`. Keeps ranges, never octets; a FIN takes part as the one sequence number it occupies. Blocks stand in
-//! ascending order with at least one missing number between any two and below the first. Beside them the few most
-//! recently touched blocks are kept in that order, so that an ACK can list them (RFC 2018 §4) without looking at all.
+//! ascending order with at least one missing number between any two and below the first. They are also kept in the order in which
+//! segments last touched them, so that an ACK can list the latest (RFC 2018 §4).
 //!
-//! How many blocks there may be is the caller's business, who asks [`Assembler::admits`] before it keeps anything: a peer that
-//! sends single octets with gaps between them would else have us keep a block for each, and look through all of them.
+//! A peer that sends single octets with gaps between them has us keep a block for each. The caller bounds their number, by asking
+//! [`Assembler::admits`] before it keeps anything; and both orders are trees, so that a segment visits a number of records that is
+//! logarithmic in that bound, besides the blocks that it merges, each of which is gone afterwards.
 //!
 //! Serial comparison (RFC 9293 §3.4) is sound here because everything held lies inside one receive window.
 
 use base::{Bytes, SeqNum, SeqRange};
-use core::ops::Range;
-use std::collections::VecDeque;
+use core::ops::{Bound, Range};
+use std::collections::BTreeMap;
 
-/// Blocks kept in order of recency: what the longest SACK option holds, and two in reserve, so that merging blocks seldom
+/// Blocks listed by recency: what the longest SACK option holds, and two in reserve, so that merging blocks seldom
 /// leaves fewer than an option's worth.
 const RECENT: usize = 6;
-/// Below this many a search of all blocks refills the list.
+/// Below this many the list is filled again.
 const RECENT_LOW: usize = 4;
+
+/// Memory of one block in both trees, in bytes: measured on half-full nodes, which is what ascending insertion leaves.
+pub(crate) const BLOCK_BYTES: usize = 96;
 
 /// How a segment relates to what had arrived before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,11 +47,13 @@ pub(crate) struct Insertion {
     pub kind: Arrival,
 }
 
+/// A block, behind its first position.
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    range: SeqRange,
-    /// When the block was last touched: the value of `Beyond::clock` then.
-    touched: u32,
+    /// One past its last position.
+    end: u64,
+    /// When a segment last touched the block: the value of `Beyond::clock` then.
+    touched: u64,
 }
 
 /// The most recently touched blocks, latest first.
@@ -66,13 +72,22 @@ pub(crate) struct Assembler {
 }
 
 /// The blocks beyond the first gap.
-#[derive(Clone, Debug, Default)]
+///
+/// A *position* is a sequence number on a line instead of a circle: its low half is the number. Trees need a total order.
+#[derive(Clone, Debug)]
 struct Beyond {
-    /// Ascending.
-    blocks: VecDeque<Block>,
+    /// The position of `RCV.NXT`.
+    next: u64,
+    /// Blocks by their first position.
+    blocks: BTreeMap<u64, Block>,
+    /// First positions of the blocks by the last touch.
+    by_touch: BTreeMap<u64, u64>,
     recent: Recent,
-    /// Counts touches of blocks; wraps, and is compared by age only.
-    clock: u32,
+    /// Counts touches of blocks.
+    clock: u64,
+    /// Records that were looked at, for tests of the bound.
+    #[cfg(test)]
+    visited: core::cell::Cell<u64>,
 }
 
 impl Assembler {
@@ -101,15 +116,18 @@ impl Assembler {
     }
     /// The block that holds all of `range`.
     pub fn block_holding(&self, range: SeqRange) -> Option<SeqRange> {
-        let blocks = &self.beyond.as_ref()?.blocks;
-        let at = blocks.partition_point(|block| block.range.end.before(range.end));
-        blocks.get(at).map(|block| block.range).filter(|block| block.covers(range))
+        let beyond = self.beyond.as_ref()?;
+        if range.start.before(self.rcv_nxt) {
+            return None;
+        }
+        let (start, block) = beyond.blocks.range(..=beyond.position(range.start)).next_back()?;
+        Some(seq_range(*start..block.end)).filter(|block| block.covers(range))
     }
 
     /// Whether something waits behind `seq`.
     pub fn holds_behind(&self, seq: SeqNum) -> bool {
-        let last = self.beyond.as_ref().and_then(|beyond| beyond.blocks.back());
-        last.is_some_and(|block| block.range.end.after(seq))
+        let last = self.beyond.as_ref().and_then(|beyond| beyond.blocks.last_key_value());
+        last.is_some_and(|(_, block)| seq_at(block.end).after(seq))
     }
 
     //= specs/rfc2018.md#receiver
@@ -119,16 +137,29 @@ impl Assembler {
     ///
     /// What is not kept was in no part here before, so there is no duplicate to report either.
     #[inline]
-    pub fn admits(&self, range: SeqRange, limit: Option<u32>) -> bool {
-        match limit {
-            Some(limit) if self.block_count() >= limit as usize => self.admits_no_more_blocks(range),
-            _ => true,
-        }
+    pub fn admits(&self, range: SeqRange, limit: u32) -> bool {
+        self.block_count() < limit as usize || self.admits_no_more_blocks(range)
     }
 
     fn admits_no_more_blocks(&self, range: SeqRange) -> bool {
         let continues = range.is_empty() || range.start.at_or_before(self.rcv_nxt);
-        continues || self.beyond.as_ref().is_some_and(|beyond| !beyond.touched_by(range).is_empty())
+        continues || self.beyond.as_ref().is_some_and(|beyond| beyond.touched_by(&beyond.span(range)).next().is_some())
+    }
+
+    /// Calls `keep` for each part of `range` that has not arrived yet, in ascending order: the first copy of an octet stays.
+    #[inline]
+    pub fn for_each_missing(&self, range: SeqRange, keep: impl FnMut(SeqRange)) {
+        let fresh = SeqRange::new(range.start.max(self.rcv_nxt), range.end);
+        match &self.beyond {
+            _ if range.end.at_or_before(self.rcv_nxt) => {}
+            None => core::iter::once(fresh).for_each(keep),
+            Some(beyond) => beyond.missing(beyond.span(fresh), keep),
+        }
+    }
+
+    /// Forgets every block.
+    pub fn discard_blocks(&mut self) {
+        self.beyond = None;
     }
 
     /// The sequence numbers of `range` have arrived.
@@ -152,14 +183,15 @@ impl Assembler {
             return Insertion { advanced: 0, duplicate, kind: Arrival::Duplicate };
         }
         let fresh = SeqRange::new(range.start.max(self.rcv_nxt), range.end);
-        let beyond = self.beyond.get_or_insert_default();
-        let touched = beyond.touched_by(fresh);
-        let duplicate = duplicate.or_else(|| beyond.overlap(fresh, touched.clone()));
+        let first = self.rcv_nxt;
+        let beyond = self.beyond.get_or_insert_with(|| Box::new(Beyond::new(first)));
+        let span = beyond.span(fresh);
+        let duplicate = duplicate.or_else(|| beyond.overlap(&span));
         if fresh.start != self.rcv_nxt {
-            return Insertion { advanced: 0, duplicate, kind: beyond.hold(fresh, touched) };
+            return Insertion { advanced: 0, duplicate, kind: beyond.hold(span) };
         }
         let kind = if beyond.blocks.is_empty() { Arrival::InOrder } else { Arrival::FillsGap };
-        let end = beyond.release(fresh, touched.end);
+        let end = beyond.release(span);
         if beyond.blocks.is_empty() {
             self.beyond = None;
         }
@@ -170,85 +202,154 @@ impl Assembler {
 }
 
 impl Beyond {
-    /// Which blocks overlap or adjoin `fresh`, by their places.
-    fn touched_by(&self, fresh: SeqRange) -> Range<usize> {
-        let first = self.blocks.partition_point(|block| block.range.end.before(fresh.start));
-        let reached = self.blocks.range(first..).take_while(|block| block.range.start.at_or_before(fresh.end));
-        first..first + reached.count()
+    fn new(rcv_nxt: SeqNum) -> Self {
+        Self {
+            next: u64::from(rcv_nxt.0),
+            blocks: BTreeMap::new(),
+            by_touch: BTreeMap::new(),
+            recent: Recent::default(),
+            clock: 0,
+            #[cfg(test)]
+            visited: core::cell::Cell::new(0),
+        }
     }
 
-    /// The first part of `fresh` that one of these blocks holds already.
-    fn overlap(&self, fresh: SeqRange, blocks: Range<usize>) -> Option<SeqRange> {
-        self.blocks.range(blocks).map(|block| intersection(block.range, fresh)).find(|overlap| !overlap.is_empty())
+    /// The position of a number that is not before `RCV.NXT`.
+    fn position(&self, seq: SeqNum) -> u64 {
+        self.next + u64::from(seq.distance_from(seq_at(self.next)))
     }
 
-    /// The stream continues through `fresh` and through the first `absorbed` blocks; returns where it ends then.
-    fn release(&mut self, fresh: SeqRange, absorbed: usize) -> SeqNum {
-        let end = self.blocks.drain(..absorbed).fold(fresh.end, |end, block| end.max(block.range.end));
-        if absorbed > 0 {
-            self.recent.remove_inside(SeqRange::new(fresh.start, end));
+    fn span(&self, range: SeqRange) -> Range<u64> {
+        let start = self.position(range.start);
+        start..start + u64::from(range.len())
+    }
+
+    /// The blocks that overlap or adjoin `fresh`, ascending.
+    fn touched_by(&self, fresh: &Range<u64>) -> impl Iterator<Item = (u64, Block)> {
+        let before = self.blocks.range(..=fresh.start).next_back().filter(|(_, block)| block.end >= fresh.start);
+        let behind = self.blocks.range((Bound::Excluded(fresh.start), Bound::Included(fresh.end)));
+        before.into_iter().chain(behind).map(|(start, block)| {
+            self.visit();
+            (*start, *block)
+        })
+    }
+
+    /// The first part of `fresh` that a block holds already.
+    fn overlap(&self, fresh: &Range<u64>) -> Option<SeqRange> {
+        let mut parts = self.touched_by(fresh).map(|(start, block)| start.max(fresh.start)..block.end.min(fresh.end));
+        parts.find(|part| !part.is_empty()).map(seq_range)
+    }
+
+    /// Calls `keep` for each part of `fresh` that no block holds.
+    fn missing(&self, fresh: Range<u64>, mut keep: impl FnMut(SeqRange)) {
+        let mut from = fresh.start;
+        for (start, block) in self.touched_by(&fresh) {
+            if start > from {
+                keep(seq_range(from..start));
+            }
+            from = from.max(block.end);
+        }
+        if from < fresh.end {
+            keep(seq_range(from..fresh.end));
+        }
+    }
+
+    /// The stream continues through `fresh` and the blocks it touches; returns where it ends then.
+    fn release(&mut self, fresh: Range<u64>) -> SeqNum {
+        let mut end = fresh.end;
+        let mut absorbed = false;
+        while let Some(first) = self.blocks.first_entry().filter(|first| *first.key() <= end) {
+            let block = first.remove();
+            self.visit();
+            self.by_touch.remove(&block.touched);
+            end = end.max(block.end);
+            absorbed = true;
+        }
+        self.next = end;
+        if absorbed {
+            self.recent.remove_inside(seq_range(fresh.start..end));
             self.refill_recent();
         }
-        end
+        seq_at(end)
     }
 
     /// Keeps `fresh`, merged with the blocks it touches.
-    fn hold(&mut self, fresh: SeqRange, touched: Range<usize>) -> Arrival {
-        self.clock = self.clock.wrapping_add(1);
-        let mut merged = fresh;
-        let mut held_before = 0;
-        for block in self.blocks.range(touched.clone()) {
-            held_before += block.range.len();
-            merged = SeqRange::new(merged.start.min(block.range.start), merged.end.max(block.range.end));
+    fn hold(&mut self, fresh: Range<u64>) -> Arrival {
+        let latest = self.clock;
+        let (mut merged, mut held_before, mut count) = (fresh.clone(), 0, 0);
+        let mut first: Option<(u64, Block)> = None;
+        for (start, block) in self.touched_by(&fresh) {
+            held_before += block.end - start;
+            merged = merged.start.min(start)..merged.end.max(block.end);
+            count += 1;
+            first.get_or_insert((start, block));
         }
-        let block = Block { range: merged, touched: self.clock };
-        if touched.is_empty() {
-            self.blocks.insert(touched.start, block);
-        } else {
-            self.blocks[touched.start] = block;
-            self.blocks.drain(touched.start + 1..touched.end);
+        match first {
+            // The usual segment behind a gap extends the block that was touched last: neither order changes.
+            Some((start, block)) if count == 1 && start == merged.start && block.touched == latest => {
+                if let Some(block) = self.blocks.get_mut(&start) {
+                    block.end = merged.end;
+                }
+            }
+            _ => self.replace(&merged, first.is_some()),
         }
-        self.recent.remove_inside(merged);
-        self.recent.push_front(merged);
+        let range = seq_range(merged.clone());
+        self.recent.remove_inside(range);
+        self.recent.push_front(range);
         self.refill_recent();
-        if merged.len() == held_before { Arrival::Duplicate } else { Arrival::OutOfOrder }
+        if merged.end - merged.start == held_before { Arrival::Duplicate } else { Arrival::OutOfOrder }
     }
 
-    /// Merging took entries away: looks through all blocks when an ACK could run short of them. Each merge takes away one
-    /// entry net and a search brings back as many as fit, so this happens once in several merges of recent blocks.
+    /// Puts one block in the place of all that lie inside it.
+    fn replace(&mut self, merged: &Range<u64>, any: bool) {
+        while any && let Some((start, block)) = self.blocks.range(merged.start..merged.end).next() {
+            let (start, touched) = (*start, block.touched);
+            self.visit();
+            self.by_touch.remove(&touched);
+            self.blocks.remove(&start);
+        }
+        self.clock += 1;
+        self.by_touch.insert(self.clock, merged.start);
+        self.blocks.insert(merged.start, Block { end: merged.end, touched: self.clock });
+    }
+
+    /// Lists the latest blocks again when merging took so many away that an ACK could run short of them.
     #[inline]
     fn refill_recent(&mut self) {
         let listed = usize::from(self.recent.len);
         if listed < RECENT_LOW && listed < self.blocks.len() {
-            self.search_recent();
+            self.list_recent();
         }
     }
 
     #[cold]
-    fn search_recent(&mut self) {
-        let mut found: [Option<(u32, SeqRange)>; RECENT] = [None; RECENT];
-        // From the top, where the latest mostly are: most of the others then fail the first comparison.
-        for block in self.blocks.iter().rev() {
-            let age = self.clock.wrapping_sub(block.touched);
-            if found[RECENT - 1].is_some_and(|(oldest, _)| oldest < age) {
-                continue;
-            }
-            let mut entry = Some((age, block.range));
-            for place in &mut found {
-                if place.is_none_or(|(age, _)| entry.is_some_and(|(younger, _)| younger < age)) {
-                    core::mem::swap(place, &mut entry);
-                }
-            }
+    fn list_recent(&mut self) {
+        let mut recent = Recent::default();
+        for start in self.by_touch.values().rev().take(RECENT) {
+            self.visit();
+            let Some(block) = self.blocks.get(start) else { continue };
+            recent.ranges[usize::from(recent.len)] = seq_range(*start..block.end);
+            recent.len += 1;
         }
-        self.recent = Recent::default();
-        for (_, range) in found.into_iter().flatten().rev() {
-            self.recent.push_front(range);
-        }
+        self.recent = recent;
+    }
+
+    /// Counts a record that is looked at; nothing outside of tests.
+    #[inline]
+    fn visit(&self) {
+        #[cfg(test)]
+        self.visited.set(self.visited.get() + 1);
     }
 }
 
-fn intersection(a: SeqRange, b: SeqRange) -> SeqRange {
-    SeqRange::new(a.start.max(b.start), a.end.min(b.end))
+/// The sequence number at a position.
+fn seq_at(position: u64) -> SeqNum {
+    // Truncation is meant: the low half is the number.
+    SeqNum(position as u32)
+}
+
+fn seq_range(span: Range<u64>) -> SeqRange {
+    SeqRange::new(seq_at(span.start), seq_at(span.end))
 }
 
 impl Recent {

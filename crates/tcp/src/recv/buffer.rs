@@ -1,19 +1,29 @@
 //! The receive buffer: octets in order that the application has not read, and octets out of order at their place behind
 //! them (RFC 9293 §3.9.1.3).
 //!
-//! Owns the octets and the position of the reader. Which of the octets out of order count is the assembler's knowledge; it
-//! is told here by [`ReceiveBuffer::commit`]. A direction carries octets or the position-coded pattern ([`crate::pattern`]);
+//! Owns the octets and the position of the reader. Which of the octets out of order count is the assembler's knowledge:
+//! the caller places only what is missing, so the first copy of an octet stays, and reports by [`ReceiveBuffer::commit`] what became
+//! readable.
+//!
+//! Octets lie in pages of the stream. The pages with readable octets stand in a queue, those with octets out of order only in a
+//! tree, so an octet out of order costs a page at most, however far from the others it is. A page changes from the tree to the queue
+//! when the octets before it have arrived: no octet is copied more than once before it is read.
+//!
+//! A direction carries octets or the position-coded pattern ([`crate::pattern`]);
 //! whoever comes first decides, the reader or the first payload, and the other kind is then compared or made up as needed,
 //! so that each kind of sender can be read in each way. Memory grows with what arrives; the window bounds it.
 
 use crate::pattern::{Payload, fill_pattern, pattern_mismatches};
 use base::Bytes;
 use core::fmt;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
-/// A buffer that was read to its end keeps no more room than this: about what it begins with, enough for readers that keep
-/// up, and little beside what a connection that once waited for a retransmission has held.
-const KEPT: usize = 1 << 16;
+/// Octets of a page.
+const PAGE: usize = 4_096;
+/// Places in the queue of pages that are kept however few pages there are.
+const KEPT: usize = 64;
+
+type Page = [u8; PAGE];
 
 /// Received octets, or in pattern mode the count of them.
 #[derive(Clone, Debug)]
@@ -27,14 +37,22 @@ pub(crate) struct ReceiveBuffer {
 }
 
 #[derive(Clone)]
-#[expect(clippy::box_collection, reason = "most connections are idle, and many never carry octets")]
 enum Content {
     /// Nothing arrived, nobody read.
     Unset,
-    /// The readable octets, then those out of order at their places, with anything in the gaps.
-    Octets(Box<VecDeque<u8>>),
+    /// Boxed because most connections are idle, and many never carry octets.
+    Octets(Box<Octets>),
     /// Every octet is checked on arrival and dropped.
     Pattern,
+}
+
+/// Received octets. The `n`th page holds the octets from `n` times [`PAGE`] on of the stream.
+#[derive(Clone, Default)]
+struct Octets {
+    /// Pages with readable octets; the reader is in the first one. The last one may hold octets out of order behind them.
+    ready: VecDeque<Box<Page>>,
+    /// Pages with octets out of order only, by their number.
+    aside: BTreeMap<u64, Box<Page>>,
 }
 
 impl fmt::Debug for Content {
@@ -42,7 +60,7 @@ impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unset => f.write_str("Unset"),
-            Self::Octets(octets) => write!(f, "Octets({})", octets.len()),
+            Self::Octets(octets) => write!(f, "Octets({} + {} pages)", octets.ready.len(), octets.aside.len()),
             Self::Pattern => f.write_str("Pattern"),
         }
     }
@@ -70,7 +88,7 @@ impl ReceiveBuffer {
     }
 
     /// Puts `payload` where it belongs: `ahead` octets behind the last readable one, which is `stream_offset` octets behind
-    /// the beginning of the stream. What was there before is overwritten.
+    /// the beginning of the stream. None of it may have been placed before.
     #[inline]
     pub fn place(&mut self, ahead: Bytes, stream_offset: u64, payload: Payload<'_>) {
         debug_assert_eq!(stream_offset, self.consumed + self.readable() + u64::from(ahead), "offset of the payload");
@@ -82,7 +100,12 @@ impl ReceiveBuffer {
             (Content::Pattern, Payload::Bytes(octets)) => {
                 self.mismatches += pattern_mismatches(stream_offset, octets);
             }
-            (Content::Octets(held), payload) => write_at(held, self.readable as usize + ahead as usize, payload),
+            (Content::Octets(octets), payload) => {
+                if ahead == 0 {
+                    octets.make_ready(self.consumed, stream_offset + u64::from(payload.len()));
+                }
+                octets.write(self.consumed, stream_offset, payload);
+            }
             (Content::Unset, Payload::Pattern { .. }) => {
                 self.content = Content::Pattern;
                 self.place(ahead, stream_offset, payload);
@@ -101,8 +124,33 @@ impl ReceiveBuffer {
     #[inline]
     pub fn commit(&mut self, n: Bytes) {
         self.readable += n;
-        if let Content::Octets(held) = &self.content {
-            assert!(held.len() >= self.readable as usize, "{} octets readable, {} held", self.readable, held.len());
+        if let Content::Octets(octets) = &mut self.content {
+            octets.fetch(self.consumed, self.consumed + u64::from(self.readable));
+        }
+    }
+
+    /// No octet out of order is left: their pages are of no more use.
+    pub fn release_pages(&mut self) {
+        if let Content::Octets(octets) = &mut self.content {
+            octets.aside.clear();
+        }
+    }
+
+    /// Drops every octet, read or not.
+    pub fn clear(&mut self) {
+        self.consumed += self.readable();
+        self.readable = 0;
+        if let Content::Octets(_) = self.content {
+            self.content = Content::Unset;
+        }
+    }
+
+    /// Memory that the octets take, in bytes.
+    #[inline]
+    pub fn memory(&self) -> usize {
+        match &self.content {
+            Content::Octets(octets) => (octets.ready.len() + octets.aside.len()) * PAGE,
+            Content::Unset | Content::Pattern => 0,
         }
     }
 
@@ -111,7 +159,7 @@ impl ReceiveBuffer {
         let taken = self.peek(out);
         match &mut self.content {
             Content::Unset => self.content = Content::Octets(Box::default()),
-            Content::Octets(held) => take(held, taken),
+            Content::Octets(octets) => octets.take(self.consumed, taken as u64),
             Content::Pattern => {}
         }
         self.consume(taken as Bytes);
@@ -120,33 +168,24 @@ impl ReceiveBuffer {
 
     /// Copies readable octets to the front of `out`, leaves them where they are, and returns how many.
     pub fn peek(&self, out: &mut [u8]) -> usize {
-        let len = out.len().min(self.readable as usize);
-        let out = &mut out[..len];
-        match &self.content {
-            Content::Unset => {}
-            Content::Octets(held) => {
-                let (first, second) = parts(held, len);
-                out[..first.len()].copy_from_slice(first);
-                out[first.len()..].copy_from_slice(second);
-            }
-            Content::Pattern => fill_pattern(self.consumed, out),
-        }
-        len
+        self.peek_behind(0, out)
     }
 
-    /// Like [`Self::peek`], for the octets `behind` the first readable ones; these are few, or `out` is small.
+    /// Like [`Self::peek`], for the octets `behind` the first readable ones.
     pub fn peek_behind(&self, behind: u64, out: &mut [u8]) -> usize {
-        if behind == 0 {
-            return self.peek(out);
-        }
         let len = out.len().min(usize::try_from(self.readable().saturating_sub(behind)).unwrap_or(usize::MAX));
+        let (from, out) = (self.consumed + behind, &mut out[..len]);
         match &self.content {
             Content::Unset => {}
-            Content::Octets(held) => {
-                let octets = held.iter().skip(usize::try_from(behind).unwrap_or(usize::MAX));
-                out.iter_mut().zip(octets).take(len).for_each(|(to, octet)| *to = *octet);
+            Content::Octets(octets) => {
+                let mut left = out;
+                for part in octets.parts(self.consumed, from, len) {
+                    let (to, behind) = left.split_at_mut(part.len());
+                    to.copy_from_slice(part);
+                    left = behind;
+                }
             }
-            Content::Pattern => fill_pattern(self.consumed + behind, &mut out[..len]),
+            Content::Pattern => fill_pattern(from, out),
         }
         len
     }
@@ -157,8 +196,8 @@ impl ReceiveBuffer {
     /// When fewer are readable.
     pub fn skip(&mut self, n: Bytes) {
         assert!(n <= self.readable, "{n} octets to skip, {} readable", self.readable);
-        if let Content::Octets(held) = &mut self.content {
-            take(held, n as usize);
+        if let Content::Octets(octets) = &mut self.content {
+            octets.take(self.consumed, u64::from(n));
         }
         self.consume(n);
     }
@@ -168,11 +207,13 @@ impl ReceiveBuffer {
         let taken = Bytes::try_from(max).unwrap_or(Bytes::MAX).min(self.readable);
         match &mut self.content {
             Content::Unset => self.content = Content::Pattern,
-            Content::Octets(held) => {
-                let (first, second) = parts(held, taken as usize);
-                self.mismatches += pattern_mismatches(self.consumed, first);
-                self.mismatches += pattern_mismatches(self.consumed + first.len() as u64, second);
-                take(held, taken as usize);
+            Content::Octets(octets) => {
+                let mut at = self.consumed;
+                for part in octets.parts(self.consumed, self.consumed, taken as usize) {
+                    self.mismatches += pattern_mismatches(at, part);
+                    at += part.len() as u64;
+                }
+                octets.take(self.consumed, u64::from(taken));
             }
             Content::Pattern => {}
         }
@@ -186,47 +227,74 @@ impl ReceiveBuffer {
     }
 }
 
-/// The first `len` octets, in at most two pieces.
-fn parts(held: &VecDeque<u8>, len: usize) -> (&[u8], &[u8]) {
-    let (front, back) = held.as_slices();
-    let first = &front[..len.min(front.len())];
-    (first, &back[..len - first.len()])
+/// The number of the page with the octet at `offset` of the stream.
+const fn page_of(offset: u64) -> u64 {
+    offset / PAGE as u64
 }
 
-/// Drops the first `len` octets, and the room they took if nothing else is held and it is large.
-fn take(held: &mut VecDeque<u8>, len: usize) {
-    held.drain(..len);
-    if held.is_empty() && held.capacity() > KEPT {
-        *held = VecDeque::new();
-    }
-}
-
-/// Writes `payload` at position `at`, making room as needed.
-fn write_at(held: &mut VecDeque<u8>, at: usize, payload: Payload<'_>) {
-    if let Payload::Bytes(octets) = payload
-        && at == held.len()
-    {
-        // The usual case, in order: no room is cleared that is overwritten at once.
-        held.extend(octets);
-        return;
-    }
-    let end = at + payload.len() as usize;
-    if held.len() < end {
-        held.resize(end, 0);
-    }
-    let (front, back) = held.as_mut_slices();
-    let boundary = front.len();
-    let first = &mut front[at.min(boundary)..end.min(boundary)];
-    let second = &mut back[at.max(boundary) - boundary..end.max(boundary) - boundary];
-    match payload {
-        Payload::Bytes(octets) => {
-            let (left, right) = octets.split_at(first.len());
-            first.copy_from_slice(left);
-            second.copy_from_slice(right);
+impl Octets {
+    /// Makes the queue reach to `end` of the stream, while the reader is at `consumed`.
+    #[inline]
+    fn make_ready(&mut self, consumed: u64, end: u64) {
+        while page_of(consumed) + (self.ready.len() as u64) < end.div_ceil(PAGE as u64) {
+            let number = page_of(consumed) + self.ready.len() as u64;
+            let page = if self.aside.is_empty() { None } else { self.aside.remove(&number) };
+            self.ready.push_back(page.unwrap_or_else(|| Box::new([0; PAGE])));
         }
-        Payload::Pattern { offset, .. } => {
-            fill_pattern(offset, first);
-            fill_pattern(offset + first.len() as u64, second);
+    }
+
+    /// Puts a payload into its pages. Those beyond the queue are kept aside.
+    #[inline]
+    fn write(&mut self, consumed: u64, stream_offset: u64, payload: Payload<'_>) {
+        let mut done = 0;
+        while done < payload.len() as usize {
+            let at = stream_offset + done as u64;
+            let inside = (at % PAGE as u64) as usize;
+            let len = (PAGE - inside).min(payload.len() as usize - done);
+            let page = match self.ready.get_mut((page_of(at) - page_of(consumed)) as usize) {
+                Some(page) => page,
+                None => self.aside.entry(page_of(at)).or_insert_with(|| Box::new([0; PAGE])),
+            };
+            let place = &mut page[inside..inside + len];
+            match payload {
+                Payload::Bytes(octets) => place.copy_from_slice(&octets[done..done + len]),
+                Payload::Pattern { offset, .. } => fill_pattern(offset + done as u64, place),
+            }
+            done += len;
+        }
+    }
+
+    /// What was kept aside before `end` of the stream joins the queue.
+    ///
+    /// # Panics
+    /// When a page of it is missing.
+    #[inline]
+    fn fetch(&mut self, consumed: u64, end: u64) {
+        while page_of(consumed) + (self.ready.len() as u64) < end.div_ceil(PAGE as u64) {
+            let number = page_of(consumed) + self.ready.len() as u64;
+            let page = self.aside.remove(&number);
+            self.ready.push_back(page.unwrap_or_else(|| panic!("page {number} is readable but was never placed")));
+        }
+    }
+
+    /// The `len` octets from `from` on, which are in the queue, page by page.
+    fn parts(&self, consumed: u64, from: u64, len: usize) -> impl Iterator<Item = &[u8]> {
+        let first = (page_of(from) - page_of(consumed)) as usize;
+        let mut inside = (from % PAGE as u64) as usize;
+        let mut left = len;
+        self.ready.iter().skip(first).map_while(move |page| {
+            let part = page.get(inside..(inside + left).min(PAGE)).filter(|part| !part.is_empty())?;
+            (inside, left) = (0, left - part.len());
+            Some(part)
+        })
+    }
+
+    /// The reader, who was at `consumed`, takes `len` octets: pages that lie behind it now are freed.
+    fn take(&mut self, consumed: u64, len: u64) {
+        let passed = (page_of(consumed + len) - page_of(consumed)) as usize;
+        self.ready.drain(..passed);
+        if self.ready.capacity() > KEPT && self.ready.len() < self.ready.capacity() / 4 {
+            self.ready.shrink_to(self.ready.len() * 2);
         }
     }
 }
@@ -259,17 +327,13 @@ mod tests {
     #[test]
     fn what_was_read_to_its_end_leaves_no_large_room_behind() {
         let mut buffer = ReceiveBuffer::new();
-        let room = |buffer: &ReceiveBuffer| match &buffer.content {
-            Content::Octets(held) => held.capacity(),
-            _ => 0,
-        };
         let mut out = vec![0; 1 << 20];
         buffer.place(0, 0, Payload::Bytes(&out));
         buffer.commit(1 << 20);
         buffer.read(&mut out[1..]);
-        assert!(room(&buffer) >= 1 << 20, "not while something is held");
+        assert_eq!(buffer.memory(), PAGE, "one octet is left");
         buffer.read(&mut out);
-        assert_eq!(room(&buffer), 0);
+        assert_eq!(buffer.memory(), 0);
     }
 
     #[test]
@@ -316,11 +380,37 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "4 octets readable, 3 held")]
+    #[should_panic(expected = "page 1 is readable but was never placed")]
     fn what_was_not_placed_cannot_become_readable() {
         let mut buffer = ReceiveBuffer::new();
         buffer.place(0, 0, Payload::Bytes(b"abc"));
-        buffer.commit(4);
+        buffer.commit(PAGE as Bytes + 1);
+    }
+
+    /// One octet at each page's beginning, from the far edge of a window of 16 MiB on.
+    #[test]
+    fn an_octet_out_of_order_costs_one_page_wherever_it_is() {
+        let mut buffer = ReceiveBuffer::new();
+        for (octets, ahead) in [16 << 20, 9 << 20, 1 << 20, 3, 2, 1].into_iter().enumerate() {
+            buffer.place(ahead, u64::from(ahead), Payload::Bytes(b"x"));
+            assert_eq!(buffer.memory(), PAGE * (octets + 1).min(4), "{ahead} octets ahead");
+        }
+    }
+
+    #[test]
+    fn pages_of_octets_that_have_come_into_order_are_not_copied() {
+        let mut buffer = ReceiveBuffer::new();
+        let data = stream(0, 3 * PAGE);
+        buffer.place(PAGE as Bytes, PAGE as u64, Payload::Bytes(&data[PAGE..]));
+        let Content::Octets(octets) = &buffer.content else { panic!("octets were placed") };
+        let before = core::ptr::from_ref(&octets.aside[&2][0]);
+        buffer.place(0, 0, Payload::Bytes(&data[..PAGE]));
+        buffer.commit(3 * PAGE as Bytes);
+        let Content::Octets(octets) = &buffer.content else { panic!("octets were placed") };
+        assert!(core::ptr::eq(before, &octets.ready[2][0]) && octets.aside.is_empty());
+        let mut out = vec![0; 3 * PAGE];
+        assert_eq!((buffer.peek_behind(5, &mut out[..PAGE]), &out[..PAGE]), (PAGE, &data[5..5 + PAGE]));
+        assert_eq!((buffer.read(&mut out), out), (3 * PAGE, data));
     }
 
     proptest! {

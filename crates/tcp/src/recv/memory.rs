@@ -139,6 +139,13 @@ impl Memory {
         }
     }
 
+    /// Frames that end behind this offset of the stream are discarded.
+    pub fn discard_beyond(&mut self, in_order: u64) {
+        while let Some(last) = self.held.pop_back_if(|last| last.end > in_order) {
+            self.used -= last.memory;
+        }
+    }
+
     /// What a segment says of the size of segments and of the share. Longer ones than we announced were put together from
     /// several, as large as the peer itself takes.
     fn measure(&mut self, payload: Bytes, memory: Bytes) {
@@ -211,11 +218,11 @@ impl Memory {
         part(self.buffer.saturating_sub(self.used), self.share)
     }
 
-    /// The window to offer from `rcv_nxt` on, in units of `shift`. Never less than what is left of the last one, unless a frame
+    /// The window to offer from `rcv_nxt` on, in units of `shift`, at most `most`. Never less than what is left of the last one, unless a frame
     /// was refused.
-    pub fn offer(&mut self, rcv_nxt: SeqNum, shift: u8) -> Bytes {
+    pub fn offer(&mut self, rcv_nxt: SeqNum, shift: u8, most: Bytes) -> Bytes {
         let offered = self.offered(rcv_nxt);
-        let wanted = if core::mem::take(&mut self.refused) { None } else { Some(self.wanted(shift)) };
+        let wanted = if core::mem::take(&mut self.refused) { None } else { Some(self.wanted(shift).min(most)) };
         self.last = match wanted {
             None => 0,
             Some(window) if window < offered => offered.next_multiple_of(1 << shift),
@@ -289,7 +296,7 @@ mod tests {
         for payload in [600, 700, 1_000] {
             end += payload;
             memory.hold(&CONFIG, payload + 40, payload, u64::from(end));
-            memory.offer(SeqNum(1) + end, 1);
+            memory.offer(SeqNum(1) + end, 1, Bytes::MAX);
             opened.push((memory.mss, memory.opened));
         }
         assert_eq!(opened, [(600, 93_750), (700, 60_156), (1_000, 86_718)]);
@@ -300,9 +307,9 @@ mod tests {
         let config = FrameMemory { buffer: 40_000, buffer_max: 40_000, growth: FrameGrowth::Fixed };
         let mut memory = Memory::new(&config, SeqNum(1), 18_980, 1_460, 1_000);
         memory.hold(&config, 20_040, 20_000, 20_000);
-        assert_eq!((memory.used, memory.offer(SeqNum(20_001), 0)), (20_736, 18_000));
+        assert_eq!((memory.used, memory.offer(SeqNum(20_001), 0, Bytes::MAX)), (20_736, 18_000));
         memory.hold(&config, 60_040, 60_000, 80_000);
-        assert_eq!((memory.has_room(), memory.offer(SeqNum(80_001), 0)), (false, 0));
+        assert_eq!((memory.has_room(), memory.offer(SeqNum(80_001), 0, Bytes::MAX)), (false, 0));
         memory.release(79_999);
         assert_eq!(memory.used, 61_696);
         memory.release(80_000);
@@ -315,10 +322,10 @@ mod tests {
         // A third of such a frame's memory is payload.
         memory.hold(&CONFIG, 740, 700, 700);
         let (at, offered): (SeqNum, Bytes) = (SeqNum(701), 98_580);
-        assert_eq!((memory.offered(at), memory.offer(at, 3)), (offered, offered.next_multiple_of(8)));
+        assert_eq!((memory.offered(at), memory.offer(at, 3, Bytes::MAX)), (offered, offered.next_multiple_of(8)));
         assert!(memory.wanted(3) < offered);
         memory.refused = true;
-        assert_eq!((memory.offer(at, 3), memory.offer(at, 3) > 0), (0, true));
+        assert_eq!((memory.offer(at, 3, Bytes::MAX), memory.offer(at, 3, Bytes::MAX) > 0), (0, true));
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub use ack_policy::{AckConfig, AckPace, AckTimer, QuickAgain};
 pub use autotune::{DrsConfig, ReceiveWindowConfig, SteppedConfig, WindowLevel};
 
 pub(crate) use ack_policy::{AckDecision, AckPolicy, Arriving};
-pub(crate) use assembler::{Arrival, Assembler};
+pub(crate) use assembler::{Arrival, Assembler, BLOCK_BYTES};
 pub(crate) use autotune::{AutoTune, Lent};
 pub(crate) use buffer::ReceiveBuffer;
 pub(crate) use memory::Memory;

@@ -20,6 +20,8 @@ pub(crate) struct ReceiveWindow {
     promised: SeqNum,
     /// Size of the buffer.
     limit: Bytes,
+    /// The largest window that may be offered, whatever the buffer's size: the host may be short of memory.
+    max: Bytes,
     shift: u8,
 }
 
@@ -29,7 +31,7 @@ impl ReceiveWindow {
     pub fn new(rcv_nxt: SeqNum, limit: Bytes, shift: u8) -> Self {
         assert!(shift <= SHIFT_MAX, "window shift {shift} (RFC 7323 §2.3: at most 14)");
         let edge = rcv_nxt + limit.min(FIELD_MAX);
-        Self { shown: edge, promised: edge, limit, shift }
+        Self { shown: edge, promised: edge, limit, max: Bytes::MAX, shift }
     }
     //= specs/rfc7323.md#window-scale
     //# A shift is at most 14, and a larger one that a peer sends is taken for 14.
@@ -45,6 +47,16 @@ impl ReceiveWindow {
     /// The buffer has grown; it never shrinks, because what was promised is kept.
     pub fn set_limit(&mut self, limit: Bytes) {
         self.limit = self.limit.max(limit);
+    }
+    /// No window larger than this is offered from now on.
+    #[inline]
+    pub fn set_max(&mut self, max: Bytes) {
+        self.max = max;
+    }
+    /// The largest window that may be offered.
+    #[inline]
+    pub fn max(&self) -> Bytes {
+        self.max
     }
     /// The right edge up to which octets are taken: the largest one ever promised.
     #[inline]
@@ -111,7 +123,7 @@ impl ReceiveWindow {
     /// The window that could be offered, if it is so much larger than what is still promised that the edge may move.
     #[inline]
     fn reopening(&self, rcv_nxt: SeqNum, used: Bytes, rmss: Bytes) -> Option<Bytes> {
-        let room = self.limit.saturating_sub(used).min(FIELD_MAX << self.shift);
+        let room = self.limit.saturating_sub(used).min(FIELD_MAX << self.shift).min(self.max);
         let room = room >> self.shift << self.shift;
         let held = SeqRange::new(rcv_nxt, self.promised).len();
         // Less than one unit of the field is a closed window to the peer.

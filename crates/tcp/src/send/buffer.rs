@@ -157,6 +157,18 @@ impl SendBuffer {
     pub fn start_offset(&self) -> u64 {
         self.acked
     }
+    /// Memory of the octets, in bytes.
+    pub fn memory(&self) -> usize {
+        match &self.content {
+            Content::Octets(octets) => octets.capacity(),
+            Content::Unset | Content::Pattern(_) => 0,
+        }
+    }
+    /// Drops every octet.
+    pub fn clear(&mut self) {
+        self.acked += u64::from(self.len());
+        (self.content, self.chunks) = (Content::Unset, None);
+    }
     /// The peer has acknowledged the first `n` octets.
     ///
     /// # Panics

@@ -65,13 +65,14 @@ impl Stack {
             endpoint
         };
         self.start_on_known_path(&mut endpoint, cx.now);
-        let conn = self.slots.insert(self.equipped(endpoint, cx.now), rng, id);
+        let conn = self.admit(self.equipped(endpoint, cx.now), rng, id);
         self.mark_ready(conn.slot);
         Ok(conn)
     }
 
-    /// An endpoint that knows what the device can do.
+    /// Returns the endpoint after telling it the stack's bounds and what the device can do.
     pub(super) fn equipped(&self, mut endpoint: Endpoint, now: Instant) -> Endpoint {
+        endpoint.guard(&self.guards);
         if let Segmentation::Tso { .. } = self.device.segmentation {
             endpoint.send_bursts(now);
         }
@@ -268,9 +269,15 @@ impl Stack {
     pub fn release<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
         self.accept(conn);
         self.with(cx, conn, |endpoint, ecx| endpoint.release(ecx));
+        let until = cx.now + self.guards.orphan_time;
         if let Some(slot) = self.slots.get_mut(conn) {
-            slot.released = true;
+            (slot.released, slot.release_until) = (true, until);
+            self.recount(conn.slot);
+            self.after_call(conn.slot);
             self.free_if_over(conn.slot);
+        }
+        if self.budget.exceeded() {
+            self.relieve(cx.now, cx.obs);
         }
     }
 
@@ -281,7 +288,9 @@ impl Stack {
         conn: Conn,
         call: impl FnOnce(&mut Endpoint, &mut Cx<'_, O>) -> T,
     ) -> Option<T> {
+        let window_max = self.budget.window_max();
         let slot: &mut Slot = self.slots.get_mut(conn)?;
+        slot.endpoint.set_window_max(window_max);
         let mut ecx = Cx::new(cx.now, &mut slot.rng, slot.conn.id, cx.obs);
         let result = call(&mut slot.endpoint, &mut ecx);
         let wants = slot.endpoint.wants_to_send();

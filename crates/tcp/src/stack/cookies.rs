@@ -136,7 +136,7 @@ impl Stack {
             ts.tsval = mark(ts.tsval, &repr);
         }
         self.counters.cookies_sent += 1;
-        self.replies.push_back((ip, answer));
+        self.reply(ip, answer);
     }
 
     //= specs/rfc4987.md#cookies
@@ -165,13 +165,17 @@ impl Stack {
             self.counters.backlog_full += 1;
             return true;
         }
+        if !self.has_memory_for_connection(at, obs) {
+            return true;
+        }
+        let Some(listener) = self.listeners.get(&on) else { return false };
         let cfg = listener.cfg.clone();
         let mut numbering = self.isn.numbering(&tuple, at);
         numbering.iss = ack - 1;
         let syn = SynInfo { tuple, numbering, mtu: self.device.mtu, repr: recall(repr, mss), ecn: wire::Ecn::NotEct };
         let (id, mut rng) = self.next_stream();
         let endpoint = self.equipped(Endpoint::rebuild(&cfg, &syn, &mut Cx::new(at, &mut rng, id, obs)), at);
-        let conn = self.slots.insert(endpoint, rng, id);
+        let conn = self.admit(endpoint, rng, id);
         self.set_admission(conn.slot, Admission::Embryonic(on));
         self.counters.cookies_taken += 1;
         self.handle_segment(conn.slot, at, ip, segment, obs);

@@ -43,6 +43,9 @@ impl Stack {
             Some(index) => self.handle_segment(index, frame.at, &ip, &segment, obs),
             None => self.handle_stranger(tuple, frame.at, &ip, &segment, obs),
         }
+        if self.budget.exceeded() {
+            self.relieve(frame.at, obs);
+        }
     }
 
     #[inline]
@@ -66,7 +69,15 @@ impl Stack {
         {
             return;
         }
+        if let Payload::Bytes(octets) = segment.payload
+            && self.budget.refuses(octets.len() as u64)
+            && !self.has_memory_for_data(octets.len(), at, obs)
+        {
+            return;
+        }
+        let window_max = self.budget.window_max();
         let Some(slot) = self.slots.at(index) else { return };
+        slot.endpoint.set_window_max(window_max);
         let mut cx = Cx::new(at, &mut slot.rng, slot.conn.id, obs);
         let embryonic = matches!(slot.endpoint.state(), State::SynSent | State::SynReceived);
         let disposition = slot.endpoint.handle_segment(&mut cx, segment);
@@ -79,14 +90,21 @@ impl Stack {
         }
         if embryonic && disposition == Disposition::Dropped(DropReason::BadAck) {
             // RFC 9293 §3.10.7.3 and §3.10.7.4, fifth: an acknowledgement of what was never sent.
-            self.refuse(ip, &segment.repr, segment.payload.len());
+            self.refuse(at, ip, &segment.repr, segment.payload.len());
         }
         self.mark_ready(index);
         self.after_call(index);
     }
 
-    pub(super) fn refuse(&mut self, ip: &IpRepr, repr: &TcpRepr, payload_len: u32) {
-        self.replies.extend(reset::answer(ip, repr, payload_len));
+    //= specs/rfc9293.md#resets
+    //# A segment for no connection is answered with a reset, unless it is one.
+    /// Answers a segment that belongs to no connection, as far as the guards allow.
+    pub(super) fn refuse(&mut self, at: Instant, ip: &IpRepr, repr: &TcpRepr, payload_len: u32) {
+        if let Some((ip, reset)) = reset::answer(ip, repr, payload_len)
+            && self.may_reset(at)
+        {
+            self.reply(ip, reset);
+        }
     }
 
     /// Serves timers that are due strictly before `at`, each at its own instant.
@@ -104,17 +122,15 @@ impl Stack {
     }
 
     fn serve_timer<O: Observer>(&mut self, due: Instant, index: u32, obs: &mut O) {
-        self.deadlines.pop();
+        self.deadlines.remove(index);
         let Some(slot) = self.slots.at(index) else { return };
-        if slot.scheduled != due {
-            // A corpse: the deadline was moved forward and has its own entry.
-            return;
-        }
         slot.scheduled = Instant::MAX;
         if slot.endpoint.next_deadline().is_some_and(|real| real <= due) {
             let mut cx = Cx::new(due, &mut slot.rng, slot.conn.id, obs);
             slot.endpoint.handle_timeout(&mut cx);
             self.mark_ready(index);
+        } else if slot.release_until <= due {
+            self.reset_orphan(index, due, obs);
         }
         self.after_call(index);
     }
@@ -130,7 +146,7 @@ impl Stack {
         if !self.transmit_held(tx) {
             return true;
         }
-        while let Some((ip, repr)) = self.replies.pop_front() {
+        while let Some((ip, repr)) = self.next_reply() {
             let header_len = wire::emit(&ip, &repr, 0, &mut self.tx.header);
             if !self.hand_over(header_len, Payload::Bytes(&[]), None, tx) {
                 return true;
@@ -239,11 +255,10 @@ impl Stack {
             slot.has_events = true;
             self.eventful.push_back(index);
         }
-        if let Some(at) = slot.endpoint.next_deadline()
-            && at < slot.scheduled
-        {
+        let at = slot.endpoint.next_deadline().unwrap_or(Instant::MAX).min(slot.release_until);
+        if at < slot.scheduled {
             slot.scheduled = at;
-            self.deadlines.push(at, index);
+            self.deadlines.set(at, index);
         }
         let state = slot.endpoint.state();
         let news = slot.endpoint.take_fast_open_news();
@@ -254,6 +269,9 @@ impl Stack {
         }
         if let Some(news) = news {
             self.on_fast_open_news(index, news);
+        }
+        if self.slots.at(index).is_some_and(|slot| slot.has_changed()) {
+            self.recount(index);
         }
         if state == State::Closed {
             self.free_if_over(index);
@@ -273,7 +291,11 @@ impl Stack {
 
     pub(super) fn drop_slot(&mut self, index: u32) {
         self.set_admission(index, Admission::Owned);
+        let Some(slot) = self.slots.at(index) else { return };
+        let share = slot.share;
+        self.deadlines.remove(index);
         self.slots.remove(index);
+        self.budget.forget(index, share, self.slots.len());
     }
 }
 

@@ -5,6 +5,7 @@
 //! always counted it, so that a backlog of zero lets one connection through. A full accept queue answers no SYN and
 //! lets no handshake end: the last ACK is ignored, and the repeated SYN-ACK asks for it again later.
 
+use super::budget::CONNECTION_BYTES;
 use super::fastopen::FastOpenListener;
 use super::slots::Admission;
 use super::{Conn, ListenError, Stack};
@@ -69,8 +70,9 @@ impl Listener {
     pub fn cookies(&self, guards: &GuardConfig) -> SynCookies {
         self.cfg.handshake.cookies.unwrap_or(guards.cookies)
     }
-    fn answer_to_syn(&self, guards: &GuardConfig) -> AnswerToSyn {
-        match (self.accept_queue_full(), self.syn_queue_full(), self.cookies(guards)) {
+    /// `full` says that no memory is left for a connection.
+    fn answer_to_syn(&self, guards: &GuardConfig, full: bool) -> AnswerToSyn {
+        match (self.accept_queue_full(), full || self.syn_queue_full(), self.cookies(guards)) {
             (true, _, _) | (_, true, SynCookies::Off) => AnswerToSyn::Nothing,
             (_, _, SynCookies::Always) | (_, true, SynCookies::WhenFull) => AnswerToSyn::Cookie,
             (_, false, _) => AnswerToSyn::Connection,
@@ -123,7 +125,7 @@ impl Stack {
         self.listeners.remove(&on);
         for (conn, admission) in self.slots.admitted_by(on) {
             if matches!(admission, Admission::Embryonic(_)) {
-                self.slots.remove(conn.slot);
+                self.drop_slot(conn.slot);
             } else {
                 self.abort(cx, conn);
                 self.release(cx, conn);
@@ -169,7 +171,7 @@ impl Stack {
         let on = self.listener_for(&tuple);
         let Some((on, listener)) = on.and_then(|on| Some((on, self.listeners.get(&on)?))) else {
             self.counters.no_connection += 1;
-            return self.refuse(ip, repr, segment.payload.len());
+            return self.refuse(at, ip, repr, segment.payload.len());
         };
         if !is_syn(repr) {
             if self.take_cookie(on, tuple, at, ip, segment, obs) {
@@ -178,11 +180,11 @@ impl Stack {
             // RFC 9293 §3.10.7.2: in LISTEN an ACK is answered with a reset, whatever else has no SYN is dropped.
             self.counters.no_connection += 1;
             if repr.ack.is_some() {
-                self.refuse(ip, repr, segment.payload.len());
+                self.refuse(at, ip, repr, segment.payload.len());
             }
             return;
         }
-        match listener.answer_to_syn(&self.guards) {
+        match listener.answer_to_syn(&self.guards, self.budget.refuses(CONNECTION_BYTES)) {
             AnswerToSyn::Connection => self.open_passively(on, tuple, at, segment, None, obs),
             AnswerToSyn::Cookie => self.answer_with_cookie(on, tuple, at, segment, obs),
             AnswerToSyn::Nothing => self.counters.backlog_full += 1,
@@ -200,7 +202,8 @@ impl Stack {
     ) -> bool {
         let Some(tuple) = self.slots.at(index).map(|slot| slot.endpoint.tuple()) else { return false };
         let Some(on) = self.listener_for(&tuple) else { return false };
-        let opens = |own: &&Listener| own.answer_to_syn(&self.guards) == AnswerToSyn::Connection;
+        // The memory is that of the connection which ends.
+        let opens = |own: &&Listener| own.answer_to_syn(&self.guards, false) == AnswerToSyn::Connection;
         let Some(listener) = self.listeners.get(&on).filter(opens) else {
             return false;
         };
@@ -256,7 +259,7 @@ impl Stack {
         if !goes_ahead {
             endpoint.queue_syn_data(segment);
         }
-        let conn = self.slots.insert(endpoint, rng, id);
+        let conn = self.admit(endpoint, rng, id);
         self.set_admission(conn.slot, if goes_ahead { Admission::Waiting(on) } else { Admission::Embryonic(on) });
         self.mark_ready(conn.slot);
     }

@@ -3,12 +3,14 @@
 //! A stack is owned by one driver and shares nothing. Several run side by side, flows spread by hash of their addresses.
 
 mod api;
+mod budget;
 mod cookies;
 mod drive;
 mod fastopen;
 mod icmp;
 mod isn;
 mod listener;
+mod relief;
 mod reset;
 mod slots;
 mod socket;
@@ -18,12 +20,14 @@ mod timers;
 
 pub use fastopen::{FastOpenError, FastOpenKeys};
 pub use listener::ListenOn;
+pub use relief::{GuardCounters, GuardedUsage};
 pub use slots::Conn;
 
 use crate::config::GuardConfig;
 use crate::endpoint::TxBuf;
 use crate::event::ConnEvent;
-use base::Rng;
+use base::{Instant, Rng};
+use budget::Budget;
 use cookies::CookieJar;
 use core::fmt;
 use core::net::IpAddr;
@@ -211,6 +215,10 @@ pub struct Stack {
     eventful: VecDeque<u32>,
     /// Resets and SYN-ACKs for segments without a connection.
     replies: VecDeque<(IpRepr, TcpRepr)>,
+    /// Up to when the resets that were sent use up their allowance.
+    resets_until: Instant,
+    budget: Budget,
+    guarded: GuardCounters,
     held: Option<Held>,
     tx: TxBuf,
     scratch: Vec<u8>,
@@ -233,6 +241,9 @@ impl Stack {
             addresses: cfg.addresses,
             device: cfg.device,
             guards: cfg.guards,
+            budget: Budget::new(&cfg.guards),
+            guarded: GuardCounters::default(),
+            resets_until: Instant::ZERO,
             cookies: CookieJar::new(cfg.isn_secret),
             isn: IsnGenerator::new(cfg.isn_secret),
             fast_open: FastOpenStack::new(cfg.isn_secret),

@@ -1,6 +1,7 @@
 //! Where endpoints live: a slab addressed by index, and a lookup by addresses and ports.
 
 use super::ListenOn;
+use super::budget::Share;
 use crate::endpoint::{Endpoint, FourTuple};
 use base::{Instant, Rng};
 use std::collections::BTreeMap;
@@ -51,6 +52,10 @@ pub(super) struct Slot {
     pub scheduled: Instant,
     /// The application has let it go.
     pub released: bool,
+    /// When an orphan is reset; `Instant::MAX` for others.
+    pub release_until: Instant,
+    /// What it holds of the stack's budget.
+    pub share: Share,
 }
 
 /// All endpoints.
@@ -84,6 +89,8 @@ impl Slots {
             has_events: false,
             scheduled: Instant::MAX,
             released: false,
+            release_until: Instant::MAX,
+            share: Share::default(),
         }));
         conn
     }

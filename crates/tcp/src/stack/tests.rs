@@ -1,6 +1,7 @@
 //! Stacks through `turn`: two of them joined by a wire, devices with and without offload, full devices, order of time.
 
 mod bench;
+mod bounds;
 mod cookies;
 mod handshake;
 mod listener;
@@ -47,8 +48,8 @@ struct Pair {
 impl Pair {
     fn new(addresses: [IpAddr; 2], device: DeviceCaps) -> Self {
         let stack = |address, seed| {
-            let guards = GuardConfig::default();
-            let cfg = StackConfig { addresses: vec![address], device, isn_secret: [seed, 2], guards };
+            let cfg =
+                StackConfig { addresses: vec![address], device, isn_secret: [seed, 2], guards: GuardConfig::default() };
             Stack::new(cfg, Rng::new(seed))
         };
         let stacks = [stack(addresses[0], 1), stack(addresses[1], 2)];

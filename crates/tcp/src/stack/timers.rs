@@ -1,31 +1,158 @@
-//! One deadline per endpoint in one heap, re-armed lazily.
+//! The next deadline of each endpoint, in one indexed heap.
 //!
-//! A deadline that moves later leaves its entry where it is; when the entry comes up, the endpoint's real deadline decides
-//! whether it is served or put back. Idle connections cost nothing, and a retransmission timer pushed back by every ACK
-//! costs one entry per timeout interval.
+//! The heap holds at most one entry per live connection, so its memory follows from the number of connections and not from how
+//! often they re-arm. An entry may be early: a deadline that moves later leaves its entry where it is, and when the entry comes up,
+//! the endpoint's real deadline decides whether it is served or queued again. A retransmission timer that every ACK pushes back
+//! therefore costs one move per timeout interval. A deadline that moves earlier moves its entry; a connection that is gone takes its
+//! entry along.
 
 use base::Instant;
-use core::cmp::Reverse;
-use std::collections::BinaryHeap;
+
+/// The place of a slot without an entry.
+const NONE: u32 = u32::MAX;
+/// Room for entries that is kept however few there are.
+const KEPT: usize = 64;
 
 /// The heap.
 #[derive(Debug, Default)]
 pub(super) struct DeadlineHeap {
-    heap: BinaryHeap<Reverse<(Instant, u32)>>,
+    /// A binary heap by time, then by slot.
+    entries: Vec<(Instant, u32)>,
+    /// Where each slot's entry is in `entries`, by slot.
+    places: Vec<u32>,
 }
 
 impl DeadlineHeap {
+    /// Sets the entry of `slot` to `at`.
     #[inline]
-    pub fn push(&mut self, at: Instant, slot: u32) {
-        self.heap.push(Reverse((at, slot)));
+    pub fn set(&mut self, at: Instant, slot: u32) {
+        if self.places.len() <= slot as usize {
+            self.places.resize(slot as usize + 1, NONE);
+        }
+        let place = match self.places[slot as usize] {
+            NONE => {
+                self.entries.push((at, slot));
+                self.entries.len() - 1
+            }
+            place => {
+                self.entries[place as usize].0 = at;
+                place as usize
+            }
+        };
+        let place = self.sift_up(place);
+        self.sift_down(place);
     }
-    /// The earliest entry; perhaps of a deadline that has moved since.
+
+    /// Returns the earliest entry; the deadline may have moved later since.
     #[inline]
     pub fn peek(&self) -> Option<(Instant, u32)> {
-        self.heap.peek().map(|Reverse(entry)| *entry)
+        self.entries.first().copied()
     }
+
+    /// Drops the entry of `slot`, if there is one.
     #[inline]
-    pub fn pop(&mut self) {
-        self.heap.pop();
+    pub fn remove(&mut self, slot: u32) {
+        let Some(place) = self.places.get_mut(slot as usize) else { return };
+        let place = core::mem::replace(place, NONE) as usize;
+        if place == NONE as usize {
+            return;
+        }
+        self.entries.swap_remove(place);
+        if place < self.entries.len() {
+            let place = self.sift_up(place);
+            self.sift_down(place);
+        }
+        if self.entries.capacity() > KEPT && self.entries.len() < self.entries.capacity() / 4 {
+            // Room for a former crowd is returned; the factor keeps a steady state from allocating.
+            self.entries.shrink_to(self.entries.len() * 2);
+        }
+    }
+
+    /// Moves the entry at `place` towards the root while it is earlier than its parent; returns where it ends.
+    fn sift_up(&mut self, mut place: usize) -> usize {
+        let entry = self.entries[place];
+        while place > 0 {
+            let parent = (place - 1) / 2;
+            if self.entries[parent] <= entry {
+                break;
+            }
+            self.put(place, self.entries[parent]);
+            place = parent;
+        }
+        self.put(place, entry);
+        place
+    }
+
+    /// Moves the entry at `place` away from the root while a child is earlier.
+    fn sift_down(&mut self, mut place: usize) {
+        let entry = self.entries[place];
+        loop {
+            let left = 2 * place + 1;
+            let Some(&first) = self.entries.get(left) else { break };
+            let (child, earliest) = match self.entries.get(left + 1) {
+                Some(&second) if second < first => (left + 1, second),
+                _ => (left, first),
+            };
+            if entry <= earliest {
+                break;
+            }
+            self.put(place, earliest);
+            place = child;
+        }
+        self.put(place, entry);
+    }
+
+    fn put(&mut self, place: usize, entry: (Instant, u32)) {
+        self.entries[place] = entry;
+        // There are at most as many entries as slots, whose numbers fit.
+        self.places[entry.1 as usize] = place as u32;
+    }
+
+    /// Returns how many entries there are, and the bytes that they and the places take.
+    pub fn size(&self) -> (usize, usize) {
+        let bytes = self.entries.capacity() * size_of::<(Instant, u32)>() + self.places.capacity() * size_of::<u32>();
+        (self.entries.len(), bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
+
+    proptest! {
+        /// Any order of sets and removals, against a map that is searched.
+        #[test]
+        fn agrees_with_a_map(steps in proptest::collection::vec((0u32..40, proptest::option::of(0u64..100)), 1..400)) {
+            let (mut heap, mut model) = (DeadlineHeap::default(), BTreeMap::new());
+            for (slot, at) in steps {
+                match at.map(Instant::from_nanos) {
+                    Some(at) => {
+                        heap.set(at, slot);
+                        model.insert(slot, at);
+                    }
+                    None => {
+                        heap.remove(slot);
+                        model.remove(&slot);
+                    }
+                }
+                prop_assert_eq!(heap.peek(), model.iter().map(|(slot, at)| (*at, *slot)).min());
+                prop_assert_eq!(heap.size().0, model.len());
+            }
+        }
+    }
+
+    #[test]
+    fn a_former_crowd_leaves_little_behind() {
+        let mut heap = DeadlineHeap::default();
+        for slot in 0..100_000 {
+            heap.set(Instant::from_nanos(u64::from(slot * 7 % 1_000)), slot);
+        }
+        for slot in 0..100_000 {
+            heap.remove(slot);
+        }
+        // Only the places stay, which the slots themselves keep as well.
+        assert!(heap.entries.capacity() <= KEPT);
     }
 }

@@ -65,7 +65,8 @@ impl Model {
 }
 
 fn held(assembler: &Assembler) -> Vec<SeqRange> {
-    assembler.beyond.iter().flat_map(|beyond| &beyond.blocks).map(|block| block.range).collect()
+    let blocks = assembler.beyond.iter().flat_map(|beyond| &beyond.blocks);
+    blocks.map(|(start, block)| seq_range(*start..block.end)).collect()
 }
 
 fn check(assembler: &Assembler, model: &Model) -> Result<(), TestCaseError> {
@@ -117,7 +118,7 @@ fn feed_limited(limit: u32, segments: &[(u32, u32)]) -> Result<(), TestCaseError
         let (first, last) = (start.saturating_sub(1), end.min(SPACE - 1));
         let touches = model.have[first as usize..=last as usize].iter().any(Option::is_some);
         let next = start <= model.nxt();
-        let admitted = assembler.admits(range(start, end), Some(limit));
+        let admitted = assembler.admits(range(start, end), limit);
         prop_assert_eq!(admitted, next || touches || model.blocks().len() < limit as usize, "{}..{}", start, end);
         if admitted {
             prop_assert_eq!(assembler.insert(range(start, end)), model.insert(start, end));
@@ -141,14 +142,58 @@ proptest! {
     }
 }
 
+/// As many one-octet blocks as the default guard allows; then segments that join two of them, wherever they are.
 #[test]
-fn without_a_limit_everything_is_admitted() {
+fn a_segment_visits_few_records_however_many_blocks_there_are() {
+    const BLOCKS: u32 = 32_768;
     let mut assembler = Assembler::new(ORIGIN);
-    for nth in 1..1_000 {
-        let segment = range(nth * 10, nth * 10 + 1);
-        assert!(assembler.admits(segment, None));
-        assembler.insert(segment);
+    for nth in 1..=BLOCKS {
+        assembler.insert(range(nth * 2, nth * 2 + 1));
     }
+    assert_eq!(assembler.block_count(), BLOCKS as usize);
+    let visited = |assembler: &Assembler| assembler.beyond.as_ref().map_or(0, |beyond| beyond.visited.get());
+    let mut worst = 0;
+    // An odd step that has no factor in common with the number of blocks: each place comes once.
+    for nth in (0..BLOCKS / 2).map(|nth| 1 + nth * 20_011 % (BLOCKS - 1)) {
+        let before = visited(&assembler);
+        assembler.insert(range(nth * 2 + 1, nth * 2 + 2));
+        worst = worst.max(visited(&assembler) - before);
+    }
+    assert!(worst <= 2 * 3 + RECENT as u64, "{worst} records for one segment");
+}
+
+/// A segment over many blocks visits each, and none of them is there for the next one.
+#[test]
+fn the_cost_of_merging_is_that_of_having_made_the_blocks() {
+    let mut assembler = Assembler::new(ORIGIN);
+    for nth in 1..=10_000 {
+        assembler.insert(range(nth * 2, nth * 2 + 1));
+    }
+    let visited = |assembler: &Assembler| assembler.beyond.as_ref().map_or(0, |beyond| beyond.visited.get());
+    let before = visited(&assembler);
+    assembler.insert(range(1, 20_000));
+    assert!(visited(&assembler) - before <= 3 * 10_000 + RECENT as u64);
+    let before = visited(&assembler);
+    assembler.insert(range(20_000, 20_004));
+    assert!(visited(&assembler) - before <= 2 * 3);
+}
+
+#[test]
+fn only_what_is_missing_is_to_be_kept() {
+    let mut assembler = Assembler::new(ORIGIN);
+    let missing = |assembler: &Assembler, start, end| {
+        let mut parts = Vec::new();
+        assembler.for_each_missing(range(start, end), |part| parts.push(part));
+        parts
+    };
+    assembler.insert(range(0, 5));
+    assert_eq!(missing(&assembler, 3, 9), [range(5, 9)]);
+    assembler.insert(range(10, 20));
+    assembler.insert(range(30, 40));
+    assert_eq!(missing(&assembler, 0, 50), [range(5, 10), range(20, 30), range(40, 50)]);
+    assert_eq!(missing(&assembler, 12, 35), [range(20, 30)]);
+    assert_eq!(missing(&assembler, 12, 20), []);
+    assert_eq!(missing(&assembler, 0, 5), []);
 }
 
 #[test]

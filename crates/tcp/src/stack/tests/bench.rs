@@ -1,12 +1,13 @@
 //! A stack and many hand-made peers: segments in by port, parsed segments out.
 
-use crate::config::Config;
+use crate::config::{Config, GuardConfig};
 use crate::cx::StackCx;
 use crate::pattern::Payload;
-use crate::stack::{Conn, ListenOn, Stack, StackEvent};
+use crate::stack::{Conn, ListenOn, Stack, StackConfig, StackEvent};
 use crate::testing::{PEER, US, plain_device, valid};
 use crate::turn::{Budget, ChecksumState, RxFrame, Sent, TxFrame, turn};
-use base::{Duration, Instant, SeqNum};
+use base::{Duration, Instant, Rng, SeqNum};
+use core::net::IpAddr;
 use trace::Off;
 use wire::{Ecn, Flags, IpRepr, MAX_HEADER, Options, TcpRepr};
 
@@ -20,17 +21,32 @@ pub(super) struct Bench {
     pub now: Instant,
     pub sent: Vec<TcpRepr>,
     pub events: Vec<StackEvent>,
+    /// Where the peers' segments come from.
+    pub peer: IpAddr,
+    /// Whether the device takes frames.
+    pub device: Sent,
 }
 
 impl Bench {
     pub fn new() -> Self {
-        let stack = crate::testing::stack(plain_device());
-        Self { stack, now: Instant::from_nanos(1_000_000_000), sent: Vec::new(), events: Vec::new() }
+        Self::guarded(GuardConfig::default())
+    }
+
+    /// A bench whose stack has these bounds.
+    pub fn guarded(guards: GuardConfig) -> Self {
+        let cfg = StackConfig { addresses: vec![US], device: plain_device(), isn_secret: [1, 2], guards };
+        let (stack, now) = (Stack::new(cfg, Rng::new(1)), Instant::from_nanos(1_000_000_000));
+        Self { stack, now, sent: Vec::new(), events: Vec::new(), peer: PEER, device: Sent::Accepted }
     }
 
     /// A bench with a listener on [`PORT`].
     pub fn listening(backlog: u32, cfg: Config) -> Self {
-        let mut bench = Self::new();
+        Self::new().with_listener(backlog, cfg)
+    }
+
+    /// The same with a listener on [`PORT`].
+    pub fn with_listener(self, backlog: u32, cfg: Config) -> Self {
+        let mut bench = self;
         bench.stack.listen(PORT, backlog, &valid(cfg)).expect("listens");
         bench
     }
@@ -57,6 +73,12 @@ impl Bench {
         let first = if repr.flags.contains(Flags::SYN) { repr.seq + 1 } else { repr.seq };
         let offset = u64::from(first.distance_from(IRS + 1));
         self.run(Some((repr, Payload::Pattern { offset, len })));
+        core::mem::take(&mut self.sent)
+    }
+
+    /// Delivers a segment with these octets; what left because of it.
+    pub fn deliver_octets(&mut self, repr: TcpRepr, octets: &[u8]) -> Vec<TcpRepr> {
+        self.run(Some((repr, Payload::Bytes(octets))));
         core::mem::take(&mut self.sent)
     }
 
@@ -109,7 +131,7 @@ impl Bench {
         let mut header = [0; MAX_HEADER];
         let frame = segment.map(|(repr, payload)| {
             let ip = IpRepr {
-                src: PEER,
+                src: self.peer,
                 dst: US,
                 ttl: 64,
                 dscp: 0,
@@ -122,8 +144,10 @@ impl Bench {
         });
         let mut tx = |frame: TxFrame<'_>| {
             let (_, repr) = wire::parse(frame.header, frame.payload.len()).expect("what leaves can be parsed");
-            self.sent.push(repr);
-            Sent::Accepted
+            if self.device == Sent::Accepted {
+                self.sent.push(repr);
+            }
+            self.device
         };
         turn(&mut self.stack, &mut StackCx::new(self.now, &mut Off), frame, &mut tx, Budget::UNLIMITED);
         self.events.extend(core::iter::from_fn(|| self.stack.poll_event()));

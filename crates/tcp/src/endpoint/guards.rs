@@ -1,0 +1,57 @@
+//! The bounds that a stack sets for its endpoints ([`crate::config::GuardConfig`]), and the memory that counts against them.
+
+use super::Endpoint;
+use crate::config::GuardConfig;
+use crate::recv::BLOCK_BYTES;
+use base::Bytes;
+use recovery::Scoreboard;
+
+impl Endpoint {
+    /// Takes over what bounds a single connection.
+    pub(crate) fn guard(&mut self, guards: &GuardConfig) {
+        self.rcv.blocks_max = guards.blocks_max;
+    }
+
+    /// Offers no window beyond this many bytes from now on. What was promised before stands.
+    #[inline]
+    pub(crate) fn set_window_max(&mut self, bytes: Bytes) {
+        self.rcv.window.set_max(bytes);
+    }
+
+    /// Returns the memory of received data, in bytes: unread octets, pages out of order and the records of their blocks.
+    #[inline]
+    pub(crate) fn received_memory(&self) -> usize {
+        self.rcv.buffer.memory() + self.rcv.assembler.block_count() * BLOCK_BYTES
+    }
+
+    /// Returns the memory of data that is to be sent or acknowledged, in bytes.
+    pub(crate) fn send_memory(&self) -> usize {
+        self.snd_buf.memory() + self.rec.board.heap_size()
+    }
+
+    /// Whether data waits out of order.
+    pub(crate) fn has_out_of_order(&self) -> bool {
+        self.rcv.assembler.block_count() > 0
+    }
+
+    /// Forgets what has arrived out of order, as RFC 2018 §8 allows: the peer sends it again after a timeout.
+    pub(crate) fn discard_out_of_order(&mut self) {
+        self.rcv.assembler.discard_blocks();
+        self.rcv.buffer.release_pages();
+        self.rcv.dsack = None;
+        if !self.fin_received() {
+            self.rcv.fin = None;
+        }
+        self.discard_frames();
+    }
+
+    /// Frees every buffer of a connection that neither sends nor delivers any more data.
+    pub(crate) fn compact(&mut self) {
+        self.rcv.assembler.discard_blocks();
+        self.rcv.buffer.clear();
+        self.snd_buf.clear();
+        self.rec.board = Scoreboard::new(self.snd.nxt);
+        self.rec.delivered = None;
+        self.rec.undo = None;
+    }
+}

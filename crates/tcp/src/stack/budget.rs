@@ -1,0 +1,174 @@
+//! The stack's memory budget and the order in which it is relieved ([`crate::config::GuardConfig`]).
+//!
+//! Owns the sum of what connections hold and who holds it in which role. A connection is *expendable* while it serves no
+//! application: in TIME-WAIT, before its handshake is over, or as an orphan. Each role has a queue by age, so that relief costs a
+//! logarithm per connection.
+//!
+//! Relief comes in two steps. From half of the budget on no window opens beyond an equal share of what is free
+//! ([`Budget::window_max`]); what was promised before may still arrive. When the budget is spent, [`super::relief`] evicts the oldest holders,
+//! in this order:
+//!
+//! 1. connections in TIME-WAIT end,
+//! 2. handshakes under way are forgotten,
+//! 3. orphans are reset,
+//! 4. connections discard their data out of order, which RFC 2018 §8 allows,
+//! 5. new data and new connections are refused.
+//!
+//! Connections of the application are never ended.
+
+use crate::config::GuardConfig;
+use base::Bytes;
+use std::collections::BTreeMap;
+
+/// Memory of a connection that holds no data: its slot, its endpoint with its boxes, and its places in the lookups, in bytes.
+pub(super) const CONNECTION_BYTES: u64 = 2_048;
+/// Memory of a queued reply, in bytes.
+pub(super) const REPLY_BYTES: u64 = 256;
+
+/// Why a connection can be evicted, in the order in which this happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expendable {
+    /// It waits for old segments to die, and the application has released it.
+    TimeWait,
+    /// Its handshake is under way.
+    Embryonic,
+    /// The application has released it.
+    Orphan,
+}
+
+impl Expendable {
+    /// All roles, in the order of eviction.
+    pub const ORDER: [Self; 3] = [Self::TimeWait, Self::Embryonic, Self::Orphan];
+}
+
+/// What a slot holds of the budget.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Share {
+    /// Memory beyond [`CONNECTION_BYTES`], in bytes.
+    pub held: usize,
+    /// The role in which it is expendable, and its ticket in that queue.
+    pub role: Option<(Expendable, u64)>,
+    /// Its ticket in the queue of connections with data out of order.
+    pub out_of_order: Option<u64>,
+}
+
+/// The sum, and the queues by age.
+#[derive(Debug)]
+pub(super) struct Budget {
+    /// Memory that may be held, in bytes.
+    max: u64,
+    used: u64,
+    /// Expendable connections in each role, by ticket.
+    queues: [BTreeMap<u64, u32>; 3],
+    /// Connections with data out of order, by ticket.
+    out_of_order: BTreeMap<u64, u32>,
+    /// Tickets given out; a lower one is older.
+    tickets: u64,
+    /// The largest window that may be offered, in bytes.
+    window_max: Bytes,
+    /// Some bound is exceeded: [`Stack::relieve`] has work to do.
+    exceeded: bool,
+}
+
+impl Budget {
+    pub fn new(guards: &GuardConfig) -> Self {
+        Self {
+            max: guards.memory_max,
+            used: 0,
+            queues: [const { BTreeMap::new() }; 3],
+            out_of_order: BTreeMap::new(),
+            tickets: 0,
+            window_max: Bytes::MAX,
+            exceeded: false,
+        }
+    }
+
+    /// The largest window that a connection may be offered now, in bytes.
+    #[inline]
+    pub fn window_max(&self) -> Bytes {
+        self.window_max
+    }
+
+    /// Whether some bound is exceeded.
+    #[inline]
+    pub fn exceeded(&self) -> bool {
+        self.exceeded
+    }
+
+    /// Whether `more` bytes do not fit any more.
+    pub fn refuses(&self, more: u64) -> bool {
+        self.used + more > self.max
+    }
+
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// Number of connections in a role.
+    pub fn count(&self, role: Expendable) -> usize {
+        self.queues[role as usize].len()
+    }
+
+    /// What is held has changed from `before` to `now` bytes while `connections` share what is free.
+    pub fn charge(&mut self, before: u64, now: u64, connections: usize) {
+        self.used = self.used - before + now;
+        self.exceeded |= self.used > self.max;
+        let free = self.max.saturating_sub(self.used);
+        self.window_max = match free >= self.max / 2 {
+            true => Bytes::MAX,
+            false => Bytes::try_from(free / (connections as u64).max(1)).unwrap_or(Bytes::MAX),
+        };
+    }
+
+    /// Moves a connection between queues: it has the role `role` now and data out of order or not.
+    pub fn assign(&mut self, index: u32, share: &mut Share, role: Option<Expendable>, out_of_order: bool) {
+        if role != share.role.map(|(role, _)| role) {
+            if let Some((before, ticket)) = share.role {
+                self.queues[before as usize].remove(&ticket);
+            }
+            share.role = role.map(|role| {
+                self.tickets += 1;
+                self.queues[role as usize].insert(self.tickets, index);
+                (role, self.tickets)
+            });
+        }
+        match share.out_of_order {
+            None if out_of_order => {
+                self.tickets += 1;
+                self.out_of_order.insert(self.tickets, index);
+                share.out_of_order = Some(self.tickets);
+            }
+            Some(ticket) if !out_of_order => {
+                self.out_of_order.remove(&ticket);
+                share.out_of_order = None;
+            }
+            _ => {}
+        }
+    }
+
+    /// A connection is gone.
+    pub fn forget(&mut self, index: u32, mut share: Share, connections: usize) {
+        self.assign(index, &mut share, None, false);
+        self.charge(CONNECTION_BYTES + share.held as u64, 0, connections);
+    }
+
+    /// The connection that has been in this role for longest.
+    pub fn oldest(&self, role: Expendable) -> Option<u32> {
+        self.queues[role as usize].first_key_value().map(|(_, index)| *index)
+    }
+
+    /// The connection that has had data out of order for longest.
+    pub fn oldest_out_of_order(&self) -> Option<u32> {
+        self.out_of_order.first_key_value().map(|(_, index)| *index)
+    }
+
+    /// A bound that the budget does not know is exceeded.
+    pub fn note_excess(&mut self) {
+        self.exceeded = true;
+    }
+
+    /// Every bound holds again, or nothing can be evicted any more.
+    pub fn settle(&mut self) {
+        self.exceeded = false;
+    }
+}

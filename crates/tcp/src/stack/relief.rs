@@ -1,0 +1,258 @@
+//! How a stack keeps within its guards: what each connection holds is counted after every call, and the oldest holders are evicted when
+//! a bound is exceeded. [`super::budget`] keeps the books and says in which order.
+
+use super::budget::{CONNECTION_BYTES, Expendable, REPLY_BYTES};
+use super::slots::{Admission, Slot};
+use super::{Conn, Stack};
+use crate::cx::Cx;
+use crate::endpoint::{Endpoint, State};
+use base::{Instant, Rng};
+use trace::{ConnId, Observer};
+use wire::{IpRepr, TcpRepr};
+
+/// What a stack holds on behalf of its peers, against the bounds of its [`crate::config::GuardConfig`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GuardedUsage {
+    /// Memory that counts against the budget, in bytes.
+    pub memory: u64,
+    /// The largest window that is offered now, in bytes; `u32::MAX` while memory is not scarce.
+    pub window_max: u32,
+    /// Handshakes under way.
+    pub embryonic: usize,
+    /// Connections in TIME-WAIT that the application has released.
+    pub time_wait: usize,
+    /// Orphans.
+    pub orphans: usize,
+    /// Replies that wait for the device.
+    pub replies: usize,
+    /// Entries of the deadline heap.
+    pub deadlines: usize,
+}
+
+/// What guards have done so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct GuardCounters {
+    /// Connections whose TIME-WAIT ended early.
+    pub time_wait_evicted: u64,
+    /// Handshakes that were forgotten.
+    pub embryonic_evicted: u64,
+    /// Orphans that were reset: there were too many, the memory was needed, or their time was over.
+    pub orphans_reset: u64,
+    /// Connections that discarded their data out of order.
+    pub out_of_order_discarded: u64,
+    /// Segments with data, and attempts to connect, that were dropped because the budget was spent.
+    pub refused_for_memory: u64,
+    /// Replies that were dropped because too many waited for the device.
+    pub replies_dropped: u64,
+    /// Resets that were not sent because too many had been.
+    pub resets_withheld: u64,
+}
+
+impl Slot {
+    /// Memory that counts against the budget, in bytes, and the role in which the connection can be evicted.
+    #[inline]
+    pub(super) fn weigh(&self) -> (usize, Option<Expendable>) {
+        let received = self.endpoint.received_memory();
+        if let Admission::Embryonic(_) = self.admission {
+            return (received, Some(Expendable::Embryonic));
+        }
+        if !self.released {
+            return (received, None);
+        }
+        // What an application writes is its own affair until it has gone.
+        let held = received + self.endpoint.send_memory();
+        match self.endpoint.state() {
+            State::Closed => (held, None),
+            State::TimeWait => (held, Some(Expendable::TimeWait)),
+            _ => (held, Some(Expendable::Orphan)),
+        }
+    }
+}
+
+impl Slot {
+    /// Whether the budget knows less of it than [`Self::weigh`] does.
+    #[inline]
+    pub(super) fn has_changed(&self) -> bool {
+        let (held, role) = self.weigh();
+        held != self.share.held || role != self.share.role.map(|(role, _)| role)
+    }
+}
+
+impl Stack {
+    /// Counts what a connection holds, after it has changed.
+    pub(super) fn recount(&mut self, index: u32) {
+        let connections = self.slots.len();
+        let Some(slot) = self.slots.at(index) else { return };
+        let (_, role) = slot.weigh();
+        let before = slot.share.role.map(|(role, _)| role);
+        if role == Some(Expendable::TimeWait) && before != role {
+            slot.endpoint.compact();
+        }
+        if role != Some(Expendable::Orphan) {
+            slot.release_until = Instant::MAX;
+        }
+        let (held, _) = slot.weigh();
+        let had = core::mem::replace(&mut slot.share.held, held);
+        self.budget.assign(index, &mut slot.share, role, slot.endpoint.has_out_of_order());
+        self.budget.charge(had as u64, held as u64, connections);
+        let most = match role {
+            Some(Expendable::TimeWait) => self.guards.time_wait_max,
+            Some(Expendable::Orphan) => self.guards.orphans_max,
+            _ => return,
+        };
+        if role != before && role.is_some_and(|role| self.budget.count(role) > most as usize) {
+            self.budget.note_excess();
+        }
+    }
+
+    /// Evicts the oldest holders until every bound holds, or nothing is left to evict.
+    #[cold]
+    pub(super) fn relieve<O: Observer>(&mut self, now: Instant, obs: &mut O) {
+        while self.budget.count(Expendable::TimeWait) > self.guards.time_wait_max as usize {
+            self.evict_oldest(Expendable::TimeWait, now, obs);
+        }
+        while self.budget.count(Expendable::Orphan) > self.guards.orphans_max as usize {
+            self.evict_oldest(Expendable::Orphan, now, obs);
+        }
+        self.evict_for(0, now, obs);
+        while self.budget.refuses(0)
+            && let Some(index) = self.budget.oldest_out_of_order()
+        {
+            self.discard_out_of_order(index);
+        }
+        self.budget.settle();
+    }
+
+    /// Whether a connection more fits, after the expendable ones have made room.
+    pub(super) fn has_memory_for_connection<O: Observer>(&mut self, now: Instant, obs: &mut O) -> bool {
+        self.evict_for(CONNECTION_BYTES, now, obs);
+        let fits = !self.budget.refuses(CONNECTION_BYTES);
+        self.guarded.refused_for_memory += u64::from(!fits);
+        fits
+    }
+
+    /// Whether `bytes` of data fit, after everything that can be evicted has made room.
+    #[cold]
+    pub(super) fn has_memory_for_data<O: Observer>(&mut self, bytes: usize, now: Instant, obs: &mut O) -> bool {
+        if bytes == 0 {
+            return true;
+        }
+        self.evict_for(bytes as u64, now, obs);
+        while self.budget.refuses(bytes as u64) {
+            let Some(index) = self.budget.oldest_out_of_order() else {
+                self.guarded.refused_for_memory += 1;
+                return false;
+            };
+            self.discard_out_of_order(index);
+        }
+        true
+    }
+
+    /// Evicts expendable connections until `more` bytes fit, or none is left.
+    fn evict_for<O: Observer>(&mut self, more: u64, now: Instant, obs: &mut O) {
+        while self.budget.refuses(more) {
+            let Some(role) = Expendable::ORDER.into_iter().find(|role| self.budget.count(*role) > 0) else { break };
+            self.evict_oldest(role, now, obs);
+        }
+    }
+
+    /// The stack has a connection more.
+    pub(super) fn admit(&mut self, endpoint: Endpoint, rng: Rng, id: ConnId) -> Conn {
+        let conn = self.slots.insert(endpoint, rng, id);
+        self.budget.charge(0, CONNECTION_BYTES, self.slots.len());
+        conn
+    }
+
+    fn evict_oldest<O: Observer>(&mut self, role: Expendable, now: Instant, obs: &mut O) {
+        let Some(index) = self.budget.oldest(role) else { return };
+        match role {
+            Expendable::TimeWait => {
+                self.guarded.time_wait_evicted += 1;
+                self.abort_at(index, now, obs);
+            }
+            Expendable::Embryonic => {
+                // Its peer hears nothing, as when the SYN had found no room; a cookie may answer its next one.
+                self.guarded.embryonic_evicted += 1;
+                self.drop_slot(index);
+            }
+            Expendable::Orphan => self.reset_orphan(index, now, obs),
+        }
+    }
+
+    /// Ends a connection that nobody owns, with a reset where the peer has to hear of it.
+    pub(super) fn reset_orphan<O: Observer>(&mut self, index: u32, now: Instant, obs: &mut O) {
+        self.guarded.orphans_reset += 1;
+        self.abort_at(index, now, obs);
+    }
+
+    fn abort_at<O: Observer>(&mut self, index: u32, now: Instant, obs: &mut O) {
+        let Some(slot) = self.slots.at(index) else { return };
+        slot.endpoint.abort(&mut Cx::new(now, &mut slot.rng, slot.conn.id, obs));
+        slot.endpoint.compact();
+        let wants = slot.endpoint.wants_to_send();
+        self.recount(index);
+        if wants {
+            self.mark_ready(index);
+        }
+        self.after_call(index);
+    }
+
+    fn discard_out_of_order(&mut self, index: u32) {
+        self.guarded.out_of_order_discarded += 1;
+        if let Some(slot) = self.slots.at(index) {
+            slot.endpoint.discard_out_of_order();
+        }
+        self.recount(index);
+    }
+
+    /// Queues a segment that answers one without a connection.
+    pub(super) fn reply(&mut self, ip: IpRepr, repr: TcpRepr) {
+        if self.replies.len() >= self.guards.replies_max as usize {
+            self.guarded.replies_dropped += 1;
+            return;
+        }
+        self.budget.charge(0, REPLY_BYTES, self.slots.len());
+        self.replies.push_back((ip, repr));
+    }
+
+    /// The reply that leaves next.
+    pub(super) fn next_reply(&mut self) -> Option<(IpRepr, TcpRepr)> {
+        let reply = self.replies.pop_front()?;
+        self.budget.charge(REPLY_BYTES, 0, self.slots.len());
+        Some(reply)
+    }
+
+    /// Whether one reset more may answer a segment without a connection: as many as a second allows may leave at once.
+    pub(super) fn may_reset(&mut self, now: Instant) -> bool {
+        let second = base::Duration::from_secs(1);
+        let Some(interval) = second.as_nanos().checked_div(u64::from(self.guards.resets_per_second)) else {
+            return false;
+        };
+        let next = self.resets_until.max(now) + base::Duration::from_nanos(interval);
+        let allowed = next <= now + second;
+        if allowed {
+            self.resets_until = next;
+        } else {
+            self.guarded.resets_withheld += 1;
+        }
+        allowed
+    }
+
+    /// What is held on behalf of peers now.
+    pub fn guarded_usage(&self) -> GuardedUsage {
+        GuardedUsage {
+            memory: self.budget.used(),
+            window_max: self.budget.window_max(),
+            embryonic: self.budget.count(Expendable::Embryonic),
+            time_wait: self.budget.count(Expendable::TimeWait),
+            orphans: self.budget.count(Expendable::Orphan),
+            replies: self.replies.len(),
+            deadlines: self.deadlines.size().0,
+        }
+    }
+
+    /// What guards have done so far.
+    pub fn guard_counters(&self) -> &GuardCounters {
+        &self.guarded
+    }
+}

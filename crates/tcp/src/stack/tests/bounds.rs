@@ -1,0 +1,326 @@
+//! What strangers can pile up, against the bounds of the stack's guards: bytes and records, never time.
+
+use super::bench::{Bench, IRS, PORT};
+use crate::Read;
+use crate::config::{Config, GuardConfig, KeepAliveConfig, ReceiveWindowConfig, WindowScaleConfig};
+use crate::stack::Conn;
+use crate::testing::{quick, valid};
+use crate::turn::Sent;
+use base::{Duration, SeqNum};
+use core::net::{IpAddr, Ipv4Addr};
+use test_case::test_case;
+use wire::{Flags, TcpRepr};
+
+/// The `n`th of many sources.
+fn source(n: u32) -> IpAddr {
+    IpAddr::V4(Ipv4Addr::from_bits(0x0b00_0000 + n))
+}
+
+/// A connection from `port`, taken by the application, and the number of our first octet.
+fn open(bench: &mut Bench, port: u16) -> (Conn, SeqNum) {
+    let syn_ack = bench.syn_ack_for(port).expect("answered");
+    bench.events.clear();
+    bench.finish(&syn_ack);
+    let conn = bench.accepted().expect("accepted");
+    bench.stack.accept(conn);
+    (conn, syn_ack.seq + 1)
+}
+
+fn data(port: u16, at: u32, ack: SeqNum) -> TcpRepr {
+    Bench::segment(port, Flags::NONE, IRS + 1 + at, Some(ack))
+}
+
+fn read(bench: &mut Bench, conn: Conn, most: usize) -> Vec<u8> {
+    let mut octets = vec![0; most];
+    match bench.cx(|stack, cx| stack.read(cx, conn, &mut octets)).expect("readable") {
+        Read::Data(len) => octets.truncate(len as usize),
+        Read::Fin => octets.clear(),
+    }
+    octets
+}
+
+/// A receiver with a fixed window of this many bytes, shown by the ACK of its first octet.
+fn with_window(bytes: u32) -> Config {
+    let mut cfg = quick();
+    cfg.receive.window = ReceiveWindowConfig::Fixed { bytes };
+    cfg.options.window_scale = WindowScaleConfig::FromBuffer;
+    cfg
+}
+
+/// Opens a connection that scales windows; the whole window is promised when its first octet was acknowledged.
+fn open_wide(bench: &mut Bench, port: u16) -> (Conn, SeqNum) {
+    let mut syn = Bench::syn(port);
+    syn.options.window_scale = Some(7);
+    let syn_ack = bench.deliver(syn, 0)[0];
+    bench.events.clear();
+    bench.finish(&syn_ack);
+    let conn = bench.accepted().expect("accepted");
+    bench.stack.accept(conn);
+    let ack = syn_ack.seq + 1;
+    bench.deliver_octets(data(port, 0, ack), b"0");
+    bench.pass(Duration::from_secs(1));
+    (conn, ack)
+}
+
+/// Requests that each move the earliest deadline forward, before a keep-alive timer that stands two hours away.
+#[test]
+fn the_deadline_heap_has_one_entry_for_each_connection_however_often_timers_move() {
+    let mut cfg = quick();
+    cfg.keepalive = KeepAliveConfig::AFTER_TWO_HOURS;
+    let mut bench = Bench::listening(8, cfg);
+    let (conn, ack) = open(&mut bench, 1001);
+    for nth in 0..10_000 {
+        bench.deliver(data(1001, nth, ack), 1);
+        bench.pass(Duration::from_millis(10));
+        assert!(bench.stack.guarded_usage().deadlines <= 1, "request {nth}");
+    }
+    bench.cx(|stack, cx| stack.abort(cx, conn));
+    bench.cx(|stack, cx| stack.release(cx, conn));
+    assert_eq!((bench.stack.connections(), bench.stack.guarded_usage().deadlines), (0, 0));
+}
+
+#[test]
+fn an_octet_at_the_far_edge_of_the_window_costs_a_page() {
+    let mut bench = Bench::listening(8, with_window(16 << 20));
+    let (_, ack) = open_wide(&mut bench, 1001);
+    let before = bench.stack.guarded_usage().memory;
+    for (nth, at) in [(16 << 20) - 5_000, 8 << 20, 1 << 20].into_iter().enumerate() {
+        bench.deliver_octets(data(1001, at, ack), b"x");
+        let per_octet = 4_096 + crate::recv::BLOCK_BYTES as u64;
+        assert_eq!(bench.stack.guarded_usage().memory - before, (nth as u64 + 1) * per_octet);
+    }
+}
+
+/// A later segment that overlaps what was selectively acknowledged brings other octets: the first copy counts.
+#[test]
+fn the_first_copy_of_an_octet_stays() {
+    let mut bench = Bench::listening(8, quick());
+    let (conn, ack) = open(&mut bench, 1001);
+    bench.deliver_octets(data(1001, 2, ack), b"CDE");
+    bench.deliver_octets(data(1001, 7, ack), b"HI");
+    bench.deliver_octets(data(1001, 1, ack), b"xxxxxxxxxx");
+    bench.deliver_octets(data(1001, 0, ack), b"yyyyyyyyyyyyyyyyyyyyyyyy");
+    assert_eq!(read(&mut bench, conn, 24), b"yxCDExxHIxxyyyyyyyyyyyyy");
+}
+
+/// Single octets with gaps between them, from a peer that a profile sets no limit.
+#[test]
+fn blocks_out_of_order_are_bounded_whatever_the_profile_says() {
+    let mut cfg = with_window(1 << 20);
+    cfg.receive.reassembly_max = None;
+    let mut bench = Bench::guarded(GuardConfig { blocks_max: 100, ..GuardConfig::default() }).with_listener(8, cfg);
+    let (conn, ack) = open_wide(&mut bench, 1001);
+    for nth in 1..=150 {
+        bench.deliver_octets(data(1001, nth * 2, ack), b"x");
+    }
+    let info = bench.stack.info(conn).expect("exists");
+    assert_eq!(info.counters.dropped[crate::DropReason::ReassemblyLimit as usize], 50);
+}
+
+/// Closes a connection from `port` from our side, and lets it go.
+fn close_first(bench: &mut Bench, port: u16) {
+    let (conn, ack) = open(bench, port);
+    bench.cx(|stack, cx| stack.release(cx, conn));
+    bench.deliver(Bench::segment(port, Flags::FIN, IRS + 1, Some(ack + 1)), 0);
+}
+
+#[test]
+fn time_wait_is_capped_and_its_oldest_makes_room() {
+    let guards = GuardConfig { time_wait_max: 10, ..GuardConfig::default() };
+    let mut bench = Bench::guarded(guards).with_listener(8, quick());
+    for port in 1001..=1015 {
+        close_first(&mut bench, port);
+    }
+    let usage = bench.stack.guarded_usage();
+    assert_eq!((usage.time_wait, bench.stack.connections(), usage.deadlines), (10, 10, 10));
+    assert_eq!(bench.stack.guard_counters().time_wait_evicted, 5);
+    // The latest one still answers its peer's FIN, the oldest one is unknown.
+    let again = |port| Bench::segment(port, Flags::FIN, IRS + 1, Some(SeqNum(1)));
+    assert!(bench.deliver(again(1001), 0)[0].flags.contains(Flags::RST));
+    assert!(!bench.deliver(again(1015), 0)[0].flags.contains(Flags::RST));
+    bench.pass(Duration::from_secs(61));
+    assert_eq!(bench.stack.connections(), 0);
+}
+
+/// What a connection in TIME-WAIT keeps of megabytes that it has moved.
+#[test]
+fn a_connection_in_time_wait_keeps_no_buffer() {
+    let mut bench = Bench::listening(8, quick());
+    let (conn, ack) = open(&mut bench, 1001);
+    let octets = vec![7; 1_000];
+    for nth in 0..60 {
+        bench.deliver_octets(data(1001, nth * 1_000, ack), &octets);
+    }
+    read(&mut bench, conn, 60_000);
+    bench.cx(|stack, cx| stack.write(cx, conn, &[1; 3_000])).expect("may write");
+    bench.cx(|stack, cx| stack.release(cx, conn));
+    bench.deliver(Bench::segment(1001, Flags::FIN, IRS + 1 + 60_000, Some(ack + 3_001)), 0);
+    let usage = bench.stack.guarded_usage();
+    assert_eq!((usage.time_wait, usage.memory), (1, crate::stack::budget::CONNECTION_BYTES));
+}
+
+/// A released connection whose peer acknowledges every probe of its closed window.
+fn orphan_with_closed_window(bench: &mut Bench, port: u16) -> SeqNum {
+    let (conn, ack) = open(bench, port);
+    bench.deliver(TcpRepr { window: 0, ..data(port, 0, ack) }, 0);
+    bench.cx(|stack, cx| stack.write_pattern(cx, conn, 50_000)).expect("may write");
+    bench.cx(|stack, cx| stack.release(cx, conn));
+    ack
+}
+
+#[test]
+fn an_orphan_lives_no_longer_than_its_time_although_its_peer_answers_every_probe() {
+    let guards = GuardConfig::default();
+    let mut bench = Bench::guarded(guards).with_listener(8, quick());
+    let ack = orphan_with_closed_window(&mut bench, 1001);
+    let began = bench.now;
+    let mut reset = false;
+    while bench.stack.connections() > 0 {
+        let sent = bench.pass(Duration::from_secs(1));
+        reset |= sent.iter().any(|out| out.flags.contains(Flags::RST));
+        if !sent.is_empty() {
+            bench.deliver(TcpRepr { window: 0, ..data(1001, 0, ack) }, 0);
+        }
+        assert!(bench.now.since(began) <= guards.orphan_time + Duration::from_secs(1));
+    }
+    assert!(reset, "its peer is told");
+    assert_eq!(bench.stack.guard_counters().orphans_reset, 1);
+}
+
+#[test]
+fn orphans_are_capped_and_the_oldest_is_reset() {
+    let guards = GuardConfig { orphans_max: 3, ..GuardConfig::default() };
+    let mut bench = Bench::guarded(guards).with_listener(8, quick());
+    let mut sent = Vec::new();
+    for port in 1001..=1005 {
+        orphan_with_closed_window(&mut bench, port);
+        sent.append(&mut bench.sent);
+    }
+    let resets = sent.iter().filter(|out| out.flags.contains(Flags::RST));
+    assert_eq!(resets.map(|out| out.dst_port).collect::<Vec<_>>(), [1001, 1002]);
+    assert_eq!((bench.stack.connections(), bench.stack.guarded_usage().orphans), (3, 3));
+}
+
+#[test]
+fn replies_to_strangers_are_bounded_while_the_device_is_full() {
+    let mut bench = Bench::new();
+    bench.device = Sent::Full;
+    for port in 1..=5_000 {
+        bench.deliver(Bench::syn(port), 0);
+        bench.now += Duration::from_millis(2);
+    }
+    let (guards, usage) = (GuardConfig::default(), bench.stack.guarded_usage());
+    assert_eq!(usage.replies, guards.replies_max as usize);
+    assert!(bench.stack.guard_counters().replies_dropped > 3_000);
+}
+
+#[test]
+fn resets_to_strangers_are_bounded_in_every_second() {
+    let mut bench = Bench::new();
+    let mut resets = Vec::new();
+    for second in 0..3 {
+        let before = resets.len();
+        for nth in 0..5_000 {
+            bench.now += Duration::from_micros(200);
+            resets.extend(bench.deliver(Bench::syn(1 + nth), 0));
+        }
+        let most = if second == 0 { 2_000 } else { 1_001 };
+        assert!(resets.len() - before <= most, "{} resets in second {second}", resets.len() - before);
+    }
+    assert_eq!(bench.stack.guard_counters().resets_withheld, 15_000 - resets.len() as u64);
+}
+
+/// A stack that may hold a mebibyte, and a reader that does not read.
+fn scarce() -> Bench {
+    let guards = GuardConfig { memory_max: 1 << 20, ..GuardConfig::default() };
+    Bench::guarded(guards).with_listener(64, with_window(4 << 20))
+}
+
+#[test]
+fn windows_shrink_before_the_memory_is_spent() {
+    let mut bench = scarce();
+    let (conn, ack) = open_wide(&mut bench, 1001);
+    let octets = vec![1; 1_000];
+    for nth in 0..800 {
+        bench.deliver_octets(data(1001, 1 + nth * 1_000, ack), &octets);
+    }
+    let usage = bench.stack.guarded_usage();
+    assert!(usage.memory > 1 << 19 && u64::from(usage.window_max) < (1 << 20) - usage.memory + 1);
+    // Another connection is offered no more than its share of what is left.
+    let (_, other) = open_wide(&mut bench, 1002);
+    let acks = bench.deliver_octets(data(1002, 1, other), &octets);
+    let shift = 7;
+    let window = acks.last().map_or(0, |out| u32::from(out.window) << shift);
+    assert!(window <= 1 << 18, "{window} bytes");
+    // And with the memory, the window comes back.
+    read(&mut bench, conn, 1 << 20);
+    assert_eq!(bench.stack.guarded_usage().window_max, u32::MAX);
+}
+
+#[test_case(1 << 20)]
+#[test_case(300_000)]
+fn memory_stays_within_the_budget_whatever_strangers_send(memory_max: u64) {
+    let guards = GuardConfig { memory_max, ..GuardConfig::default() };
+    let mut bench = Bench::guarded(guards).with_listener(64, with_window(4 << 20));
+    let connections: Vec<_> = (1001..1011).map(|port| (port, open_wide(&mut bench, port))).collect();
+    for nth in 0..400u32 {
+        for (port, (_, ack)) in &connections {
+            // Each octet pins a page of its own.
+            bench.deliver_octets(data(*port, 5_000 + nth * 4_096, *ack), b"x");
+            let usage = bench.stack.guarded_usage();
+            assert!(usage.memory <= memory_max + 8_192, "{} bytes", usage.memory);
+        }
+    }
+    assert!(bench.stack.guard_counters().out_of_order_discarded > 0);
+    // Nobody lost a connection, and data in order still gets through.
+    for (port, (conn, ack)) in connections {
+        bench.deliver_octets(data(port, 1, ack), b"abc");
+        assert_eq!(read(&mut bench, conn, 4), b"0abc");
+    }
+}
+
+#[test]
+fn memory_is_relieved_in_the_order_time_wait_handshakes_orphans() {
+    let mut bench = scarce();
+    close_first(&mut bench, 1001);
+    bench.syn_ack_for(1002).expect("answered");
+    orphan_with_closed_window(&mut bench, 1003);
+    let (_, ack) = open_wide(&mut bench, 1004);
+    let held = |bench: &Bench| {
+        let usage = bench.stack.guarded_usage();
+        (usage.time_wait, usage.embryonic, usage.orphans)
+    };
+    assert_eq!(held(&bench), (1, 1, 1));
+    let octets = vec![1; 500];
+    for nth in 0..2_200 {
+        bench.deliver_octets(data(1004, 1 + nth * 500, ack), &octets);
+        let (time_wait, embryonic, orphans) = held(&bench);
+        assert!(time_wait <= embryonic && embryonic <= orphans, "after {nth} segments: {:?}", held(&bench));
+    }
+    assert_eq!(held(&bench), (0, 0, 0));
+    assert!(bench.stack.guard_counters().refused_for_memory > 0, "then data is refused");
+    assert!(bench.stack.guarded_usage().memory <= (1 << 20) + 8_192);
+}
+
+#[test]
+fn without_memory_a_syn_is_answered_with_a_cookie() {
+    let guards = GuardConfig { memory_max: 8 * 2_048, ..GuardConfig::default() };
+    let mut bench = Bench::guarded(guards).with_listener(1_000, quick());
+    for n in 0..1_000 {
+        bench.peer = source(n);
+        assert!(bench.syn_ack_for(999).is_some(), "SYN {n} is answered");
+    }
+    assert!(bench.stack.connections() <= 8);
+    assert!(bench.open(1001).is_some(), "who answers a cookie takes the place of a handshake under way");
+}
+
+#[test]
+fn a_listener_can_be_told_to_keep_every_handshake() {
+    let mut cfg = quick();
+    cfg.handshake.cookies = Some(crate::config::SynCookies::Off);
+    let mut bench = Bench::listening(0, cfg.clone());
+    bench.syn_ack_for(1001).expect("answered");
+    assert_eq!(bench.syn_ack_for(1002), None);
+    bench.stack.relisten(PORT, 0, &valid(quick()));
+    assert!(bench.syn_ack_for(1002).is_some(), "by the stack's guards");
+}
