@@ -23,9 +23,9 @@ use tcp::config::{
     EcnNegotiation, EcnResponse, EcnSynAgain, Farewell, FastOpenClient, FastOpenServer, FrameGrowth, FrameMemory,
     KeepAliveConfig, MarkBeta, MissingTimestamps, MtuProbing, NagleConfig, OpeningErrors, PushConfig, QuickAgain,
     ReceiveAccounting, ReceiveWindowConfig, RetryLimit, SackConfig, SegmenterConfig, SendAccounting, SendGrowth,
-    SteppedConfig, SynAckEcho, SynCookies, SynData, TimeWaitReset, TimeWaitReuse, TimestampConfig, UnsaidMtu,
-    UnsentAck, UrgentDelivery, UrgentPointer, WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
-    WindowShrinking, WrongAck,
+    SteppedConfig, SynAckAnswer, SynAckEcho, SynCookies, SynData, SynFin, TimeWaitReset, TimeWaitReuse,
+    TimestampConfig, UnsaidMtu, UnsentAck, UrgentDelivery, UrgentPointer, WindowLevel, WindowProbe, WindowRounding,
+    WindowScaleConfig, WindowShrinking, WrongAck,
 };
 
 /// Pacing by the window, when a profile that did not pace is told to: customary margins over `cwnd / srtt`.
@@ -360,6 +360,10 @@ pub const LEAVES: &[Leaf] = &[
     }),
     choice!("handshake.wrong_ack", |c| Some(&mut c.handshake.wrong_ack),
         "waits" => WrongAck::Waits, "retries" => WrongAck::Retries),
+    choice!("handshake.syn_ack_answer", |c| Some(&mut c.handshake.syn_ack_answer),
+        "at_once" => SynAckAnswer::AtOnce, "with_data" => SynAckAnswer::WithData),
+    choice!("handshake.syn_fin", |c| Some(&mut c.handshake.syn_fin),
+        "answered" => SynFin::Answered, "dropped" => SynFin::Dropped),
     kind!("handshake.cookies", |c| c.handshake.cookies,
         "stack" => None => None,
         "off" => Some(SynCookies::Off) => Some(SynCookies::Off),

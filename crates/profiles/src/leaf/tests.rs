@@ -235,7 +235,14 @@ fn every_field_of_the_configuration_has_been_thought_of() {
     let OptionsConfig { sack: _, timestamps: _, timestamps_missing: _, window_scale: _, mss_max: _, syn_ack_echo: _ } =
         options;
     let tcp::config::EcnConfig { negotiation: _, syn_again: _, response: _, mark_beta: _ } = ecn;
-    let tcp::config::HandshakeConfig { syn_data: _, defer_accept: _, cookies: _, wrong_ack: _ } = handshake;
+    let tcp::config::HandshakeConfig {
+        syn_data: _,
+        defer_accept: _,
+        cookies: _,
+        wrong_ack: _,
+        syn_fin: _,
+        syn_ack_answer: _,
+    } = handshake;
     let tcp::config::ChallengeConfig { limit: _, interval: _, unsent_ack: _ } = challenge;
     let tcp::config::FastOpenConfig { client: _, server: _, pending_max: _, pause: _ } = fastopen;
     let TimersConfig { granularity: _, time_wait: _, time_wait_reset: _, time_wait_reuse: _, fin_wait_2: _ } = timers;

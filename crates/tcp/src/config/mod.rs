@@ -19,7 +19,7 @@ pub use ecn::{EcnConfig, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta};
 pub use fastopen::{FastOpenClient, FastOpenConfig, FastOpenServer};
 pub use guard::{ChallengeConfig, MissingTimestamps, TimeWaitReset, TimeWaitReuse, UnsentAck};
 pub use guards::GuardConfig;
-pub use handshake::{DeferAccept, HandshakeConfig, SynCookies, SynData, WrongAck};
+pub use handshake::{DeferAccept, HandshakeConfig, SynAckAnswer, SynCookies, SynData, SynFin, WrongAck};
 pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLimit};
 pub use path::{AnnouncedMss, Discovery, IcmpConfig, IpConfig, MtuProbing, OpeningErrors, PathMtuConfig, UnsaidMtu};
 pub use receive::{FrameGrowth, FrameMemory, ReceiveAccounting};

@@ -1,5 +1,5 @@
-//! What waits for the end of the handshake: data that came with the peer's SYN (RFC 9293 §3.10.7.2 and §3.10.7.3), and an
-//! application that wants to be told only once there is data.
+//! What waits for the end of the handshake: data that came with the peer's SYN (RFC 9293 §3.10.7.2 and §3.10.7.3), an
+//! application that wants to be told only once there is data, and a call that writes as soon as it may.
 //!
 //! Data in a SYN stands in the receive buffer, but is neither acknowledged nor given out before the connection is established: a
 //! SYN may be an old duplicate or a forgery. Fast Open, where it applies, goes ahead instead.
@@ -7,11 +7,14 @@
 //! A listener may let connections wait for data: the ACK that ends the handshake is ignored until data comes with it, or the
 //! time is over. The SYN-ACK is not sent again meanwhile, as it has arrived; when the time is over it is, and the peer's
 //! answer counts.
+//!
+//! A SYN-ACK need not be acknowledged by itself where data is about to follow: [`SynAckAnswer`].
 
 use super::{Endpoint, Origin, Segment, State};
-use crate::config::{DeferAccept, SynData};
+use crate::config::{AckTimer, DeferAccept, SynAckAnswer, SynData};
 use crate::cx::Cx;
 use crate::pattern::Payload;
+use crate::recv::AckPace;
 use crate::timers::TimerKind;
 use base::{Instant, SeqRange};
 use trace::Observer;
@@ -24,6 +27,8 @@ pub(super) struct Deferred {
     syn_data: Option<SeqRange>,
     /// An ACK has arrived and was ignored, because it had no data.
     acked: bool,
+    /// A call of the application waits for the connection and writes then.
+    writer: bool,
 }
 
 impl Endpoint {
@@ -55,6 +60,35 @@ impl Endpoint {
         let payload = Payload::Pattern { offset: 0, len };
         let segment = Segment { repr: *repr, payload, ecn: wire::Ecn::NotEct };
         self.take(cx, &segment, taken, len);
+    }
+
+    /// Says whether a call waits for the connection that writes as soon as it is open.
+    pub(crate) fn announce_writer(&mut self, waits: bool) {
+        if waits || self.extras.is_some() {
+            self.extras_mut().deferred.writer = waits;
+        }
+    }
+
+    //= specs/rfc9293.md#opening
+    //# The SYN-ACK is acknowledged, by itself or with data.
+    /// The peer's SYN-ACK has established the connection: its acknowledgement leaves at once, or with data that is about to.
+    pub(super) fn answer_syn_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if self.cfg.handshake.syn_ack_answer == SynAckAnswer::AtOnce || !self.expects_to_send() {
+            self.rcv.ack_due = true;
+            return;
+        }
+        let window = self.rcv.window.offered(self.rcv.assembler.rcv_nxt());
+        let at = self.rcv.policy.on_syn_ack(&self.cfg.ack, cx.now, window, self.rcv.rmss);
+        self.arm(cx, TimerKind::DelayedAck, at);
+    }
+
+    /// Whether data is about to leave that carries the acknowledgement of the SYN-ACK.
+    fn expects_to_send(&self) -> bool {
+        let writer = self.extras.as_ref().is_some_and(|extras| extras.deferred.writer);
+        // What the SYN carried in vain leaves again at once, and waits for nothing.
+        let buffered = self.data_end() != self.snd.nxt;
+        let pace = self.cfg.ack.timer == AckTimer::Adaptive && self.rcv.policy.pace() == AckPace::Delayed;
+        writer || buffered || pace || self.cfg.handshake.defer_accept != DeferAccept::Off
     }
 
     /// Whether a segment that ends the handshake is ignored, because the application waits for data.

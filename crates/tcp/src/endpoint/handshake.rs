@@ -239,7 +239,7 @@ impl Endpoint {
         if acks_our_syn == Some(false) || !self.echo_is_ours(cx.now, repr) {
             // The stack answers an unacceptable ACK with a reset.
             let again = self.cfg.handshake.wrong_ack == WrongAck::Retries && self.rec.retries == 0;
-            if again && acks_our_syn == Some(false) && !repr.flags.contains(Flags::RST) {
+            if again && acks_our_syn == Some(false) {
                 self.arm(cx, TimerKind::Retransmit, cx.now + SOON);
             }
             return Disposition::Dropped(DropReason::BadAck);
@@ -265,7 +265,7 @@ impl Endpoint {
             return Disposition::Accepted;
         };
         self.establish(cx, repr, ack);
-        self.rcv.ack_due = true;
+        self.answer_syn_ack(cx);
         self.take_data(cx, seg)
     }
 
@@ -341,6 +341,8 @@ impl Endpoint {
         self.arm_keepalive(cx);
     }
 
+    //= specs/rfc9293.md#opening
+    //# A SYN-ACK in SYN-RECEIVED is answered with an ACK.
     /// SYN-RECEIVED, from the ACK check on (RFC 9293 §3.10.7.4, fifth).
     ///
     /// Returns whether processing goes on as in ESTABLISHED.
@@ -348,6 +350,8 @@ impl Endpoint {
         match repr.ack {
             Some(ack) if ack == self.snd.iss + 1 || (ack.after(self.snd.una) && ack.at_or_before(self.snd.nxt)) => {
                 self.establish(cx, repr, ack);
+                // A SYN-ACK leaves again until it is acknowledged, and our own, which would do, may have been lost.
+                self.rcv.ack_due |= repr.flags.contains(Flags::SYN);
                 true
             }
             _ => false,

@@ -107,9 +107,13 @@ impl Endpoint {
         }
         let is_syn = repr.flags.contains(Flags::SYN);
         if is_syn && self.state == State::SynReceived && repr.seq == self.rcv.irs {
-            // With an ACK it is the SYN-ACK of a simultaneous open: its SYN is known already, its ACK is what counts (§3.5,
-            // figure 7). Without, the peer asks for our SYN-ACK again.
-            return if repr.ack.is_some() { None } else { Some(self.repeat_syn_ack(cx)) };
+            return match (repr.ack, self.origin) {
+                (None, _) => Some(self.repeat_syn_ack(cx)),
+                // The SYN-ACK of a simultaneous open: its SYN is known already, its ACK is what counts (§3.5, figure 7).
+                (Some(_), Origin::Active) => None,
+                // The peer has seen our SYN-ACK, which only an ACK without SYN ends the handshake for.
+                (Some(_), Origin::Passive) => Some(Disposition::Challenge(DropReason::OutOfWindow)),
+            };
         }
         // MUST-66: a closed window takes no octets, but what the header of the next segment says counts.
         let header_only = self.rcv.window.right_edge() == rcv_nxt && repr.seq == rcv_nxt && !is_syn;

@@ -248,6 +248,12 @@ impl Stack {
         self.with(cx, conn, |endpoint, _| endpoint.set_ack_pace(pace));
     }
 
+    /// Says whether a call of the application waits for the connection that writes as soon as it is open. The SYN-ACK need not
+    /// be acknowledged by itself then ([`crate::config::SynAckAnswer`]). Without effect once it has arrived.
+    pub fn announce_writer<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, waits: bool) {
+        self.with(cx, conn, |endpoint, _| endpoint.announce_writer(waits));
+    }
+
     /// The application will write no more; reading goes on.
     pub fn shutdown<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
         self.with(cx, conn, |endpoint, ecx| endpoint.shutdown(ecx));

@@ -9,7 +9,7 @@ use super::budget::CONNECTION_BYTES;
 use super::fastopen::FastOpenListener;
 use super::slots::Admission;
 use super::{Conn, ListenError, Stack};
-use crate::config::{GuardConfig, SynCookies, ValidConfig};
+use crate::config::{GuardConfig, SynCookies, SynFin, ValidConfig};
 use crate::cx::{Cx, StackCx};
 use crate::endpoint::{Endpoint, FastOpenAnswer, FourTuple, Predecessor, Segment, SynInfo};
 use crate::options;
@@ -77,6 +77,10 @@ impl Listener {
             (_, _, SynCookies::Always) | (_, true, SynCookies::WhenFull) => AnswerToSyn::Cookie,
             (_, false, _) => AnswerToSyn::Connection,
         }
+    }
+    /// Whether a SYN gets no answer because of the FIN that it carries.
+    fn drops(&self, syn: &TcpRepr) -> bool {
+        self.cfg.handshake.syn_fin == SynFin::Dropped && syn.flags.contains(Flags::FIN)
     }
     //= specs/rfc4987.md#queue
     //# The number of handshakes under way is bounded for each listener.
@@ -184,6 +188,10 @@ impl Stack {
             }
             return;
         }
+        if listener.drops(repr) {
+            self.counters.syn_fin += 1;
+            return;
+        }
         match listener.answer_to_syn(&self.guards, self.budget.refuses(CONNECTION_BYTES)) {
             AnswerToSyn::Connection => self.open_passively(on, tuple, at, segment, None, obs),
             AnswerToSyn::Cookie => self.answer_with_cookie(on, tuple, at, segment, obs),
@@ -208,9 +216,14 @@ impl Stack {
             return false;
         };
         let timestamps = options::wants_timestamps(&listener.cfg, Some(true));
+        let drops = listener.drops(&segment.repr);
         let Some(last) = self.end_time_wait(index, at, obs, |old| old.yields_to(&segment.repr, timestamps)) else {
             return false;
         };
+        if drops {
+            self.counters.syn_fin += 1;
+            return true;
+        }
         self.open_passively(on, tuple, at, segment, Some(last), obs);
         true
     }

@@ -168,6 +168,8 @@ pub struct StackCounters {
     pub no_connection: u64,
     /// SYNs, and ACKs that would have ended a handshake, ignored because a listener's queue was full.
     pub backlog_full: u64,
+    /// SYNs that a listener dropped because they carried a FIN.
+    pub syn_fin: u64,
     /// SYNs that were answered with a cookie.
     pub cookies_sent: u64,
     /// Cookies that came back and became connections.

@@ -1,12 +1,14 @@
 //! Opening a connection (RFC 9293 §3.5).
 
 use crate::ConnEvent;
-use crate::config::{Config, SynAckEcho, TimestampConfig, WindowScaleConfig};
+use crate::config::{AckTimer, Config, SynAckAnswer, SynAckEcho, TimestampConfig, WindowScaleConfig, WrongAck};
+use crate::cx::StackCx;
 use crate::event::CloseReason;
 use crate::testing::{Script, peer_options, quick};
 use base::Duration;
 use recovery::rtt::SynEcho;
 use test_case::test_case;
+use trace::Off;
 use wire::{Flags, Options, Timestamps};
 
 //= specs/rfc9293.md#segment-size
@@ -161,6 +163,9 @@ fn a_syn_that_was_sent_twice_gives_a_sample_where_echoes_count(syn_echo: SynEcho
 //= specs/rfc9293.md#opening
 //= type=test
 //# Two SYNs that cross make one connection.
+//= specs/rfc9293.md#opening
+//= type=test
+//# A SYN-ACK in SYN-RECEIVED is answered with an ACK.
 #[test]
 fn two_syns_that_cross_make_one_connection() {
     let mut script = Script::connecting(quick());
@@ -174,6 +179,8 @@ fn two_syns_that_cross_make_one_connection() {
     syn_ack.options = peer_options();
     script.deliver(syn_ack, 0);
     assert_eq!(script.state(), "ESTABLISHED");
+    let sent = script.sent();
+    assert_eq!(sent.iter().map(|out| (out.flags, out.seq, out.ack)).collect::<Vec<_>>(), [(Flags::NONE, 1, Some(1))]);
     script.write(10);
     assert_eq!(script.data(), [(1, 10)]);
 }
@@ -294,4 +301,120 @@ fn a_syn_ack_with_data_and_fin_is_a_whole_stream() {
     assert_eq!(script.sent().last().and_then(|out| out.ack), Some(102));
     assert_eq!(script.read(1000), Ok(crate::Read::Data(100)));
     assert_eq!(script.read(1000), Ok(crate::Read::Fin));
+}
+
+/// Milliseconds after which the SYN leaves again when the peer answers the first one with `flags` and the acknowledgement of
+/// something else.
+#[test_case(WrongAck::Retries, Flags::NONE => 2; "an ACK of an earlier life")]
+#[test_case(WrongAck::Retries, Flags::RST => 2; "a reset of an earlier life")]
+#[test_case(WrongAck::Waits, Flags::NONE => 1_000; "an ACK where SYNs wait")]
+#[test_case(WrongAck::Waits, Flags::RST => 1_000; "a reset where SYNs wait")]
+fn a_wrong_acknowledgement_hurries_the_first_syn_only(wrong_ack: WrongAck, flags: Flags) -> u64 {
+    let mut cfg = quick();
+    cfg.handshake.wrong_ack = wrong_ack;
+    let mut script = Script::connecting(cfg);
+    let wrong = script.segment(flags, 0, Some(77));
+    let mut until_syn = || {
+        script.deliver(wrong, 0);
+        assert_eq!(script.sent().iter().any(|out| out.flags == Flags::RST), flags == Flags::NONE);
+        let mut ms = 0;
+        while script.sent().is_empty() {
+            script.pass(Duration::from_millis(1));
+            ms += 1;
+        }
+        ms
+    };
+    let first = until_syn();
+    assert!(until_syn() >= 1_000, "a SYN that was sent again waits for its timeout");
+    first
+}
+
+/// A client whose ACKs adapt and whose SYN-ACK may be acknowledged with data.
+fn with_data() -> Config {
+    let mut cfg = quick();
+    cfg.ack.timer = AckTimer::Adaptive;
+    cfg.handshake.syn_ack_answer = SynAckAnswer::WithData;
+    cfg
+}
+
+fn announce(script: &mut Script, waits: bool) {
+    script.stack.announce_writer(&mut StackCx::new(script.now, &mut Off), script.conn, waits);
+}
+
+fn answer(script: &mut Script) {
+    script.out.clear();
+    let mut syn_ack = script.segment(Flags::SYN, 0, Some(1));
+    syn_ack.options = peer_options();
+    script.deliver(syn_ack, 0);
+}
+
+/// Milliseconds until the peer's first octets are acknowledged, which come 20 ms behind our data.
+fn first_octets_are_acknowledged_after(script: &mut Script) -> u64 {
+    script.pass(Duration::from_millis(20));
+    let data = script.segment(Flags::PSH, 1, Some(101));
+    script.deliver(data, 50);
+    (0..=500)
+        .find(|_| {
+            let acked = script.sent().iter().any(|out| out.ack == Some(51));
+            script.pass(Duration::from_millis(1));
+            acked
+        })
+        .expect("below 500 ms")
+}
+
+//= specs/rfc9293.md#opening
+//= type=test
+//# The SYN-ACK is acknowledged, by itself or with data.
+#[test]
+fn a_syn_ack_is_acknowledged_with_the_data_of_a_writer_that_waits() {
+    let mut script = Script::connecting(with_data());
+    announce(&mut script, true);
+    answer(&mut script);
+    assert_eq!((script.sent(), script.state()), (vec![], "ESTABLISHED"));
+    script.write(100);
+    let sent = script.sent();
+    assert_eq!(sent.iter().map(|out| (out.seq, out.len, out.ack)).collect::<Vec<_>>(), [(1, 100, Some(1))]);
+    // Our data looks like the reply to the SYN-ACK, so the next reply is waited for.
+    assert_eq!(first_octets_are_acknowledged_after(&mut script), 40);
+}
+
+#[test]
+fn data_that_is_buffered_carries_the_acknowledgement_of_the_syn_ack() {
+    let mut script = Script::connecting(with_data());
+    script.write(100);
+    answer(&mut script);
+    let sent = script.sent();
+    assert_eq!(sent.iter().map(|out| (out.seq, out.len, out.ack)).collect::<Vec<_>>(), [(1, 100, Some(1))]);
+    assert_eq!(first_octets_are_acknowledged_after(&mut script), 40);
+}
+
+#[test]
+fn without_a_writer_the_syn_ack_and_the_first_octets_are_acknowledged_at_once() {
+    for withdrawn in [false, true] {
+        let mut script = Script::connecting(with_data());
+        if withdrawn {
+            announce(&mut script, true);
+            announce(&mut script, false);
+        }
+        answer(&mut script);
+        assert_eq!(script.sent().len(), 1);
+        script.write(100);
+        assert_eq!(first_octets_are_acknowledged_after(&mut script), 0);
+    }
+}
+
+/// Milliseconds until the SYN-ACK is acknowledged if the writer does not write.
+#[test_case(SynAckAnswer::WithData => 200)]
+#[test_case(SynAckAnswer::AtOnce => 0)]
+fn a_writer_that_does_not_write_delays_the_acknowledgement(syn_ack_answer: SynAckAnswer) -> u64 {
+    let mut cfg = with_data();
+    cfg.handshake.syn_ack_answer = syn_ack_answer;
+    let mut script = Script::connecting(cfg);
+    announce(&mut script, true);
+    answer(&mut script);
+    let begin = script.now;
+    while script.out.is_empty() {
+        script.pass(Duration::from_millis(1));
+    }
+    script.now.since(begin).as_millis()
 }

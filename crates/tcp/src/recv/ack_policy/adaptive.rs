@@ -6,7 +6,7 @@
 //! at `delay_max`. Deviation from RFC 5681 §4.2: a second full-sized segment waits while the application does not read and
 //! the window could not be offered again, because its reading will send the ACK.
 
-use super::{AckConfig, AckDecision, AckPolicy, Arrival, QuickAgain, SMALLEST_FULL_SIZE, Waiting, quick};
+use super::{AckConfig, AckDecision, AckPolicy, AckTimer, Arrival, QuickAgain, SMALLEST_FULL_SIZE, Waiting, quick};
 use base::{Bytes, Duration, Instant};
 
 /// What an adaptive delay has learnt.
@@ -162,6 +162,17 @@ impl AckPolicy {
             _ if delay.is_zero() => AckDecision::Now,
             _ => AckDecision::After(at),
         }
+    }
+
+    /// The peer's SYN-ACK has arrived, and its acknowledgement may wait for data until the moment returned. Where the delay
+    /// adapts, the SYN-ACK is the first data.
+    pub fn on_syn_ack(&mut self, config: &AckConfig, now: Instant, window: Bytes, rmss: Bytes) -> Instant {
+        if config.timer == AckTimer::Adaptive {
+            self.latest_ms = (now.as_nanos() / 1_000_000) as u32;
+            self.hurry(config, window, rmss);
+        }
+        self.waiting = Waiting::ForTimer;
+        now + config.delay_max
     }
 
     /// The peer has closed, and we have not: the ACK waits for our reply like that of data.

@@ -2,7 +2,7 @@
 
 use super::bench::{Bench, IRS};
 use crate::Read;
-use crate::config::{Config, DeferAccept, SynCookies, SynData};
+use crate::config::{Config, DeferAccept, SynCookies, SynData, SynFin};
 use crate::stack::Conn;
 use crate::testing::quick;
 use base::Duration;
@@ -72,6 +72,35 @@ fn data_in_a_syn_is_left_to_the_peer_where_the_configuration_says_so() {
     bench.finish(&syn_ack);
     let conn = bench.accepted().expect("accepted");
     assert_eq!((readable(&bench, conn), bench.state(conn)), (0, "ESTABLISHED"));
+}
+
+/// Whether a SYN with a FIN is answered; a SYN without always is.
+#[test_case(SynFin::Answered => true)]
+#[test_case(SynFin::Dropped => false)]
+fn a_syn_with_a_fin(syn_fin: SynFin) -> bool {
+    let mut cfg = quick();
+    cfg.handshake.syn_fin = syn_fin;
+    let mut bench = Bench::listening(8, cfg);
+    let syn = TcpRepr { flags: Flags::SYN.with(Flags::FIN), ..Bench::syn(PEER) };
+    let answered = !bench.deliver(syn, 0).is_empty();
+    assert_eq!((bench.stack.counters().syn_fin, bench.stack.connections()), (u64::from(!answered), answered.into()));
+    assert!(bench.syn_ack_for(1002).is_some());
+    answered
+}
+
+//= specs/rfc9293.md#opening
+//= type=test
+//# A SYN-ACK in SYN-RECEIVED is answered with an ACK.
+#[test]
+fn a_syn_ack_does_not_end_the_handshake_of_a_passive_open() {
+    let mut bench = Bench::listening(8, quick());
+    let syn_ack = bench.syn_ack_for(PEER).expect("answered");
+    let sent = bench.deliver(Bench::segment(PEER, Flags::SYN, IRS, Some(syn_ack.seq + 1)), 0);
+    let sent: Vec<_> = sent.iter().map(|out| (out.flags, out.seq, out.ack)).collect();
+    assert_eq!(sent, [(Flags::NONE, syn_ack.seq + 1, Some(IRS + 1))]);
+    assert_eq!(bench.accepted(), None);
+    bench.finish(&syn_ack);
+    assert!(bench.accepted().is_some());
 }
 
 //= specs/rfc9293.md#opening

@@ -1,7 +1,7 @@
 //! TIME-WAIT between two incarnations of a connection (RFC 9293 §3.6.1, RFC 6191, RFC 1337).
 
 use super::bench::{Bench, IRS};
-use crate::config::{Config, TimeWaitReset, TimeWaitReuse, TimestampConfig};
+use crate::config::{Config, SynFin, TimeWaitReset, TimeWaitReuse, TimestampConfig};
 use crate::stack::{Conn, LocalEnd, StackEvent};
 use crate::testing::{PEER, quick, valid};
 use crate::{CloseReason, ConnEvent, ConnectError};
@@ -218,4 +218,31 @@ fn a_connection_that_is_over_but_not_released_does_not_stand_in_the_way() {
     bench.cx(|stack, cx| stack.release(cx, old));
     assert_eq!(bench.deliver(Bench::segment(PEER_PORT, Flags::RST, IRS + 1, None), 0), []);
     assert_eq!(bench.state(new), "CLOSED", "what comes is for the new one");
+}
+
+/// What answers a SYN with a FIN beyond the last connection's numbers, and what then becomes of an old ACK.
+#[test_case(SynFin::Answered => (Some(Flags::SYN), Flags::RST); "begins the next connection")]
+#[test_case(SynFin::Dropped => (None, Flags::RST); "ends the wait and is dropped")]
+fn a_syn_with_a_fin_in_time_wait(syn_fin: SynFin) -> (Option<Flags>, Flags) {
+    let mut cfg = quick();
+    cfg.handshake.syn_fin = syn_fin;
+    let mut story = Story::new(cfg, None);
+    let syn = TcpRepr { seq: PAST_FIN + 100, flags: Flags::SYN.with(Flags::FIN), ..Bench::syn(PEER_PORT) };
+    let answers = story.bench.deliver(syn, 0);
+    assert_eq!(story.state(), "CLOSED");
+    let old = story.bench.deliver(Bench::segment(PEER_PORT, Flags::NONE, PAST_FIN, Some(story.snd_nxt)), 0);
+    (answers.first().map(|out| out.flags), old[0].flags)
+}
+
+/// One that is not beyond them is challenged, and the wait goes on.
+#[test_case(SynFin::Answered)]
+#[test_case(SynFin::Dropped)]
+fn an_old_syn_with_a_fin_does_not_end_time_wait(syn_fin: SynFin) {
+    let mut cfg = quick();
+    cfg.handshake.syn_fin = syn_fin;
+    let mut story = Story::new(cfg, None);
+    let syn = TcpRepr { seq: PAST_FIN - 100, flags: Flags::SYN.with(Flags::FIN), ..Bench::syn(PEER_PORT) };
+    let answers = story.bench.deliver(syn, 0);
+    assert_eq!(answers.iter().map(|out| (out.flags, out.ack)).collect::<Vec<_>>(), [(Flags::NONE, Some(PAST_FIN))]);
+    assert_eq!(story.state(), "TIME-WAIT");
 }
