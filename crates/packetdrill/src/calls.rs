@@ -2,13 +2,14 @@
 
 use crate::host::Host;
 use crate::reports::Told;
-use crate::socket::{Address, Opening, Receiving, Sending};
+use crate::socket::{Address, Opening, Receiving, Sending, State};
 use crate::waiting::{Patience, Plugin};
 use base::Duration;
 use libc::{MSG_DONTWAIT, MSG_ERRQUEUE, MSG_OOB, POLLERR, POLLHUP, POLLNVAL, epoll_event, pollfd};
 use nix::errno::Errno;
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
+use tcp::Conn;
 
 impl Host {
     /// How long a call waits for something to arrive.
@@ -36,6 +37,23 @@ impl Host {
         }
         let limit = self.sockets.get(&fd).and_then(|socket| timeout(&socket.settings));
         limit.map_or(Patience::Endless, Patience::For)
+    }
+
+    /// A call that writes is about to wait for a connection that is being opened: which, if it does wait.
+    fn announce_writer(&mut self, fd: RawFd, flags: i32) -> Option<Conn> {
+        let State::Connecting(conn) = self.sockets.get(&fd)?.state else { return None };
+        if self.patience_to_send(fd, flags) == Patience::None {
+            return None;
+        }
+        let (stack, mut cx) = self.stack_and_cx();
+        stack.announce_writer(&mut cx, conn, true);
+        Some(conn)
+    }
+
+    /// The call has ended, whatever became of it.
+    fn withdraw_writer(&mut self, conn: Conn) {
+        let (stack, mut cx) = self.stack_and_cx();
+        stack.announce_writer(&mut cx, conn, false);
     }
 }
 
@@ -99,17 +117,29 @@ impl Plugin {
         self.send_to(fd, pieces, flags, None)
     }
 
+    /// As [`Self::call_patiently`], for a call that writes: a connection that is being opened knows of a writer that waits.
+    fn wait_to_write<T>(
+        &self,
+        fd: RawFd,
+        flags: i32,
+        attempt: impl FnMut(&mut Host) -> Result<T, Errno>,
+    ) -> Result<T, Errno> {
+        let opening = self.call(|host| host.announce_writer(fd, flags));
+        let result = self.call_patiently(|host| host.patience_to_send(fd, flags), attempt);
+        if let Some(conn) = opening {
+            self.call(|host| host.withdraw_writer(conn));
+        }
+        result
+    }
+
     /// Sends what an earlier part of the call has not.
     fn send_on(&self, fd: RawFd, pieces: &[&[u8]], flags: i32, mut sending: Sending) -> Result<usize, Errno> {
-        let result = self.call_patiently(
-            |host| host.patience_to_send(fd, flags),
-            |host| {
-                if host.pipes.contains(fd) {
-                    return host.pipe_write(fd, pieces, &mut sending.len);
-                }
-                host.send(fd, pieces, flags, &mut sending)
-            },
-        );
+        let result = self.wait_to_write(fd, flags, |host| {
+            if host.pipes.contains(fd) {
+                return host.pipe_write(fd, pieces, &mut sending.len);
+            }
+            host.send(fd, pieces, flags, &mut sending)
+        });
         let len = or_so_far(result, sending.len)?;
         if len > 0 {
             self.call(|host| host.watch_sent(fd, flags));
@@ -122,7 +152,7 @@ impl Plugin {
         let mut sending = Sending::default();
         if self.call(|host| host.sending_opens(fd, flags)) {
             sending.len = self.call(|host| host.open_with_data(fd, to, &pieces.concat()))?;
-            match self.call_patiently(|host| host.patience_to_send(fd, flags), |host| host.connected(fd)) {
+            match self.wait_to_write(fd, flags, |host| host.connected(fd)) {
                 Err(Errno::EAGAIN) if sending.len > 0 => {
                     self.call(|host| host.watch_sent(fd, flags));
                     return Ok(sending.len);

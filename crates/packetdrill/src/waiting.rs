@@ -258,6 +258,8 @@ impl Plugin {
         locked.host.drive(None);
         let horizon = locked.host.now() + HORIZON;
         loop {
+            // A call that was released may still send something at this moment.
+            locked = self.let_returning_pass(locked);
             if let Some(packet) = locked.host.fetch() {
                 return Some(packet);
             }

@@ -10,7 +10,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::ops::RangeInclusive;
 use std::os::fd::RawFd;
 use tcp::config::TimeWaitReuse;
-use tcp::{Conn, ConnectError, LocalEnd};
+use tcp::{AckPace, Conn, ConnectError, LocalEnd};
 
 /// The local addresses that packetdrill's scripts use when they name none.
 const DEFAULT_V4: &str = "192.168.0.1";
@@ -86,6 +86,10 @@ impl Host {
         })?;
         let port = stack.endpoint(conn).map_or(0, |endpoint| endpoint.tuple().local_port);
         self.owners.insert(conn, fd);
+        if !self.socket(fd)?.settings.options.is_on(libc::SOL_TCP, libc::TCP_QUICKACK) {
+            let (stack, mut cx) = self.stack_and_cx();
+            stack.set_ack_pace(&mut cx, conn, AckPace::Delayed);
+        }
         let socket = self.socket_mut(fd)?;
         socket.error = None;
         socket.reports.begin();
