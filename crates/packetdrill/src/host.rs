@@ -18,8 +18,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::os::fd::RawFd;
 use tcp::config::{Config, FrameGrowth, GuardConfig, ReceiveAccounting, ValidConfig};
 use tcp::{
-    Budget, CloseReason, Conn, ConnEvent, DeviceCaps, IcmpError, ListenOn, RxFrame, Segmentation, Sent, Stack,
-    StackConfig, StackCx, StackEvent, TxChecksum, turn,
+    Budget, CloseReason, Conn, ConnEvent, DeviceCaps, FinProgress, IcmpError, ListenOn, Queues, RxFrame, Segmentation,
+    Sent, Stack, StackConfig, StackCx, StackEvent, TxChecksum, turn,
 };
 use wire::Unreachable;
 
@@ -185,8 +185,7 @@ impl Host {
                         }
                         socket.wakes.readable += 1;
                         socket.wakes.writable += 1;
-                        let fin_received = self.stack.queues(conn).is_some_and(|queues| queues.fin_received);
-                        socket.error = error_of(reason, fin_received).or(socket.error);
+                        socket.error = error_of(reason, self.stack.queues(conn)).or(socket.error);
                     }
                 }
             }
@@ -258,13 +257,14 @@ pub(crate) fn unattended(config: &Config) -> Result<ValidConfig, Errno> {
     config.validate().map_err(|_| Errno::EINVAL)
 }
 
-/// What a socket reports of a connection that ended for `reason`. A reset that comes behind the peer's FIN says that nobody
-/// reads any more.
-pub(crate) fn error_of(reason: CloseReason, fin_received: bool) -> Option<Errno> {
+/// What a socket reports of a connection that ended for `reason` with these queues. In CLOSE-WAIT the application can only
+/// write, and a reset tells it that nobody reads; once it has closed its own direction as well, a reset is a reset.
+pub(crate) fn error_of(reason: CloseReason, queues: Option<Queues>) -> Option<Errno> {
+    let in_close_wait = queues.is_some_and(|queues| queues.fin_received && queues.fin == FinProgress::Open);
     match reason {
         CloseReason::Normal | CloseReason::Aborted => None,
         CloseReason::Refused => Some(Errno::ECONNREFUSED),
-        CloseReason::Reset if fin_received => Some(Errno::EPIPE),
+        CloseReason::Reset if in_close_wait => Some(Errno::EPIPE),
         CloseReason::Reset => Some(Errno::ECONNRESET),
         CloseReason::TimedOut => Some(Errno::ETIMEDOUT),
         CloseReason::Icmp(error) => Some(errno_of(error)),

@@ -158,7 +158,7 @@ impl Host {
         let tuple = endpoint.tuple();
         let peer = socket_family.shown(SocketAddr::new(tuple.remote, tuple.remote_port));
         // It may be over before anybody looked at it.
-        child.error = endpoint.closed().and_then(|reason| error_of(reason, endpoint.queues().fin_received));
+        child.error = endpoint.closed().and_then(|reason| error_of(reason, Some(endpoint.queues())));
         child.bound = Some(SocketAddr::new(tuple.local, tuple.local_port));
         let child_fd = child.descriptor.fd();
         self.owners.insert(conn, child_fd);
