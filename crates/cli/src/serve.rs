@@ -132,6 +132,7 @@ impl LinkArgs {
             addresses: vec![self.addr.address()],
             isn_secret: [secret[0], secret[1]],
             rng: Rng::new(secret[2]),
+            allowance: net::ALLOWANCE,
             impairment: Impairment { ingress: lossy.clone(), egress: lossy, seed: self.seed },
         };
         Ok(Driver::new(tun, clock, config))
@@ -218,7 +219,7 @@ pub fn drive<A: net::App>(
 
 /// Writes what came of a connection to stdout.
 pub fn print_summary(format: SummaryFormat, what: &str, transfer: &Transfer) {
-    let Transfer { end, elapsed, written, read, info } = transfer;
+    let Transfer { end, elapsed, last_read, written, read, info } = transfer;
     let counters = &info.counters;
     let bytes = written.bytes.max(read.bytes);
     let seconds = elapsed.as_nanos() as f64 / 1e9;
@@ -247,6 +248,7 @@ pub fn print_summary(format: SummaryFormat, what: &str, transfer: &Transfer) {
                 "what": what,
                 "end": end.name(),
                 "seconds": seconds,
+                "last_byte_seconds": last_read.as_nanos() as f64 / 1e9,
                 "goodput_mbps": goodput_mbps,
                 "written": stream(written),
                 "read": stream(read),

@@ -1,20 +1,30 @@
-//! The loop: frames in, one `turn`, readiness to the application, frames out, wait for the device or the next deadline.
+//! The loop: frames in, timers, frames out, readiness to the application, frames out, wait for the device or the next
+//! deadline.
+//!
+//! Time is when things happen: the clock is read for each frame, for each call of the application, and again before frames
+//! leave, so what an application does between two frames is not taken for time on the path. Timers are served behind the
+//! frames, and no further than the device is known to have been empty: an ACK that waits in the device while the thread is
+//! away answers its segment before a timer takes it for lost.
 //!
 //! It is the same for a TUN device with the machine's clock and for a scripted device with a scripted clock. A step never
 //! waits; [`Driver::run`] is nothing but steps and waits.
 
-use crate::apps::App;
+mod callbacks;
+
+use crate::apps::{App, AppCx};
 use crate::clock::{Clock, Interest, Wake};
 use crate::device::Device;
 use crate::impair::Impairment;
 use crate::inlet::Inlet;
 use crate::outlet::{Outlet, Room};
 use base::{Instant, Rng};
+use callbacks::Callbacks;
 use netem::PathStats;
+use std::collections::VecDeque;
 use std::io;
 use std::net::IpAddr;
 use tcp::config::GuardConfig;
-use tcp::{Budget, ConnectError, ListenError, RxFrame, Segmentation, Stack, StackConfig, StackCx};
+use tcp::{Budget, ConnectError, ListenError, RxFrame, Segmentation, Stack, StackConfig, StackCx, Timers};
 use trace::Observer;
 
 /// What a driver is made from, besides its device and clock.
@@ -28,6 +38,9 @@ pub struct DriverConfig {
     pub rng: Rng,
     /// Emulated paths between device and stack.
     pub impairment: Impairment,
+    /// Bytes that the application may write and read in one step, all connections together; [`crate::ALLOWANCE`] unless time stands
+    /// still meanwhile.
+    pub allowance: usize,
 }
 
 /// How a run ended.
@@ -67,8 +80,9 @@ pub enum DriverError {
     Wait(#[source] io::Error),
 }
 
-/// Frames handed to the device before the device is read again: ACKs must not wait for a whole window to leave.
-const TURN_FRAMES: usize = 256;
+/// Frames handed to the device before the clock and the device are read again: ACKs must not wait for a whole window to leave,
+/// and no frame is stamped much before it leaves.
+const TURN_FRAMES: usize = 32;
 
 /// Drives one stack over one device.
 pub struct Driver<D, C> {
@@ -76,6 +90,10 @@ pub struct Driver<D, C> {
     clock: C,
     inlet: Inlet,
     outlet: Outlet<D>,
+    callbacks: Callbacks,
+    allowance: usize,
+    /// The last moment that the stack was told.
+    seen: Instant,
 }
 
 impl<D: Device, C: Clock> Driver<D, C> {
@@ -95,6 +113,9 @@ impl<D: Device, C: Clock> Driver<D, C> {
             clock,
             inlet: Inlet::new(caps, &config.impairment),
             outlet: Outlet::new(device, &config.impairment),
+            callbacks: Callbacks::default(),
+            allowance: config.allowance,
+            seen: Instant::ZERO,
         }
     }
 
@@ -118,8 +139,7 @@ impl<D: Device, C: Clock> Driver<D, C> {
     /// # Errors
     /// When the application cannot listen or connect.
     pub fn start<A: App, O: Observer>(&mut self, app: &mut A, obs: &mut O) -> Result<(), StartError> {
-        let now = self.clock.now();
-        app.start(&mut self.stack, &mut StackCx::new(now, obs))
+        self.with_app(obs, |cx| app.start(cx))
     }
 
     /// Serves the application until it has nothing left to do, or the program is asked to end.
@@ -138,8 +158,7 @@ impl<D: Device, C: Clock> Driver<D, C> {
             };
             let fd = self.outlet.device.fd();
             if self.clock.wait(fd, interest, until).map_err(DriverError::Wait)? == Wake::Stop {
-                let now = self.clock.now();
-                app.on_stop(&mut self.stack, &mut StackCx::new(now, obs));
+                self.with_app(obs, |cx| app.on_stop(cx));
                 // The resets leave.
                 self.step(app, obs)?;
                 return Ok(Ended::Stopped);
@@ -147,49 +166,83 @@ impl<D: Device, C: Clock> Driver<D, C> {
         }
     }
 
-    /// Everything that can be done at this moment without waiting; when there will be more to do, unless the device
-    /// becomes ready before.
+    /// Calls the application out of turn, with no bound: it moves no data then.
+    fn with_app<O: Observer, T>(&mut self, obs: &mut O, call: impl FnOnce(&mut AppCx<'_, O>) -> T) -> T {
+        self.seen = self.clock.now();
+        let (cx, mut allowance) = (StackCx::new(self.seen, obs), usize::MAX);
+        call(&mut AppCx::new(&mut self.stack, cx, &mut allowance, &mut VecDeque::new()))
+    }
+
+    /// Everything that can be done without waiting, but for what would keep frames waiting; when there will be more to do,
+    /// unless the device becomes ready before.
     ///
     /// # Errors
     /// When the device fails.
     pub fn step<A: App, O: Observer>(&mut self, app: &mut A, obs: &mut O) -> Result<Option<Instant>, DriverError> {
-        self.inlet.fill(&mut self.outlet.device, &mut self.clock).map_err(DriverError::Read)?;
-        let now = self.clock.now();
         self.outlet.begin();
-        self.outlet.flush(now).map_err(DriverError::Write)?;
-        self.inlet.advance(now);
-        let mut cx = StackCx::new(now, obs);
-        let Self { stack, inlet, outlet, .. } = self;
-        let mut more = turn(stack, &mut cx, inlet.frames(), outlet);
-        inlet.clear();
+        self.receive(obs)?;
+        let mut more = self.transmit(obs)?;
+        let mut allowance = self.allowance;
         loop {
-            while let Some(event) = stack.poll_event() {
-                app.on_event(stack, &mut cx, event);
-            }
-            if more || !stack.has_ready() {
+            self.call_app(&mut allowance, app, obs);
+            if more || !self.stack.has_ready() {
                 break;
             }
-            more = turn(stack, &mut cx, [], outlet);
+            more = self.transmit(obs)?;
         }
-        outlet.flush(now).map_err(DriverError::Write)?;
-        if more && outlet.room() == Room::Some {
-            return Ok(Some(now));
+        if more && self.outlet.room() == Room::Some || self.callbacks.is_pending() {
+            return Ok(Some(self.seen));
         }
-        let deadlines = [stack.next_deadline(), inlet.next_deadline(), outlet.next_deadline()];
+        let deadlines = [self.stack.next_deadline(), self.inlet.next_deadline(), self.outlet.next_deadline()];
         Ok(deadlines.into_iter().flatten().min())
+    }
+
+    /// Reads a batch from the device, and hands it and the timers that are due to the stack.
+    fn receive<O: Observer>(&mut self, obs: &mut O) -> Result<(), DriverError> {
+        let known = self.inlet.fill(&mut self.outlet.device, &mut self.clock).map_err(DriverError::Read)?;
+        let now = self.clock.now();
+        self.inlet.advance(now);
+        let budget = Budget { frames: 0, timers: Timers::BehindFrames { due_by: known } };
+        turn(&mut self.stack, StackCx::new(now, obs), self.inlet.frames(self.seen), &mut self.outlet, budget);
+        self.inlet.clear();
+        self.seen = now;
+        Ok(())
+    }
+
+    /// Calls the application for what there is to report, at the present moment each time, until `allowance`, in bytes, is
+    /// spent.
+    fn call_app<A: App, O: Observer>(&mut self, allowance: &mut usize, app: &mut A, obs: &mut O) {
+        while *allowance > 0 {
+            let Some(event) = self.callbacks.take(&mut self.stack) else { return };
+            self.seen = self.clock.now();
+            let cx = StackCx::new(self.seen, obs);
+            self.callbacks.observe(event, |resumed| {
+                app.on_event(&mut AppCx::new(&mut self.stack, cx, allowance, resumed), event);
+            });
+        }
+    }
+
+    /// Lets frames leave at the present moment. Returns whether some are left.
+    fn transmit<O: Observer>(&mut self, obs: &mut O) -> Result<bool, DriverError> {
+        self.seen = self.clock.now();
+        let budget = Budget { frames: TURN_FRAMES, timers: Timers::BehindFrames { due_by: Instant::ZERO } };
+        let more = turn(&mut self.stack, StackCx::new(self.seen, obs), [], &mut self.outlet, budget);
+        self.outlet.flush(self.seen).map_err(DriverError::Write)?;
+        Ok(more)
     }
 }
 
 /// One turn; whether it left something to send.
 fn turn<'a, D: Device, O: Observer>(
     stack: &mut Stack,
-    cx: &mut StackCx<'_, O>,
+    mut cx: StackCx<'_, O>,
     frames: impl IntoIterator<Item = RxFrame<'a>>,
     outlet: &mut Outlet<D>,
+    budget: Budget,
 ) -> bool {
     let now = cx.now;
     let mut send = |frame: tcp::TxFrame<'_>| outlet.send(now, frame);
-    tcp::turn(stack, cx, frames, &mut send, Budget { frames: TURN_FRAMES }).more_to_send
+    tcp::turn(stack, &mut cx, frames, &mut send, budget).more_to_send
 }
 
 #[cfg(test)]

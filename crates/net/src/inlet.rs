@@ -1,5 +1,9 @@
 //! The way in: frames are read in batches, stamped as they are read, and pass the emulated path if there is one.
+//!
+//! A stamp is the moment of the read, not of the arrival, which no TUN device tells. How far time is known (everything that
+//! had arrived by then has been read) is kept beside it, and timers are served no further.
 
+use crate::apps::ALLOWANCE;
 use crate::clock::Clock;
 use crate::device::{Device, Received};
 use crate::impair::{Impairment, PacketPool, Parcel};
@@ -11,6 +15,14 @@ use tcp::{DeviceCaps, Payload, RxFrame, Segmentation};
 
 /// Frames read before the stack gets its turn: enough to share a turn's cost, few enough for the caches.
 const BATCH: usize = 32;
+
+/// No further frame is read behind this many bytes. With one super-segment more it is half of what applications may move in
+/// a step, so that they keep up with what arrives even if they send all of it back.
+const BATCH_BYTES: usize = ALLOWANCE / 4;
+
+/// Frames that a device holds at most; the queue of a TUN device has 500. When this many have been read since some moment,
+/// what had arrived by that moment is among them, whether or not the device was empty in between.
+const DEVICE_QUEUE: usize = 512;
 
 /// Room for a frame of a device that gives super-segments: 65,535 octets of IP, and a little that nobody sends.
 const SUPER_FRAME: usize = 1 << 16;
@@ -26,9 +38,35 @@ struct Slot {
 pub(crate) struct Inlet {
     slots: Vec<Slot>,
     filled: usize,
+    known: Known,
     /// Frames that are neither TCP segments nor ICMP messages, and went no further.
     refused: Cell<u64>,
     impaired: Option<Impaired>,
+}
+
+/// How far time is known.
+#[derive(Debug)]
+struct Known {
+    /// Everything that had arrived by this moment has been read.
+    until: Instant,
+    /// A later moment, and the frames that were read since.
+    mark: Option<(Instant, usize)>,
+}
+
+impl Known {
+    /// The device was found empty by a read that began at `at`.
+    fn empty(&mut self, at: Instant) {
+        *self = Self { until: at, mark: None };
+    }
+
+    /// `frames` were read from `at` on, and more may wait.
+    fn more(&mut self, at: Instant, frames: usize) {
+        let (mark, read) = self.mark.unwrap_or((at, 0));
+        self.mark = Some((mark, read + frames));
+        if read + frames >= DEVICE_QUEUE {
+            *self = Self { until: mark, mark: None };
+        }
+    }
 }
 
 struct Impaired {
@@ -45,26 +83,41 @@ impl Inlet {
         };
         let received = Received { len: 0, gso_size: None, checksum: tcp::ChecksumState::InHeader };
         let slot = || Slot { octets: vec![0; size].into(), at: Instant::ZERO, received };
+        let known = Known { until: Instant::ZERO, mark: None };
         let impaired =
             impairment.build_ingress().map(|path| Impaired { path, arrived: Vec::new(), pool: PacketPool::default() });
-        Self { slots: std::iter::repeat_with(slot).take(BATCH).collect(), filled: 0, refused: Cell::new(0), impaired }
+        Self {
+            slots: std::iter::repeat_with(slot).take(BATCH).collect(),
+            filled: 0,
+            known,
+            refused: Cell::new(0),
+            impaired,
+        }
     }
 
-    /// Reads until the device is empty or the batch full.
-    pub(crate) fn fill<D: Device, C: Clock>(&mut self, device: &mut D, clock: &mut C) -> io::Result<()> {
-        while let Some(slot) = self.slots.get_mut(self.filled) {
+    /// Reads until the device is empty or the batch full. Returns until when everything that arrived has been read.
+    pub(crate) fn fill<D: Device, C: Clock>(&mut self, device: &mut D, clock: &mut C) -> io::Result<Instant> {
+        let began = clock.now();
+        let (mut at, mut bytes) = (began, 0);
+        while let Some(slot) = self.slots.get_mut(self.filled).filter(|_| bytes < BATCH_BYTES) {
             match device.receive(&mut slot.octets) {
                 Ok(received) => {
+                    at = clock.now();
+                    bytes += received.len;
                     slot.received = received;
-                    slot.at = clock.now();
+                    slot.at = at;
                     self.filled += 1;
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.known.empty(at);
+                    return Ok(at);
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(())
+        self.known.more(began, self.filled);
+        Ok(self.known.until)
     }
 
     /// Sends what was read down the emulated path and collects what has arrived by `now`.
@@ -85,16 +138,16 @@ impl Inlet {
         }
     }
 
-    /// What the stack is to be handed, in order of time; to be taken once. What is neither a TCP segment nor an ICMP message
-    /// (stray datagrams) is nobody's here, and counted.
-    pub(crate) fn frames(&self) -> impl Iterator<Item = RxFrame<'_>> {
+    /// What the stack is to be handed, in order of time and none before `seen`, the last moment it knows; to be taken once.
+    /// What is neither a TCP segment nor an ICMP message (stray datagrams) is nobody's here, and counted.
+    pub(crate) fn frames(&self, seen: Instant) -> impl Iterator<Item = RxFrame<'_>> {
         let read = self.slots[..self.filled].iter().filter_map(|slot| {
             let frame = slot.as_rx();
             self.refused.set(self.refused.get() + u64::from(frame.is_none()));
             frame
         });
         let arrived = self.impaired.iter().flat_map(|impaired| &impaired.arrived);
-        read.chain(arrived.map(|(at, packet)| packet.as_rx(*at)))
+        read.chain(arrived.map(move |(at, packet)| packet.as_rx((*at).max(seen))))
     }
 
     /// The frames have been handed over.

@@ -23,7 +23,7 @@ mod outlet;
 mod pool;
 mod tun;
 
-pub use apps::{App, Discard, Echo, Hook, Payload, Receiver, Sender, SourceError, Stream, Transfer};
+pub use apps::{ALLOWANCE, App, AppCx, Discard, Echo, Hook, Payload, Receiver, Sender, SourceError, Stream, Transfer};
 pub use cidr::{Cidr, CidrError};
 pub use clock::{Clock, Interest, MonotonicClock, Wake};
 pub use crc::Crc32;

@@ -166,6 +166,8 @@ fn by_the_loop(scenario: &Scenario, bytes: u64) -> [String; 2] {
             isn_secret: [secret.next_u64(), secret.next_u64()],
             rng: rng.fork("stack"),
             impairment: Impairment::default(),
+            // No time passes while the application works.
+            allowance: usize::MAX,
         }
     };
     let flow = &scenario.flows[0];

@@ -38,4 +38,4 @@ pub use stack::{
     LocalEnd, Segmentation, Stack, StackConfig, StackCounters, StackEvent, TxChecksum,
 };
 pub use timers::TimerKind;
-pub use turn::{Budget, ChecksumState, RxFrame, Sent, TurnResult, TxFrame, turn};
+pub use turn::{Budget, ChecksumState, RxFrame, Sent, Timers, TurnResult, TxFrame, turn};

@@ -1,7 +1,8 @@
 //! The only loop body in the project: virtual time, a real device and conformance scripts all call [`turn`].
 //!
-//! Inside a turn the order is by time. A timer due before a frame's ingress is served before it; at equal times the
-//! frame goes first. Then what became ready is transmitted, one burst per endpoint in turn. A device that is full says
+//! In virtual time the order inside a turn is by time: a timer due before a frame's ingress is served before it; at equal
+//! times the frame goes first. A driver that stamps frames when it reads them cannot know that order and asks for frames
+//! before timers ([`Timers`]). Then what became ready is transmitted, one burst per endpoint in turn. A device that is full says
 //! so, and the endpoint stays on the ready list: back-pressure, not drops.
 
 use crate::cx::StackCx;
@@ -66,11 +67,27 @@ pub enum Sent {
 pub struct Budget {
     /// Most frames handed to the device.
     pub frames: usize,
+    /// Timers served, and when.
+    pub timers: Timers,
 }
 
 impl Budget {
     /// No bound; for virtual time, where a turn takes none.
-    pub const UNLIMITED: Self = Self { frames: usize::MAX };
+    pub const UNLIMITED: Self = Self { frames: usize::MAX, timers: Timers::InOrder };
+}
+
+/// Which timers a turn serves, and in which order with the frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timers {
+    /// Those due by the turn's `now`, merged with the frames by time, each at its own instant: the stamps are true.
+    InOrder,
+    /// Those due by this instant, behind all frames. For drivers that were away: by then the device had been read empty,
+    /// so an ACK that makes a timer needless has been handled. They are served at this instant, or at the last frame's if
+    /// that is later.
+    BehindFrames {
+        /// When nothing that had arrived was left unread.
+        due_by: Instant,
+    },
 }
 
 /// What the driver has to know afterwards.
@@ -82,7 +99,7 @@ pub struct TurnResult {
     pub more_to_send: bool,
 }
 
-/// Handles `rx` and due timers in order of time, then transmits.
+/// Handles `rx` and due timers, then transmits.
 ///
 /// Application readiness is in [`Stack::poll_event`] afterwards.
 pub fn turn<'a, O: Observer>(
@@ -92,11 +109,23 @@ pub fn turn<'a, O: Observer>(
     tx: &mut impl FnMut(TxFrame<'_>) -> Sent,
     budget: Budget,
 ) -> TurnResult {
-    for frame in rx {
-        stack.serve_timers_before(frame.at, cx.obs);
-        stack.handle_frame(&frame, cx.obs);
+    match budget.timers {
+        Timers::InOrder => {
+            for frame in rx {
+                stack.serve_timers_before(frame.at, cx.obs);
+                stack.handle_frame(&frame, cx.obs);
+            }
+            stack.serve_timers_until(cx.now, cx.obs);
+        }
+        Timers::BehindFrames { due_by } => {
+            let mut at = due_by;
+            for frame in rx {
+                at = at.max(frame.at);
+                stack.handle_frame(&frame, cx.obs);
+            }
+            stack.serve_late_timers(due_by, at, cx.obs);
+        }
     }
-    stack.serve_timers_until(cx.now, cx.obs);
     let more_to_send = stack.transmit(cx, tx, budget);
     TurnResult { next_deadline: stack.next_deadline(), more_to_send }
 }

@@ -5,9 +5,9 @@
 
 use base::Instant;
 use lab::setting::Flow;
-use net::{App, StartError};
+use net::{App, AppCx, StartError};
 use std::net::SocketAddr;
-use tcp::{CloseReason, Conn, ConnEvent, Read, Stack, StackCx, StackEvent, TcpInfo, ValidConfig};
+use tcp::{CloseReason, Conn, ConnEvent, Read, StackEvent, TcpInfo, ValidConfig};
 use trace::Observer;
 
 /// How a connection ended, and its last words.
@@ -25,17 +25,16 @@ struct End {
 }
 
 impl End {
-    fn close<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, reason: CloseReason) {
+    fn close<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, reason: CloseReason) {
         if let Some(conn) = self.conn.take() {
-            let info = stack.info(conn).expect("nobody else releases it");
-            stack.release(cx, conn);
+            let info = cx.finish(conn).expect("nobody else releases it");
             self.ending = Some(Ending { reason, info });
         }
     }
 
-    fn abort<O: Observer>(&self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
+    fn abort<O: Observer>(&self, cx: &mut AppCx<'_, O>) {
         if let Some(conn) = self.conn {
-            stack.abort(cx, conn);
+            cx.abort(conn);
         }
     }
 }
@@ -71,40 +70,40 @@ impl Source {
         self.end.ending
     }
 
-    fn fill<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
+    fn fill<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) {
         let Some(conn) = self.end.conn else { return };
         let left = match self.flow {
             Flow::Bytes(bytes) => bytes - self.written,
-            Flow::Seconds(span) if cx.now < self.began + span => u64::MAX - self.written,
+            Flow::Seconds(span) if cx.now() < self.began + span => u64::MAX - self.written,
             Flow::Seconds(_) => 0,
         };
         // A failed write means that the connection is over, which its own event tells.
-        let taken = if left > 0 { stack.write_pattern(cx, conn, left).unwrap_or(0) } else { 0 };
+        let taken = if left > 0 { cx.write_pattern(conn, left).unwrap_or(0) } else { 0 };
         self.written += taken;
         if taken == left {
-            stack.shutdown(cx, conn);
+            cx.shutdown(conn);
         }
     }
 }
 
 impl App for Source {
-    fn start<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) -> Result<(), StartError> {
-        self.began = cx.now;
-        self.end.conn = Some(stack.connect(cx, &self.cfg, self.remote)?);
+    fn start<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) -> Result<(), StartError> {
+        self.began = cx.now();
+        self.end.conn = Some(cx.connect(&self.cfg, self.remote)?);
         Ok(())
     }
 
-    fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: StackEvent) {
+    fn on_event<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, event: StackEvent) {
         let StackEvent::Conn { event, .. } = event else { return };
         match event {
-            ConnEvent::Connected | ConnEvent::Writable => self.fill(stack, cx),
-            ConnEvent::Closed(reason) => self.end.close(stack, cx, reason),
+            ConnEvent::Connected | ConnEvent::Writable => self.fill(cx),
+            ConnEvent::Closed(reason) => self.end.close(cx, reason),
             _ => {}
         }
     }
 
-    fn on_stop<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
-        self.end.abort(stack, cx);
+    fn on_stop<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) {
+        self.end.abort(cx);
     }
 
     fn is_done(&self) -> bool {
@@ -142,39 +141,39 @@ impl Sink {
         self.end.ending
     }
 
-    fn drain<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, conn: Conn) {
+    fn drain<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, conn: Conn) {
         loop {
-            match stack.read_pattern(cx, conn, u64::MAX) {
+            match cx.read_pattern(conn, u64::MAX) {
                 Ok(Read::Data(0)) => return,
                 Ok(Read::Data(len)) => {
                     self.read += len;
-                    self.last_read = cx.now;
+                    self.last_read = cx.now();
                 }
-                Ok(Read::Fin) | Err(_) => return stack.shutdown(cx, conn),
+                Ok(Read::Fin) | Err(_) => return cx.shutdown(conn),
             }
         }
     }
 }
 
 impl App for Sink {
-    fn start<O: Observer>(&mut self, stack: &mut Stack, _cx: &mut StackCx<'_, O>) -> Result<(), StartError> {
-        Ok(stack.listen(self.port, 1, &self.cfg)?)
+    fn start<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) -> Result<(), StartError> {
+        Ok(cx.listen(self.port, 1, &self.cfg)?)
     }
 
-    fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: StackEvent) {
+    fn on_event<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, event: StackEvent) {
         match event {
             StackEvent::Accepted { conn, .. } => {
-                stack.accept(conn);
+                cx.accept(conn);
                 self.end.conn = Some(conn);
             }
-            StackEvent::Conn { conn, event: ConnEvent::Readable } => self.drain(stack, cx, conn),
-            StackEvent::Conn { event: ConnEvent::Closed(reason), .. } => self.end.close(stack, cx, reason),
+            StackEvent::Conn { conn, event: ConnEvent::Readable } => self.drain(cx, conn),
+            StackEvent::Conn { event: ConnEvent::Closed(reason), .. } => self.end.close(cx, reason),
             StackEvent::Conn { .. } => {}
         }
     }
 
-    fn on_stop<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
-        self.end.abort(stack, cx);
+    fn on_stop<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) {
+        self.end.abort(cx);
     }
 
     fn is_done(&self) -> bool {

@@ -117,6 +117,7 @@ impl<'s> Side<'s> {
             isn_secret: [self.rng.next_u64(), self.rng.next_u64()],
             rng: self.rng,
             impairment: Impairment::default(),
+            allowance: net::ALLOWANCE,
         };
         Driver::new(self.device, StoppableClock { clock: MonotonicClock::default(), stop: self.stop }, config)
     }

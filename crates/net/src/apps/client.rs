@@ -1,9 +1,10 @@
 //! What the sender and the receiver share: one connection that they open.
 
+use super::AppCx;
 use super::session::{Session, Transfer};
 use crate::driver::StartError;
 use std::net::SocketAddr;
-use tcp::{CloseReason, Stack, StackCx, ValidConfig};
+use tcp::{CloseReason, ValidConfig};
 use trace::Observer;
 
 /// One connection, from its opening to its end.
@@ -20,25 +21,21 @@ impl Client {
         Self { remote, cfg, session: None, transfer: None }
     }
 
-    pub(super) fn connect<O: Observer>(
-        &mut self,
-        stack: &mut Stack,
-        cx: &mut StackCx<'_, O>,
-    ) -> Result<(), StartError> {
-        let conn = stack.connect(cx, &self.cfg, self.remote)?;
+    pub(super) fn connect<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) -> Result<(), StartError> {
+        let conn = cx.connect(&self.cfg, self.remote)?;
         self.session = Some(Session::new(conn, None));
         Ok(())
     }
 
-    pub(super) fn on_closed<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, reason: CloseReason) {
+    pub(super) fn on_closed<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, reason: CloseReason) {
         if let Some(session) = self.session.take() {
-            self.transfer = Some(session.finish(stack, cx, reason));
+            self.transfer = Some(session.finish(cx, reason));
         }
     }
 
-    pub(super) fn abort<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
+    pub(super) fn abort<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) {
         if let Some(session) = &self.session {
-            stack.abort(cx, session.conn);
+            cx.abort(session.conn);
         }
     }
 }

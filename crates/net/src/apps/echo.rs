@@ -3,10 +3,10 @@
 //! It reads only when everything read before has been written: a peer that does not read is not read from either.
 
 use super::session::{CHUNK, Hook, Session, Transfer};
-use super::{App, BACKLOG};
+use super::{App, AppCx, BACKLOG};
 use crate::driver::StartError;
 use std::collections::BTreeMap;
-use tcp::{Conn, ConnEvent, Read, Stack, StackCx, StackEvent, ValidConfig};
+use tcp::{Conn, ConnEvent, Read, StackEvent, ValidConfig};
 use trace::Observer;
 
 /// Accepts connections and sends back what they bring.
@@ -17,73 +17,85 @@ pub struct Echo {
     /// Connections that may still end before the server does; `None` for no bound.
     left: Option<u64>,
     report: Hook<Transfer>,
+    buf: Vec<u8>,
 }
 
 /// One connection.
 struct Reflector {
     session: Session,
-    /// What was read last, and how much of it has been written.
-    chunk: Vec<u8>,
-    used: usize,
+    /// Read and not yet written.
+    rest: Vec<u8>,
 }
 
 impl Echo {
     /// Will listen on `port` and end after `connections` of them, or never. `report` is told of every one that is over.
     pub fn new(port: u16, cfg: ValidConfig, connections: Option<u64>, report: Hook<Transfer>) -> Self {
-        Self { port, cfg, sessions: BTreeMap::new(), left: connections, report }
+        Self { port, cfg, sessions: BTreeMap::new(), left: connections, report, buf: vec![0; CHUNK] }
     }
 }
 
 impl Reflector {
-    /// Moves octets from one direction to the other until either has no more to give or to take.
-    fn pump<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
+    /// Moves bytes from one direction to the other until either has no more to give or to take.
+    fn pump<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, buf: &mut [u8]) {
         let conn = self.session.conn;
+        let rest = core::mem::take(&mut self.rest);
+        if !self.write(cx, &rest) {
+            return;
+        }
         loop {
-            while self.used < self.chunk.len() {
-                let rest = &self.chunk[self.used..];
-                match stack.write(cx, conn, rest) {
-                    Ok(taken) if taken > 0 => {
-                        self.session.written.count(&rest[..taken]);
-                        self.used += taken;
-                    }
-                    // Full: `Writable` follows. Failed: `Closed` does.
-                    _ => return,
-                }
-            }
-            self.used = 0;
-            self.chunk.resize(CHUNK, 0);
-            let read = stack.read(cx, conn, &mut self.chunk);
-            self.chunk.truncate(if let Ok(Read::Data(len)) = read { len as usize } else { 0 });
-            self.session.read.count(&self.chunk);
-            match read {
+            match cx.read(conn, buf) {
                 Ok(Read::Data(0)) | Err(_) => return,
-                Ok(Read::Data(_)) => {}
-                Ok(Read::Fin) => return stack.shutdown(cx, conn),
+                Ok(Read::Data(len)) => {
+                    let came = &buf[..len as usize];
+                    self.session.take_in(cx.now(), came);
+                    if !self.write(cx, came) {
+                        return;
+                    }
+                }
+                Ok(Read::Fin) => return cx.shutdown(conn),
             }
         }
+    }
+
+    /// Writes `octets` and keeps those that do not fit. Returns whether all of them did.
+    fn write<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, mut octets: &[u8]) -> bool {
+        while !octets.is_empty() {
+            match cx.write(self.session.conn, octets) {
+                Ok(taken) if taken > 0 => {
+                    self.session.written.count(&octets[..taken]);
+                    octets = &octets[taken..];
+                }
+                // Full: `Writable` follows. Failed: `Closed` does.
+                _ => {
+                    self.rest = octets.to_vec();
+                    return false;
+                }
+            }
+        }
+        true
     }
 }
 
 impl App for Echo {
-    fn start<O: Observer>(&mut self, stack: &mut Stack, _cx: &mut StackCx<'_, O>) -> Result<(), StartError> {
-        Ok(stack.listen(self.port, BACKLOG, &self.cfg)?)
+    fn start<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) -> Result<(), StartError> {
+        Ok(cx.listen(self.port, BACKLOG, &self.cfg)?)
     }
 
-    fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: StackEvent) {
+    fn on_event<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, event: StackEvent) {
         let (conn, event) = match event {
             StackEvent::Accepted { conn, .. } => {
-                stack.accept(conn);
-                let session = Session::new(conn, Some(cx.now));
-                self.sessions.insert(conn, Reflector { session, chunk: Vec::new(), used: 0 });
+                cx.accept(conn);
+                let session = Session::new(conn, Some(cx.now()));
+                self.sessions.insert(conn, Reflector { session, rest: Vec::new() });
                 return;
             }
             StackEvent::Conn { conn, event } => (conn, event),
         };
         let Some(reflector) = self.sessions.get_mut(&conn) else { return };
         match event {
-            ConnEvent::Readable | ConnEvent::Writable => reflector.pump(stack, cx),
+            ConnEvent::Readable | ConnEvent::Writable => reflector.pump(cx, &mut self.buf),
             ConnEvent::Closed(reason) => {
-                let transfer = reflector.session.finish(stack, cx, reason);
+                let transfer = reflector.session.finish(cx, reason);
                 self.sessions.remove(&conn);
                 self.left = self.left.map(|left| left.saturating_sub(1));
                 (self.report)(&transfer);
@@ -92,8 +104,8 @@ impl App for Echo {
         }
     }
 
-    fn on_stop<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
-        self.sessions.keys().for_each(|conn| stack.abort(cx, *conn));
+    fn on_stop<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) {
+        self.sessions.keys().for_each(|conn| cx.abort(*conn));
     }
 
     fn is_done(&self) -> bool {

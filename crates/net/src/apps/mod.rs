@@ -3,18 +3,20 @@
 //! An application is called by the loop, between turns, whenever the stack has something to tell it.
 
 mod client;
+mod cx;
 mod echo;
 mod receiver;
 mod sender;
 mod session;
 
+pub use cx::{ALLOWANCE, AppCx};
 pub use echo::Echo;
 pub use receiver::{Discard, Receiver};
 pub use sender::{Payload, Sender, SourceError};
 pub use session::{Hook, Stream, Transfer};
 
 use crate::driver::StartError;
-use tcp::{Stack, StackCx, StackEvent};
+use tcp::StackEvent;
 use trace::Observer;
 
 /// Connections that may wait for an application here; each is taken as soon as it is reported.
@@ -26,11 +28,11 @@ pub trait App {
     ///
     /// # Errors
     /// When the stack refuses.
-    fn start<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) -> Result<(), StartError>;
+    fn start<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) -> Result<(), StartError>;
     /// Something happened.
-    fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: StackEvent);
+    fn on_event<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, event: StackEvent);
     /// The program is asked to end: connections are to be reset.
-    fn on_stop<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>);
+    fn on_stop<O: Observer>(&mut self, cx: &mut AppCx<'_, O>);
     /// Nothing is left to do.
     fn is_done(&self) -> bool;
 }

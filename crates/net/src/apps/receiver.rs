@@ -2,12 +2,12 @@
 
 use super::client::Client;
 use super::session::{CHUNK, Drained, Hook, Session, Transfer};
-use super::{App, BACKLOG};
+use super::{App, AppCx, BACKLOG};
 use crate::driver::StartError;
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
-use tcp::{Conn, ConnEvent, Stack, StackCx, StackEvent, ValidConfig};
+use tcp::{Conn, ConnEvent, StackEvent, ValidConfig};
 use trace::Observer;
 
 /// Opens a connection and reads until the peer closes.
@@ -36,40 +36,40 @@ impl Receiver {
         self.error.map_or(Ok(self.client.transfer), Err)
     }
 
-    fn on_readable<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
+    fn on_readable<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) {
         let Some(session) = &mut self.client.session else { return };
         let (sink, error) = (&mut self.sink, &mut self.error);
-        let drained = session.drain(stack, cx, &mut self.buf, |octets| {
+        let drained = session.drain(cx, &mut self.buf, |octets| {
             if let (Some(sink), None) = (&mut *sink, &*error) {
                 *error = sink.write_all(octets).err();
             }
         });
         (self.progress)(&session.read.bytes);
         if self.error.is_some() {
-            stack.abort(cx, session.conn);
+            cx.abort(session.conn);
         } else if drained == Drained::Ended {
-            stack.shutdown(cx, session.conn);
+            cx.shutdown(session.conn);
         }
     }
 }
 
 impl App for Receiver {
-    fn start<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) -> Result<(), StartError> {
-        self.client.connect(stack, cx)
+    fn start<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) -> Result<(), StartError> {
+        self.client.connect(cx)
     }
 
-    fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: StackEvent) {
+    fn on_event<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, event: StackEvent) {
         let (StackEvent::Conn { event, .. }, Some(session)) = (event, &mut self.client.session) else { return };
         match event {
-            ConnEvent::Connected => session.began = Some(cx.now),
-            ConnEvent::Readable => self.on_readable(stack, cx),
-            ConnEvent::Closed(reason) => self.client.on_closed(stack, cx, reason),
+            ConnEvent::Connected => session.began = Some(cx.now()),
+            ConnEvent::Readable => self.on_readable(cx),
+            ConnEvent::Closed(reason) => self.client.on_closed(cx, reason),
             _ => {}
         }
     }
 
-    fn on_stop<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
-        self.client.abort(stack, cx);
+    fn on_stop<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) {
+        self.client.abort(cx);
     }
 
     fn is_done(&self) -> bool {
@@ -96,15 +96,15 @@ impl Discard {
 }
 
 impl App for Discard {
-    fn start<O: Observer>(&mut self, stack: &mut Stack, _cx: &mut StackCx<'_, O>) -> Result<(), StartError> {
-        Ok(stack.listen(self.port, BACKLOG, &self.cfg)?)
+    fn start<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) -> Result<(), StartError> {
+        Ok(cx.listen(self.port, BACKLOG, &self.cfg)?)
     }
 
-    fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: StackEvent) {
+    fn on_event<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, event: StackEvent) {
         let (conn, event) = match event {
             StackEvent::Accepted { conn, .. } => {
-                stack.accept(conn);
-                self.sessions.insert(conn, Session::new(conn, Some(cx.now)));
+                cx.accept(conn);
+                self.sessions.insert(conn, Session::new(conn, Some(cx.now())));
                 return;
             }
             StackEvent::Conn { conn, event } => (conn, event),
@@ -112,12 +112,12 @@ impl App for Discard {
         let Some(session) = self.sessions.get_mut(&conn) else { return };
         match event {
             ConnEvent::Readable => {
-                if session.drain(stack, cx, &mut self.buf, |_| {}) == Drained::Ended {
-                    stack.shutdown(cx, conn);
+                if session.drain(cx, &mut self.buf, |_| {}) == Drained::Ended {
+                    cx.shutdown(conn);
                 }
             }
             ConnEvent::Closed(reason) => {
-                let transfer = session.finish(stack, cx, reason);
+                let transfer = session.finish(cx, reason);
                 self.sessions.remove(&conn);
                 self.left = self.left.map(|left| left.saturating_sub(1));
                 (self.report)(&transfer);
@@ -130,8 +130,8 @@ impl App for Discard {
         }
     }
 
-    fn on_stop<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
-        self.sessions.keys().for_each(|conn| stack.abort(cx, *conn));
+    fn on_stop<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) {
+        self.sessions.keys().for_each(|conn| cx.abort(*conn));
     }
 
     fn is_done(&self) -> bool {

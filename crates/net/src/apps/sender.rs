@@ -2,13 +2,13 @@
 //!
 //! What the peer sends back is read and counted, so that an echo server can be talked to as well as one that discards.
 
-use super::App;
 use super::client::Client;
 use super::session::{CHUNK, Hook, Transfer};
+use super::{App, AppCx};
 use crate::driver::StartError;
 use std::io;
 use std::net::SocketAddr;
-use tcp::{ConnEvent, Stack, StackCx, StackEvent, ValidConfig, fill_pattern};
+use tcp::{ConnEvent, StackEvent, ValidConfig, fill_pattern};
 use trace::Observer;
 
 /// What is sent.
@@ -72,20 +72,20 @@ impl Sender {
     }
 
     /// Writes until the connection takes no more or the payload is over.
-    fn fill<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
+    fn fill<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) {
         while self.input != Input::Closed {
-            if self.used == self.chunk.len() && !self.refill(stack, cx) {
+            if self.used == self.chunk.len() && !self.refill(cx) {
                 return;
             }
             let Some(session) = &mut self.client.session else { return };
             if self.used == self.chunk.len() {
-                stack.shutdown(cx, session.conn);
+                cx.shutdown(session.conn);
                 self.input = Input::Closed;
                 return;
             }
             let rest = &self.chunk[self.used..];
             // A failed write means that the connection is over, which its own event tells.
-            let Ok(taken) = stack.write(cx, session.conn, rest) else { return };
+            let Ok(taken) = cx.write(session.conn, rest) else { return };
             session.written.count(&rest[..taken]);
             self.used += taken;
             (self.progress)(&session.written.bytes);
@@ -96,7 +96,7 @@ impl Sender {
     }
 
     /// The next piece of the payload, empty at its end; `false` when it cannot be read.
-    fn refill<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) -> bool {
+    fn refill<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) -> bool {
         self.used = 0;
         if self.input != Input::Open {
             self.chunk.clear();
@@ -107,7 +107,7 @@ impl Sender {
             Ok(input) => self.input = input,
             Err(error) => {
                 self.error = Some(error.into());
-                self.client.abort(stack, cx);
+                self.client.abort(cx);
                 return false;
             }
         }
@@ -139,30 +139,30 @@ fn read_some(reader: &mut impl io::Read, chunk: &mut [u8]) -> io::Result<usize> 
 }
 
 impl App for Sender {
-    fn start<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) -> Result<(), StartError> {
-        self.client.connect(stack, cx)
+    fn start<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) -> Result<(), StartError> {
+        self.client.connect(cx)
     }
 
-    fn on_event<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, event: StackEvent) {
+    fn on_event<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, event: StackEvent) {
         let StackEvent::Conn { event, .. } = event else { return };
         let Some(session) = &mut self.client.session else { return };
         match event {
             ConnEvent::Connected => {
-                session.began = Some(cx.now);
-                self.fill(stack, cx);
+                session.began = Some(cx.now());
+                self.fill(cx);
             }
-            ConnEvent::Writable => self.fill(stack, cx),
+            ConnEvent::Writable => self.fill(cx),
             ConnEvent::Readable => {
-                session.drain(stack, cx, &mut self.sink, |_| {});
+                session.drain(cx, &mut self.sink, |_| {});
             }
             ConnEvent::Icmp(_) => {}
-            ConnEvent::Closed(reason) => self.client.on_closed(stack, cx, reason),
+            ConnEvent::Closed(reason) => self.client.on_closed(cx, reason),
             _ => {}
         }
     }
 
-    fn on_stop<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
-        self.client.abort(stack, cx);
+    fn on_stop<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) {
+        self.client.abort(cx);
     }
 
     fn is_done(&self) -> bool {

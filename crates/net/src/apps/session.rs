@@ -1,8 +1,9 @@
 //! What is counted of one connection, and what is told of it at its end.
 
+use super::AppCx;
 use crate::crc::Crc32;
 use base::{Duration, Instant};
-use tcp::{CloseReason, Conn, Read, Stack, StackCx, TcpInfo};
+use tcp::{CloseReason, Conn, Read, TcpInfo};
 use trace::Observer;
 
 /// Called with what there is to tell.
@@ -15,6 +16,8 @@ pub struct Transfer {
     pub end: CloseReason,
     /// From the end of the handshake to the end of the connection; zero when there was no handshake.
     pub elapsed: Duration,
+    /// From the end of the handshake to the last read that brought something; zero when none did.
+    pub last_read: Duration,
     /// Octets the application wrote.
     pub written: Stream,
     /// Octets the application read.
@@ -44,6 +47,7 @@ impl Stream {
 pub(super) struct Session {
     pub(super) conn: Conn,
     pub(super) began: Option<Instant>,
+    last_read: Option<Instant>,
     pub(super) written: Stream,
     pub(super) read: Stream,
 }
@@ -59,23 +63,22 @@ pub(super) enum Drained {
 
 impl Session {
     pub(super) fn new(conn: Conn, began: Option<Instant>) -> Self {
-        Self { conn, began, written: Stream::default(), read: Stream::default() }
+        Self { conn, began, last_read: None, written: Stream::default(), read: Stream::default() }
     }
 
     /// Reads all there is, handing it to `sink` piece by piece.
     pub(super) fn drain<O: Observer>(
         &mut self,
-        stack: &mut Stack,
-        cx: &mut StackCx<'_, O>,
+        cx: &mut AppCx<'_, O>,
         buf: &mut [u8],
         mut sink: impl FnMut(&[u8]),
     ) -> Drained {
         loop {
-            match stack.read(cx, self.conn, buf) {
+            match cx.read(self.conn, buf) {
                 Ok(Read::Data(0)) => return Drained::Open,
                 Ok(Read::Data(len)) => {
                     let octets = &buf[..len as usize];
-                    self.read.count(octets);
+                    self.take_in(cx.now(), octets);
                     sink(octets);
                 }
                 Ok(Read::Fin) | Err(_) => return Drained::Ended,
@@ -83,12 +86,18 @@ impl Session {
         }
     }
 
-    /// The connection is over: its last words, and it is forgotten.
-    pub(super) fn finish<O: Observer>(self, stack: &mut Stack, cx: &mut StackCx<'_, O>, end: CloseReason) -> Transfer {
-        let info = stack.info(self.conn).expect("nobody else releases it");
-        stack.release(cx, self.conn);
-        let elapsed = self.began.map_or(Duration::ZERO, |began| cx.now.since(began));
-        Transfer { end, elapsed, written: self.written, read: self.read, info }
+    /// Counts what was read at `now`.
+    pub(super) fn take_in(&mut self, now: Instant, octets: &[u8]) {
+        self.last_read = Some(now);
+        self.read.count(octets);
+    }
+
+    /// The connection is over: collects its final statistics and drops it.
+    pub(super) fn finish<O: Observer>(self, cx: &mut AppCx<'_, O>, end: CloseReason) -> Transfer {
+        let info = cx.finish(self.conn).expect("nobody else releases it");
+        let since_began = |at: Instant| self.began.map_or(Duration::ZERO, |began| at.since(began));
+        let last_read = self.last_read.map_or(Duration::ZERO, since_began);
+        Transfer { end, elapsed: since_began(cx.now()), last_read, written: self.written, read: self.read, info }
     }
 }
 

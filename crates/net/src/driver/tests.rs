@@ -1,7 +1,7 @@
 //! The loop between two drivers on one cable: super-segments, emulated loss, full and broken devices, a request to end.
 
 use super::*;
-use crate::apps::{Discard, Payload, Sender, Transfer};
+use crate::apps::{ALLOWANCE, Discard, Payload, Sender, Transfer};
 use crate::device::{Frame, Received};
 use base::Duration;
 use netem::{LossSpec, PathSpec};
@@ -12,7 +12,7 @@ use std::os::unix::net::UnixDatagram;
 use std::rc::Rc;
 use tcp::{ChecksumState, CloseReason, Config, DeviceCaps, TxChecksum};
 use test_case::test_case;
-use trace::Off;
+use trace::{Off, TextSink};
 
 /// One direction of a cable between two devices: packets with what a device says of them.
 type Wire = Rc<RefCell<VecDeque<(Vec<u8>, Option<u16>)>>>;
@@ -80,7 +80,16 @@ struct Bench {
 const BYTES: u64 = 200_000;
 
 impl Bench {
-    fn new([for_client, for_server]: [Impairment; 2]) -> Self {
+    fn new(impairments: [Impairment; 2]) -> Self {
+        Self::sending(BYTES, |_, _| {}, impairments)
+    }
+
+    /// A sender of so many octets; `progress` is told the clock, and what was written so far.
+    fn sending(
+        bytes: u64,
+        progress: impl Fn(&Cell<Instant>, u64) + 'static,
+        [for_client, for_server]: [Impairment; 2],
+    ) -> Self {
         let cable = [Wire::default(), Wire::default()];
         let (now, room, broken) = (Rc::new(Cell::new(Instant::ZERO)), Rc::new(Cell::new(usize::MAX)), Rc::default());
         let driver = |side: usize, room: &Rc<Cell<usize>>, broken: &Rc<Cell<bool>>, impairment| {
@@ -93,17 +102,20 @@ impl Bench {
                 fd: UnixDatagram::unbound().unwrap(),
             };
             let addresses = vec![IpAddr::from([10, 9, 0, side as u8 + 1])];
-            let config = DriverConfig { addresses, isn_secret: [1, 2], rng: Rng::new(1), impairment };
+            let config =
+                DriverConfig { addresses, isn_secret: [1, 2], rng: Rng::new(1), impairment, allowance: ALLOWANCE };
             Driver::new(plug, Watch(now.clone()), config)
         };
         let config = Config::default().validate().unwrap();
         let served = Rc::new(Cell::new(None));
         let report = served.clone();
         let remote = (IpAddr::from([10, 9, 0, 2]), 9).into();
+        let clock = now.clone();
+        let progress = Box::new(move |written: &u64| progress(&clock, *written));
         let mut bench = Self {
             client: driver(0, &room, &broken, for_client),
             server: driver(1, &Rc::new(Cell::new(usize::MAX)), &Rc::default(), for_server),
-            sender: Sender::new(remote, config.clone(), Payload::Pattern(BYTES), Box::new(|_| {})),
+            sender: Sender::new(remote, config.clone(), Payload::Pattern(bytes), progress),
             discard: Discard::new(9, config, Some(1), Box::new(move |transfer| report.set(Some(*transfer)))),
             now,
             room,
@@ -114,6 +126,14 @@ impl Bench {
         bench.server.start(&mut bench.discard, &mut Off).unwrap();
         bench.client.start(&mut bench.sender, &mut Off).unwrap();
         bench
+    }
+
+    fn after(&self, span: Duration) {
+        self.now.set(self.now.get() + span);
+    }
+
+    fn step_server(&mut self) {
+        self.server.step(&mut self.discard, &mut Off).unwrap();
     }
 
     fn step_client(&mut self) -> Result<Option<Instant>, DriverError> {
@@ -244,4 +264,106 @@ fn what_routers_say_reaches_the_stack_and_what_is_for_nobody_is_counted(impairme
     assert_whole(&served);
     assert!(told);
     assert_eq!((bench.client.stack().counters().icmp, bench.client.refused()), (1, 1));
+}
+
+/// Fields of the events of one kind, by name, as numbers.
+fn told(trace: &TextSink, event: &str, field: &str) -> Vec<u64> {
+    let number = |line: &str| line.split_once(&format!("{field}="))?.1.split([',', '}']).next()?.parse().ok();
+    trace.0.lines().filter(|line| line.contains(event)).map(|line| number(line).expect(line)).collect()
+}
+
+const ONE_WAY: Duration = Duration::from_millis(5);
+const FILLING: Duration = Duration::from_millis(25);
+
+#[test]
+fn time_that_the_application_takes_is_not_time_on_the_path() {
+    let mut bench = Bench::sending(4_000_000, |clock, _| clock.set(clock.get() + FILLING), Default::default());
+    let mut trace = TextSink::default();
+    let (mut ends, mut samples) = (Vec::new(), Vec::new());
+    // The SYN, the first flight, and its acknowledgement.
+    for _ in 0..3 {
+        bench.client.step(&mut bench.sender, &mut trace).unwrap();
+        ends.push(bench.now.get().as_nanos());
+        samples.push(told(&trace, "RttUpdated", "sample"));
+        bench.after(ONE_WAY);
+        bench.step_server();
+        bench.after(ONE_WAY);
+    }
+    let sent: Vec<u64> = trace.0.lines().filter(|line| line.contains("SegmentSent")).map(stamp).collect();
+    // The SYN at once, the ACK before the application is called, and the first flight when it has filled the buffer.
+    let path = (ONE_WAY * 2).as_nanos();
+    assert!(ends[1] >= path + FILLING.as_nanos(), "{ends:?}");
+    assert_eq!(sent[..3], [0, path, ends[1]], "{sent:?}");
+    assert!(samples[2].len() > samples[1].len(), "the flight was acknowledged");
+    assert!(samples[2].iter().all(|sample| *sample == path), "{samples:?}");
+}
+
+/// The moment of an event.
+fn stamp(line: &str) -> u64 {
+    line.split(' ').next().and_then(|at| at.parse().ok()).expect(line)
+}
+
+#[test]
+fn an_application_moves_a_quarter_of_a_megabyte_a_step_and_goes_on_in_the_next() {
+    let written = Rc::new(Cell::new(0));
+    let report = written.clone();
+    let mut bench = Bench::sending(4_000_000, move |_, so_far| report.set(so_far), Default::default());
+    let (mut before, mut most, mut steps) = (0, 0, 0);
+    while !bench.sender.is_done() {
+        let wake = bench.step_client().unwrap();
+        let moved = written.get() - before;
+        (before, most) = (written.get(), most.max(moved));
+        steps += u64::from(moved > 0);
+        if moved == ALLOWANCE as u64 {
+            assert_eq!(wake, Some(bench.now.get()), "the rest is not waited for");
+        }
+        bench.step_server();
+        bench.after(Duration::from_millis(1));
+    }
+    assert_eq!((most, before), (ALLOWANCE as u64, 4_000_000));
+    assert!(steps >= 16, "{steps}");
+}
+
+/// A packet that is for nobody.
+fn noise() -> (Vec<u8>, Option<u16>) {
+    (vec![0x45; 40], None)
+}
+
+#[test]
+fn acks_that_wait_behind_a_batch_are_handled_before_timers_that_became_due_meanwhile() {
+    let mut bench = Bench::new(Default::default());
+    for _ in 0..3 {
+        bench.step_client().unwrap();
+        bench.after(ONE_WAY);
+        // What comes back waits behind more than three batches.
+        bench.cable[1].borrow_mut().extend(std::iter::repeat_with(noise).take(100));
+        bench.step_server();
+        bench.after(ONE_WAY);
+        while !bench.cable[1].borrow().is_empty() {
+            // The thread was away, for longer than any timeout.
+            bench.after(Duration::from_secs(3));
+            bench.step_client().unwrap();
+        }
+    }
+    assert_whole(&bench.run());
+    let sent = bench.sender.finish().unwrap().unwrap().info.counters;
+    assert_eq!((sent.timeouts, sent.probes, sent.bytes_retransmitted), (0, 0, 0));
+}
+
+#[test]
+fn timers_are_served_though_the_device_is_never_empty() {
+    let mut bench = Bench::new(Default::default());
+    bench.step_client().unwrap();
+    // The SYN is lost.
+    bench.cable[0].borrow_mut().clear();
+    let mut steps = 0;
+    while bench.cable[0].borrow().is_empty() {
+        bench.cable[1].borrow_mut().extend(std::iter::repeat_with(noise).take(64));
+        bench.after(Duration::from_millis(100));
+        bench.step_client().unwrap();
+        steps += 1;
+        assert!(steps < 100, "it is never sent again");
+    }
+    // The timer was due after ten steps. Sixteen read as much as a device's queue holds.
+    assert!((10..=10 + 2 * 16).contains(&steps), "{steps}");
 }

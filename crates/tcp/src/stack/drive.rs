@@ -110,27 +110,36 @@ impl Stack {
     /// Serves timers that are due strictly before `at`, each at its own instant.
     pub(crate) fn serve_timers_before<O: Observer>(&mut self, at: Instant, obs: &mut O) {
         while let Some((due, index)) = self.deadlines.peek().filter(|(due, _)| *due < at) {
-            self.serve_timer(due, index, obs);
+            self.serve_timer(due, due, index, obs);
         }
     }
 
     /// Serves timers that are due at or before `now`, each at its own instant.
     pub(crate) fn serve_timers_until<O: Observer>(&mut self, now: Instant, obs: &mut O) {
         while let Some((due, index)) = self.deadlines.peek().filter(|(due, _)| *due <= now) {
-            self.serve_timer(due, index, obs);
+            self.serve_timer(due, due, index, obs);
         }
     }
 
-    fn serve_timer<O: Observer>(&mut self, due: Instant, index: u32, obs: &mut O) {
+    /// Serves timers that are due at or before `due_by`, all of them at `at`, which is not earlier: a retransmission that
+    /// leaves late is not followed by the next one as if it had left in time.
+    pub(crate) fn serve_late_timers<O: Observer>(&mut self, due_by: Instant, at: Instant, obs: &mut O) {
+        while let Some((due, index)) = self.deadlines.peek().filter(|(due, _)| *due <= due_by) {
+            self.serve_timer(due, at, index, obs);
+        }
+    }
+
+    /// Serves the entry of `due`, at the instant `at`.
+    fn serve_timer<O: Observer>(&mut self, due: Instant, at: Instant, index: u32, obs: &mut O) {
         self.deadlines.remove(index);
         let Some(slot) = self.slots.at(index) else { return };
         slot.scheduled = Instant::MAX;
         if slot.endpoint.next_deadline().is_some_and(|real| real <= due) {
-            let mut cx = Cx::new(due, &mut slot.rng, slot.conn.id, obs);
+            let mut cx = Cx::new(at, &mut slot.rng, slot.conn.id, obs);
             slot.endpoint.handle_timeout(&mut cx);
             self.mark_ready(index);
         } else if slot.release_until <= due {
-            self.reset_orphan(index, due, obs);
+            self.reset_orphan(index, at, obs);
         }
         self.after_call(index);
     }

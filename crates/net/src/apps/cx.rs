@@ -1,0 +1,154 @@
+//! What an application is lent for one callback: its stack, the present moment, and what is left of the step's allowance.
+//!
+//! Every byte that an application writes or reads passes through here and counts against the allowance. A call that the
+//! allowance cuts short looks like a full buffer (or an empty one) to the application, and the same readiness is reported
+//! again in a later step. So no application, however its loop is written, keeps frames waiting for longer than the allowance
+//! takes.
+
+use base::Instant;
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use tcp::{
+    Conn, ConnEvent, ConnectError, ListenError, Read, ReadError, Stack, StackCx, StackEvent, TcpInfo, ValidConfig,
+    WriteError,
+};
+use trace::Observer;
+
+/// Bytes that an application may write and read in one step of the driver, all connections together: some fifty microseconds
+/// of work.
+pub const ALLOWANCE: usize = 256 << 10;
+
+/// An application's view of its stack during one callback.
+#[derive(Debug)]
+pub struct AppCx<'a, O: Observer> {
+    stack: &'a mut Stack,
+    cx: StackCx<'a, O>,
+    allowance: &'a mut usize,
+    resumed: &'a mut VecDeque<StackEvent>,
+}
+
+impl<'a, O: Observer> AppCx<'a, O> {
+    /// A view at the moment of `cx`. Events of calls that are cut short go to `resumed`, each once.
+    pub(crate) fn new(
+        stack: &'a mut Stack,
+        cx: StackCx<'a, O>,
+        allowance: &'a mut usize,
+        resumed: &'a mut VecDeque<StackEvent>,
+    ) -> Self {
+        Self { stack, cx, allowance, resumed }
+    }
+
+    /// The moment of this callback.
+    pub fn now(&self) -> Instant {
+        self.cx.now
+    }
+
+    /// Opens a connection, as [`Stack::connect`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn connect(&mut self, cfg: &ValidConfig, remote: SocketAddr) -> Result<Conn, ConnectError> {
+        self.stack.connect(&mut self.cx, cfg, remote)
+    }
+
+    /// Listens on a port, as [`Stack::listen`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn listen(&mut self, port: u16, backlog: u32, cfg: &ValidConfig) -> Result<(), ListenError> {
+        self.stack.listen(port, backlog, cfg)
+    }
+
+    /// Takes a connection out of its listener's queue, as [`Stack::accept`].
+    pub fn accept(&mut self, conn: Conn) {
+        self.stack.accept(conn);
+    }
+
+    /// Writes as much of `data` as there is room and allowance for, in bytes; `Writable` follows a short count.
+    ///
+    /// # Errors
+    /// As [`Stack::write`].
+    pub fn write(&mut self, conn: Conn, data: &[u8]) -> Result<usize, WriteError> {
+        let allowed = data.len().min(*self.allowance);
+        let taken = self.stack.write(&mut self.cx, conn, &data[..allowed])?;
+        *self.allowance -= taken;
+        if taken == allowed && allowed < data.len() {
+            self.resume(conn, ConnEvent::Writable);
+        }
+        Ok(taken)
+    }
+
+    /// Writes up to `len` bytes of the position-coded pattern; `Writable` follows a short count.
+    ///
+    /// # Errors
+    /// As [`Stack::write_pattern`].
+    pub fn write_pattern(&mut self, conn: Conn, len: u64) -> Result<u64, WriteError> {
+        let allowed = len.min(*self.allowance as u64);
+        let taken = self.stack.write_pattern(&mut self.cx, conn, allowed)?;
+        *self.allowance -= taken as usize;
+        if taken == allowed && allowed < len {
+            self.resume(conn, ConnEvent::Writable);
+        }
+        Ok(taken)
+    }
+
+    /// Reads into `buf`, as far as the allowance goes; `Readable` follows when it is spent.
+    ///
+    /// # Errors
+    /// As [`Stack::read`].
+    pub fn read(&mut self, conn: Conn, buf: &mut [u8]) -> Result<Read, ReadError> {
+        if *self.allowance == 0 {
+            self.resume(conn, ConnEvent::Readable);
+            return Ok(Read::Data(0));
+        }
+        let allowed = buf.len().min(*self.allowance);
+        let read = self.stack.read(&mut self.cx, conn, &mut buf[..allowed])?;
+        self.count(read);
+        Ok(read)
+    }
+
+    /// Checks and drops up to `max` bytes of the position-coded pattern; `Readable` follows when the allowance is spent.
+    ///
+    /// # Errors
+    /// As [`Stack::read_pattern`].
+    pub fn read_pattern(&mut self, conn: Conn, max: u64) -> Result<Read, ReadError> {
+        if *self.allowance == 0 {
+            self.resume(conn, ConnEvent::Readable);
+            return Ok(Read::Data(0));
+        }
+        let read = self.stack.read_pattern(&mut self.cx, conn, max.min(*self.allowance as u64))?;
+        self.count(read);
+        Ok(read)
+    }
+
+    /// Closes the direction of writing, as [`Stack::shutdown`].
+    pub fn shutdown(&mut self, conn: Conn) {
+        self.stack.shutdown(&mut self.cx, conn);
+    }
+
+    /// Resets the connection, as [`Stack::abort`].
+    pub fn abort(&mut self, conn: Conn) {
+        self.stack.abort(&mut self.cx, conn);
+    }
+
+    /// Takes the final statistics of a connection and drops it; `None` when it is unknown.
+    pub fn finish(&mut self, conn: Conn) -> Option<TcpInfo> {
+        let info = self.stack.info(conn)?;
+        self.stack.release(&mut self.cx, conn);
+        Some(info)
+    }
+
+    fn count(&mut self, read: Read) {
+        if let Read::Data(len) = read {
+            *self.allowance -= len as usize;
+        }
+    }
+
+    fn resume(&mut self, conn: Conn, event: ConnEvent) {
+        let event = StackEvent::Conn { conn, event };
+        // The last one is the only one that can be of this callback's connection in nearly all applications.
+        if self.resumed.back() != Some(&event) {
+            self.resumed.push_back(event);
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Which event the application gets next.
+//!
+//! Events are taken from the stack in rounds, so that a connection with endless work cannot keep others waiting: one whose
+//! call was cut short by the allowance gets its turn again in the next round. The order within a connection stays: what
+//! follows the cut call (say, that the connection is closed) waits with it.
+
+use std::collections::VecDeque;
+use tcp::{Conn, Stack, StackEvent};
+
+/// Events on their way to the application.
+#[derive(Debug, Default)]
+pub(super) struct Callbacks {
+    round: VecDeque<StackEvent>,
+    /// Of connections whose call was cut short in this round.
+    next: VecDeque<StackEvent>,
+}
+
+impl Callbacks {
+    /// Whether the allowance left something for the next step.
+    pub(super) fn is_pending(&self) -> bool {
+        !self.round.is_empty() || !self.next.is_empty()
+    }
+
+    /// The next event; a new round begins when one is over.
+    pub(super) fn take(&mut self, stack: &mut Stack) -> Option<StackEvent> {
+        if self.round.is_empty() {
+            core::mem::swap(&mut self.round, &mut self.next);
+            while let Some(event) = stack.poll_event() {
+                self.round.push_back(event);
+            }
+        }
+        self.round.pop_front()
+    }
+
+    /// Lends `call`, which handles `event`, the place for what it was not allowed to finish.
+    pub(super) fn observe(&mut self, event: StackEvent, call: impl FnOnce(&mut VecDeque<StackEvent>)) {
+        let before = self.next.len();
+        call(&mut self.next);
+        if self.next.len() > before {
+            self.hold_back(conn_of(&event));
+        }
+    }
+
+    /// The rest of the round's events of a connection follow its cut call into the next round.
+    fn hold_back(&mut self, conn: Conn) {
+        let Self { round, next } = self;
+        round.retain(|event| {
+            let stays = conn_of(event) != conn;
+            if !stays {
+                next.push_back(*event);
+            }
+            stays
+        });
+    }
+}
+
+fn conn_of(event: &StackEvent) -> Conn {
+    match event {
+        StackEvent::Accepted { conn, .. } | StackEvent::Conn { conn, .. } => *conn,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::{Instant, Rng};
+    use std::net::IpAddr;
+    use tcp::{CloseReason, Config, ConnEvent, DeviceCaps, Segmentation, StackConfig, StackCx, TxChecksum};
+    use trace::Off;
+
+    #[test]
+    fn a_connection_that_was_cut_short_goes_on_behind_the_others_and_before_its_own_later_events() {
+        let device = DeviceCaps { mtu: 1500, checksum: TxChecksum::Compute, segmentation: Segmentation::Off };
+        let addresses = vec![IpAddr::from([10, 9, 0, 1])];
+        let mut stack = Stack::new(StackConfig { addresses, device, isn_secret: [1, 2] }, Rng::new(1));
+        let config = Config::default().validate().unwrap();
+        let mut connect = || {
+            let mut off = Off;
+            let remote = (IpAddr::from([10, 9, 0, 2]), 9).into();
+            stack.connect(&mut StackCx::new(Instant::ZERO, &mut off), &config, remote).unwrap()
+        };
+        let (one, other) = (connect(), connect());
+        let of = |conn, event| StackEvent::Conn { conn, event };
+        let (readable, closed) = (of(one, ConnEvent::Readable), of(one, ConnEvent::Closed(CloseReason::Normal)));
+        let mut callbacks = Callbacks::default();
+        callbacks.round.extend([readable, closed, of(other, ConnEvent::Readable)]);
+        let mut order = Vec::new();
+        while let Some(event) = callbacks.take(&mut stack) {
+            // The first call is cut short.
+            let cut = order.is_empty();
+            callbacks.observe(event, |resumed| resumed.extend(cut.then_some(event)));
+            order.push(event);
+        }
+        assert_eq!(order, [readable, of(other, ConnEvent::Readable), readable, closed]);
+        assert!(!callbacks.is_pending());
+    }
+}
