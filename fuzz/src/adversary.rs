@@ -12,6 +12,7 @@ use crate::input::Input;
 use base::{Duration, Instant, Rng, SeqNum, SeqRange};
 use core::net::{IpAddr, SocketAddr};
 use std::collections::BTreeMap;
+use tcp::config::GuardConfig;
 use tcp::{
     Budget, ChecksumState, CloseReason, Conn, ConnEvent, DeviceCaps, FinProgress, Payload, RxFrame, Segmentation,
 };
@@ -88,7 +89,12 @@ fn pattern(offset: u64, len: u64) -> Vec<u8> {
 impl Side {
     fn new(ip: IpAddr, seed: u8, to_write: u64) -> Self {
         let device = DeviceCaps { mtu: 1_500, checksum: TxChecksum::Unneeded, segmentation: Segmentation::Off };
-        let cfg = StackConfig { addresses: vec![ip], device, isn_secret: [u64::from(seed), 7] };
+        let cfg = StackConfig {
+            addresses: vec![ip],
+            device,
+            isn_secret: [u64::from(seed), 7],
+            guards: GuardConfig::default(),
+        };
         let stack = Stack::new(cfg, Rng::new(u64::from(seed)));
         let (conn, isses, closed) = (None, Vec::new(), None);
         Self {

@@ -4,7 +4,7 @@
 use base::{Duration, Instant, Rng, SeqNum, SeqRange};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use recovery::{DetectorConfig, ReductionConfig};
-use tcp::config::{NagleConfig, ReceiveWindowConfig, TimestampConfig};
+use tcp::config::{GuardConfig, NagleConfig, ReceiveWindowConfig, TimestampConfig};
 use tcp::{
     Budget, ChecksumState, Config, Conn, DeviceCaps, Payload, RxFrame, Segmentation, Sent, Stack, StackConfig, StackCx,
     StackEvent, TxChecksum, TxFrame, turn,
@@ -67,7 +67,7 @@ fn config(choice: u8) -> Config {
 impl Game {
     fn new(choice: u8) -> Self {
         let device = DeviceCaps { mtu: 1500, checksum: TxChecksum::Unneeded, segmentation: Segmentation::Off };
-        let stack_cfg = StackConfig { addresses: vec![US], device, isn_secret: [3, 4] };
+        let stack_cfg = StackConfig { addresses: vec![US], device, isn_secret: [3, 4], guards: GuardConfig::default() };
         let cfg = config(choice).validate().expect("within bounds");
         let mut stack = Stack::new(stack_cfg, Rng::new(u64::from(choice)));
         let now = Instant::from_nanos(1_000_000_000);
