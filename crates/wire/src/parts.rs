@@ -1,18 +1,20 @@
 //! Super-segments cut into the packets that they stand for, where a path carries packets one by one.
 
 use crate::checksum::{offset_of_segment, ones_complement_sum};
+use core::ops::Range;
 
-const IPV6_HEADER: usize = 40;
+pub(crate) const IPV6_HEADER: usize = 40;
 
-/// The plain segments that a super-segment stands for, each header written in front of its payload.
+/// Where a super-segment is cut, and what its header becomes in front of each part: the cutting without the octets.
 ///
 /// What differs from part to part: lengths, the IPv4 identification (RFC 6864 §4) and header checksum, the sequence
 /// number; FIN and PSH are the last one's, CWR the first one's (RFC 3168 §6.1.2). The TCP checksum is left as it is: of
 /// these packets it is the device's.
-#[derive(Debug)]
-pub struct Parts<'a> {
-    header: &'a [u8],
-    payload: &'a [u8],
+#[derive(Clone, Debug)]
+pub struct Cuts {
+    /// Payload octets in all.
+    len: usize,
+    /// Payload octets of each part but the last.
     size: usize,
     index: usize,
     transport: Transport,
@@ -27,37 +29,37 @@ pub enum Transport {
     Udp(usize),
 }
 
-impl<'a> Parts<'a> {
-    /// Cuts `payload` into parts of `gso_size` octets; a plain segment, and one without payload, is its only part.
+impl Cuts {
+    /// Cuts `payload_len` octets into parts of `gso_size`; a plain segment, and one without payload, is its only part.
     ///
-    /// `header` must come from [`crate::split`].
-    pub fn new(header: &'a [u8], payload: &'a [u8], gso_size: Option<u16>) -> Self {
+    /// `header` must come from [`crate::split`] or [`crate::emit`].
+    pub fn new(header: &[u8], payload_len: usize, gso_size: Option<u16>) -> Self {
         // Of a part that is the whole nothing is rewritten, so the place does not matter.
         let transport = Transport::Tcp(gso_size.map_or(0, |_| offset_of_segment(header)));
-        Self::behind(transport, header, payload, gso_size)
+        Self::behind(transport, payload_len, gso_size)
     }
 
     /// The same where the header's end is known to be that of `transport`.
-    pub fn behind(transport: Transport, header: &'a [u8], payload: &'a [u8], gso_size: Option<u16>) -> Self {
-        let size = gso_size.map_or(payload.len(), usize::from).max(1);
-        Self { header, payload, size, index: 0, transport }
+    fn behind(transport: Transport, payload_len: usize, gso_size: Option<u16>) -> Self {
+        let size = gso_size.map_or(payload_len, usize::from).max(1);
+        Self { len: payload_len, size, index: 0, transport }
     }
 
-    /// Writes the next part's header behind what `out` holds and returns its payload; `None` after the last.
-    pub fn next_into(&mut self, out: &mut Vec<u8>) -> Option<&'a [u8]> {
+    /// The place of the next part in the payload; `None` after the last.
+    fn place(&self) -> Option<Range<usize>> {
         let from = self.index * self.size;
-        if from >= self.payload.len() && self.index > 0 {
-            return None;
-        }
-        let part = &self.payload[from..self.payload.len().min(from + self.size)];
-        let place = out.len();
-        out.extend_from_slice(self.header);
-        if part.len() < self.payload.len() {
-            let is_last = from + part.len() == self.payload.len();
-            self.rewrite(&mut out[place..], part.len(), is_last);
+        (from < self.len || self.index == 0).then(|| from..self.len.min(from + self.size))
+    }
+
+    /// The place of the next part in the payload, and its header in `header`, which holds a copy of the super-segment's; `None`
+    /// after the last.
+    pub fn next_into(&mut self, header: &mut [u8]) -> Option<Range<usize>> {
+        let place = self.place()?;
+        if place.len() < self.len {
+            self.rewrite(header, place.len(), place.end == self.len);
         }
         self.index += 1;
-        Some(part)
+        Some(place)
     }
 
     fn rewrite(&self, header: &mut [u8], part_len: usize, is_last: bool) {
@@ -67,9 +69,7 @@ impl<'a> Parts<'a> {
             put(header, 2, packet_len as u16);
             let identification = get(header, 4).wrapping_add(self.index as u16);
             put(header, 4, identification);
-            put(header, 10, 0);
-            let sum = ones_complement_sum(&header[..usize::from(header[0] & 0x0f) * 4]);
-            put(header, 10, !sum);
+            put_ipv4_checksum(header);
         } else {
             put(header, 4, (packet_len - IPV6_HEADER) as u16);
         }
@@ -89,20 +89,58 @@ impl<'a> Parts<'a> {
     }
 }
 
+/// The plain segments that a super-segment stands for, each header written in front of its payload ([`Cuts`] says how).
+#[derive(Debug)]
+pub struct Parts<'a> {
+    header: &'a [u8],
+    payload: &'a [u8],
+    cuts: Cuts,
+}
+
+impl<'a> Parts<'a> {
+    /// Cuts `payload` into parts of `gso_size` octets; a plain segment, and one without payload, is its only part.
+    ///
+    /// `header` must come from [`crate::split`].
+    pub fn new(header: &'a [u8], payload: &'a [u8], gso_size: Option<u16>) -> Self {
+        Self { header, payload, cuts: Cuts::new(header, payload.len(), gso_size) }
+    }
+
+    /// The same where the header's end is known to be that of `transport`.
+    pub fn behind(transport: Transport, header: &'a [u8], payload: &'a [u8], gso_size: Option<u16>) -> Self {
+        Self { header, payload, cuts: Cuts::behind(transport, payload.len(), gso_size) }
+    }
+
+    /// Writes the next part's header behind what `out` holds and returns its payload; `None` after the last.
+    pub fn next_into(&mut self, out: &mut Vec<u8>) -> Option<&'a [u8]> {
+        self.cuts.place()?;
+        let begin = out.len();
+        out.extend_from_slice(self.header);
+        let place = self.cuts.next_into(&mut out[begin..])?;
+        Some(&self.payload[place])
+    }
+}
+
 /// Where the length stands in a UDP header (RFC 768).
 const UDP_LENGTH_AT: usize = 4;
 
 /// Where the control bits stand in a TCP header, and those that not every part carries.
-const FLAGS_AT: usize = 13;
-const FIN: u8 = 0x01;
-const PSH: u8 = 0x08;
-const CWR: u8 = 0x80;
+pub(crate) const FLAGS_AT: usize = 13;
+pub(crate) const FIN: u8 = 0x01;
+pub(crate) const PSH: u8 = 0x08;
+pub(crate) const CWR: u8 = 0x80;
 
-fn get(octets: &[u8], at: usize) -> u16 {
+/// Computes the IPv4 header checksum anew.
+pub(crate) fn put_ipv4_checksum(header: &mut [u8]) {
+    put(header, 10, 0);
+    let sum = ones_complement_sum(&header[..usize::from(header[0] & 0x0f) * 4]);
+    put(header, 10, !sum);
+}
+
+pub(crate) fn get(octets: &[u8], at: usize) -> u16 {
     u16::from_be_bytes([octets[at], octets[at + 1]])
 }
 
-fn put(octets: &mut [u8], at: usize, value: u16) {
+pub(crate) fn put(octets: &mut [u8], at: usize, value: u16) {
     octets[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
