@@ -11,6 +11,7 @@
 
 mod budget;
 mod checker;
+mod device;
 mod node;
 mod outcome;
 mod packet;
@@ -21,6 +22,7 @@ mod workload;
 mod world;
 
 pub use budget::{BudgetSpec, Resource};
+pub use device::{Device, Merging};
 pub use node::CONN_IDS_PER_NODE;
 pub use outcome::{Cause, EndOutcome, Failure, FlowOutcome, Outcome, Side};
 pub use packet::{PacketPool, Parcel, SimPacket, StoredPayload};

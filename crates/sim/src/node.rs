@@ -1,18 +1,16 @@
 //! A host in the simulated world: a stack, the applications on it, and the paths that lead away.
 
+use crate::device::{Device, Merging};
 use crate::workload::App;
 use base::{Instant, Rng};
 use core::cell::RefCell;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use tcp::config::GuardConfig;
-use tcp::{Conn, ConnEvent, DeviceCaps, Segmentation, Stack, StackConfig, StackCx, StackEvent, TxChecksum};
+use tcp::{Conn, ConnEvent, Stack, StackConfig, StackCx, StackEvent};
 use trace::{ConnId, Event, Observer};
 
 /// Distance between the connection ids of two nodes in a trace: connection `c` of node `n` is `n · this + c`.
 pub const CONN_IDS_PER_NODE: u32 = 1_000_000;
-
-/// Largest IP packet that a simulated device takes, octets.
-const MTU: u16 = 1_500;
 
 /// A host.
 #[derive(Debug)]
@@ -27,6 +25,8 @@ pub(crate) struct Node {
     pub(crate) deadline: Instant,
     /// When the next application wants to act by itself.
     pub(crate) app_wake: Instant,
+    /// What the device makes of packets that arrive together.
+    pub(crate) merging: Merging,
 }
 
 /// What the applications of a node did.
@@ -40,11 +40,11 @@ pub(crate) struct Served {
 
 impl Node {
     /// A host with one address. Its random streams are forks of `rng`.
-    pub(crate) fn new(address: IpAddr, rng: &Rng) -> Self {
+    pub(crate) fn new(address: IpAddr, device: Device, rng: &Rng) -> Self {
         let mut secret = rng.fork("isn");
         let config = StackConfig {
             addresses: vec![address],
-            device: DeviceCaps { mtu: MTU, checksum: TxChecksum::Unneeded, segmentation: Segmentation::Off },
+            device: device.caps(),
             isn_secret: [secret.next_u64(), secret.next_u64()],
             guards: GuardConfig::default(),
         };
@@ -55,6 +55,7 @@ impl Node {
             apps: Vec::new(),
             deadline: Instant::MAX,
             app_wake: Instant::MAX,
+            merging: device.merging,
         }
     }
 

@@ -8,7 +8,7 @@ use core::ops::Range;
 use netem::Packet;
 use tcp::{ChecksumState, Payload, RxFrame, TxFrame};
 use trace::{PacketPayload, PacketSent};
-use wire::MAX_HEADER;
+use wire::{Cuts, MAX_HEADER, Merge};
 
 /// How packets travel.
 pub type Parcel = Box<SimPacket>;
@@ -20,6 +20,8 @@ pub type Parcel = Box<SimPacket>;
 pub struct SimPacket {
     payload: StoredPayload,
     wire_len: u32,
+    /// Segment size, where a device merged several packets; zero for a plain one.
+    gso_size: u16,
     header_len: u8,
     header: [u8; MAX_HEADER],
 }
@@ -43,6 +45,7 @@ impl SimPacket {
         Self {
             payload: StoredPayload::Pattern { offset: 0, len: 0 },
             wire_len: 0,
+            gso_size: 0,
             header_len: 0,
             header: [0; MAX_HEADER],
         }
@@ -61,7 +64,8 @@ impl SimPacket {
             StoredPayload::Pattern { offset, len } => Payload::Pattern { offset: *offset, len: *len },
             StoredPayload::Bytes(octets) => Payload::Bytes(octets),
         };
-        RxFrame { at, header: self.header(), payload, gso_size: None, checksum: ChecksumState::Unneeded }
+        let gso_size = if self.gso_size == 0 { None } else { Some(self.gso_size) };
+        RxFrame { at, header: self.header(), payload, gso_size, checksum: ChecksumState::Unneeded }
     }
 
     /// Where the TCP header begins.
@@ -90,12 +94,37 @@ impl SimPacket {
         PacketSent { host: host as u32, header: self.header(), payload }
     }
 
+    /// Payload octets.
+    pub(crate) fn payload_len(&self) -> u32 {
+        self.wire_len - u32::from(self.header_len)
+    }
+
+    /// Begins a super-segment that may take in what follows, if another packet may follow this one.
+    pub(crate) fn begin_merge(&self) -> Option<Merge> {
+        Merge::begin(self.header(), self.payload_len())
+    }
+
+    /// Takes in the packet that arrived behind this one, if both are parts of one super-segment.
+    pub(crate) fn absorb(&mut self, merge: &mut Merge, next: &Self) -> bool {
+        let len = next.payload_len();
+        let header = &mut self.header[..usize::from(self.header_len)];
+        if !self.payload.is_continued_by(&next.payload) || !merge.absorb(header, next.header(), len) {
+            return false;
+        }
+        self.payload.append(&next.payload);
+        self.wire_len += len;
+        self.gso_size = merge.gso_size().unwrap_or(0);
+        true
+    }
+
+    /// Becomes the packet with this header and this part of the frame's payload.
     #[inline]
-    fn fill(&mut self, frame: &TxFrame<'_>) {
-        let len = frame.header.len();
-        self.header[..len].copy_from_slice(frame.header);
+    fn fill(&mut self, header: &[u8], payload: Payload<'_>) {
+        let len = header.len();
+        self.header[..len].copy_from_slice(header);
         self.header_len = len as u8;
-        let payload_len = match (frame.payload, &mut self.payload) {
+        self.gso_size = 0;
+        let payload_len = match (payload, &mut self.payload) {
             (Payload::Pattern { offset, len }, stored) => {
                 *stored = StoredPayload::Pattern { offset, len };
                 len
@@ -111,6 +140,25 @@ impl SimPacket {
             }
         };
         self.wire_len = len as u32 + payload_len;
+    }
+}
+
+impl StoredPayload {
+    /// Whether the octets are of one kind and, where that is known, follow each other.
+    fn is_continued_by(&self, next: &Self) -> bool {
+        match (self, next) {
+            (Self::Pattern { offset, len }, Self::Pattern { offset: next, .. }) => offset + u64::from(*len) == *next,
+            (Self::Bytes(_), Self::Bytes(_)) => true,
+            _ => false,
+        }
+    }
+
+    fn append(&mut self, next: &Self) {
+        match (self, next) {
+            (Self::Pattern { len, .. }, Self::Pattern { len: more, .. }) => *len += more,
+            (Self::Bytes(octets), Self::Bytes(more)) => octets.extend_from_slice(more),
+            _ => unreachable!("payloads of one connection are of one kind"),
+        }
     }
 }
 
@@ -177,6 +225,28 @@ fn mark_ipv6(header: &mut [u8; MAX_HEADER]) -> bool {
     capable
 }
 
+/// How far a frame is on its way into a path.
+#[derive(Debug)]
+pub(crate) enum Entry {
+    /// It is one packet, which has not entered yet.
+    Whole,
+    /// It is a super-segment, which the device cuts.
+    Cut(Cuts),
+    /// The packet has entered.
+    Over,
+}
+
+impl Entry {
+    /// Nothing of the frame has entered yet.
+    #[inline]
+    pub(crate) fn of(frame: &TxFrame<'_>) -> Self {
+        match frame.gso_size {
+            None => Self::Whole,
+            size => Self::Cut(Cuts::new(frame.header, frame.payload.len() as usize, size)),
+        }
+    }
+}
+
 /// Boxes that carry no packet at the moment.
 #[derive(Debug, Default)]
 pub struct PacketPool {
@@ -187,13 +257,47 @@ impl PacketPool {
     /// A packet with what `frame` holds.
     ///
     /// # Panics
-    /// When the frame is a super-segment: the simulated devices cut none.
+    /// When the frame is a super-segment: a path carries what a device has cut.
     #[inline]
     pub fn packet(&mut self, frame: &TxFrame<'_>) -> Parcel {
-        assert!(frame.gso_size.is_none(), "a super-segment on a device without segmentation");
-        let mut packet = self.free.pop().unwrap_or_else(|| Box::new(SimPacket::empty()));
-        packet.fill(frame);
+        assert!(frame.gso_size.is_none(), "a super-segment is on a path, and no device has cut it");
+        let mut packet = self.take();
+        packet.fill(frame.header, frame.payload);
         packet
+    }
+
+    /// The next of the packets that `frame` becomes on its way into a path; `None` after the last.
+    #[inline]
+    pub(crate) fn next_packet(&mut self, frame: &TxFrame<'_>, entry: &mut Entry) -> Option<Parcel> {
+        match entry {
+            Entry::Whole => {
+                *entry = Entry::Over;
+                Some(self.packet(frame))
+            }
+            Entry::Cut(cuts) => self.part(frame, cuts),
+            Entry::Over => None,
+        }
+    }
+
+    /// A packet with the next part of the super-segment in `frame`; `None` after the last.
+    fn part(&mut self, frame: &TxFrame<'_>, cuts: &mut Cuts) -> Option<Parcel> {
+        let mut header = [0; MAX_HEADER];
+        let header = &mut header[..frame.header.len()];
+        header.copy_from_slice(frame.header);
+        let place = cuts.next_into(header)?;
+        let payload = match frame.payload {
+            Payload::Pattern { offset, .. } => {
+                Payload::Pattern { offset: offset + place.start as u64, len: place.len() as u32 }
+            }
+            Payload::Bytes(octets) => Payload::Bytes(&octets[place]),
+        };
+        let mut packet = self.take();
+        packet.fill(header, payload);
+        Some(packet)
+    }
+
+    fn take(&mut self) -> Parcel {
+        self.free.pop().unwrap_or_else(|| Box::new(SimPacket::empty()))
     }
 
     /// Takes back a packet that has arrived or was lost.

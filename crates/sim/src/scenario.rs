@@ -1,6 +1,7 @@
 //! A simulation as plain data: what a test, an experiment or a failing seed hands to [`run`](crate::run).
 
 use crate::budget::BudgetSpec;
+use crate::device::Device;
 use base::Duration;
 use netem::PathSpec;
 use tcp::ValidConfig;
@@ -24,10 +25,14 @@ pub struct Scenario {
     pub until: Until,
     /// Version of the addresses.
     pub ip: IpVersion,
+    /// The device of the clients' node.
+    pub client_device: Device,
+    /// The device of the servers' node.
+    pub server_device: Device,
 }
 
 impl Scenario {
-    /// A scenario without flows, with the default budget, audited as experiments are, on IPv4.
+    /// A scenario without flows, with the default budget, audited as experiments are, on IPv4, with plain devices.
     pub fn new(seed: u64, forward: PathSpec, reverse: PathSpec) -> Self {
         Self {
             seed,
@@ -38,6 +43,8 @@ impl Scenario {
             audit: AuditSchedule::EpisodeEdges,
             until: Until::Closed,
             ip: IpVersion::V4,
+            client_device: Device::PLAIN,
+            server_device: Device::PLAIN,
         }
     }
 }

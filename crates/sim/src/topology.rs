@@ -7,9 +7,9 @@ use crate::node::Node;
 use crate::packet::Parcel;
 use crate::scenario::{Carriage, IpVersion, Scenario};
 use crate::workload::{App, Receiver, Sender};
-use base::Rng;
+use base::{Duration, Instant, Rng};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use netem::Path;
+use netem::{Path, PathSpec};
 use tcp::CloseReason;
 
 /// Index of the node that all clients are on.
@@ -30,6 +30,8 @@ pub(crate) struct Link {
     pub(crate) path: Path<Parcel>,
     pub(crate) from: usize,
     pub(crate) to: usize,
+    /// How long the device at its end may keep packets before it hands them over.
+    pub(crate) hold: Duration,
 }
 
 /// Where the two applications of a flow are.
@@ -49,6 +51,14 @@ pub(crate) struct Topology {
     pub(crate) flows: Vec<FlowEnds>,
 }
 
+impl Link {
+    /// When its end wants to be served: the device may keep what has arrived for a while.
+    #[inline]
+    pub(crate) fn next_deadline(&self) -> Instant {
+        self.path.next_deadline().map_or(Instant::MAX, |at| at + self.hold)
+    }
+}
+
 impl Topology {
     /// Builds what `scenario` describes.
     ///
@@ -59,11 +69,18 @@ impl Topology {
         assert!(positions_are_known(scenario), "losses by position need a single flow whose octets are described");
         let rng = Rng::new(scenario.seed);
         let addresses = addresses(scenario.ip);
+        let devices = [scenario.client_device, scenario.server_device];
         let mut nodes = [(CLIENTS, "node/a"), (SERVERS, "node/b")]
-            .map(|(index, label)| Node::new(addresses[index], &rng.fork(label)));
+            .map(|(index, label)| Node::new(addresses[index], devices[index], &rng.fork(label)));
+        let link = |spec: &PathSpec, label, [from, to]: [usize; 2]| Link {
+            path: spec.build(&rng.fork(label)),
+            from,
+            to,
+            hold: devices[to].merging.hold(),
+        };
         let links = vec![
-            Link { path: scenario.forward.build(&rng.fork("link/a→b")), from: CLIENTS, to: SERVERS },
-            Link { path: scenario.reverse.build(&rng.fork("link/b→a")), from: SERVERS, to: CLIENTS },
+            link(&scenario.forward, "link/a→b", [CLIENTS, SERVERS]),
+            link(&scenario.reverse, "link/b→a", [SERVERS, CLIENTS]),
         ];
         for (index, link) in links.iter().enumerate() {
             nodes[link.from].routes.push((addresses[link.to], index));

@@ -7,12 +7,13 @@
 
 use crate::budget::Budget;
 use crate::checker::{Checkers, Progress, Timers};
+use crate::device::{self, Merging};
 use crate::node::{Node, NodeView, Served, global};
 use crate::outcome::{Cause, EndOutcome, Failure, FlowOutcome, Outcome};
-use crate::packet::{PacketPool, Parcel};
+use crate::packet::{Entry, PacketPool, Parcel};
 use crate::queue::EventQueue;
 use crate::scenario::{Scenario, Until};
-use crate::topology::{Link, Topology};
+use crate::topology::Topology;
 use base::{Bytes, Instant, SeqNum};
 use core::cell::RefCell;
 use netem::{DropCause, Moved, Packet};
@@ -166,7 +167,7 @@ impl<'a, O: Observer> World<'a, O> {
     #[inline]
     fn next_event_of(&self, index: usize) -> Instant {
         let node = &self.topology.nodes[index];
-        let links = node.incoming.iter().filter_map(|link| self.topology.links[*link].path.next_deadline());
+        let links = node.incoming.iter().map(|link| self.topology.links[*link].next_deadline());
         links.fold(node.wake_at(), Instant::min)
     }
 
@@ -179,6 +180,9 @@ impl<'a, O: Observer> World<'a, O> {
             while let Some(arrival) = links[link].path.poll(*now, &mut on_drop) {
                 arrivals.push(arrival);
             }
+        }
+        if nodes[index].merging != Merging::Off {
+            device::merge(*now, arrivals, pool);
         }
     }
 
@@ -195,23 +199,26 @@ impl<'a, O: Observer> World<'a, O> {
         let mut sent = 0;
         let mut send = |frame: tcp::TxFrame<'_>| {
             let route = Node::route(routes, frame.header);
-            let Link { path, to, .. } = &mut links[route];
-            let packet = pool.packet(&frame);
-            if O::PACKETS {
-                observer.borrow_mut().packet(*now, &packet.as_sent(index));
-            }
-            #[cfg(not(longhaul_unwatched))]
-            let tag = if O::ENABLED { Some(Tag::of(&packet)) } else { None };
-            let mut on_drop = |packet, hop, cause| discard::<O>(pool, lost, Lost { link: route, hop, cause, packet });
-            path.offer(*now, packet, &mut on_drop);
-            #[cfg(not(longhaul_unwatched))]
-            if let Some(tag) = tag {
-                let (backlog, moved) = (path.backlog(*now), path.moved());
-                if backlog > 0 || moved.is_some() {
-                    entered.push(Entered { link: route, backlog, moved, tag });
+            let link = &mut links[route];
+            let mut entry = Entry::of(&frame);
+            while let Some(packet) = pool.next_packet(&frame, &mut entry) {
+                if O::PACKETS {
+                    observer.borrow_mut().packet(*now, &packet.as_sent(index));
+                }
+                #[cfg(not(longhaul_unwatched))]
+                let tag = if O::ENABLED { Some(Tag::of(&packet)) } else { None };
+                let mut on_drop =
+                    |packet, hop, cause| discard::<O>(pool, lost, Lost { link: route, hop, cause, packet });
+                link.path.offer(*now, packet, &mut on_drop);
+                #[cfg(not(longhaul_unwatched))]
+                if let Some(tag) = tag {
+                    let (backlog, moved) = (link.path.backlog(*now), link.path.moved());
+                    if backlog > 0 || moved.is_some() {
+                        entered.push(Entered { link: route, backlog, moved, tag });
+                    }
                 }
             }
-            queue.arm_earlier(*to, path.next_deadline().unwrap_or(Instant::MAX));
+            queue.arm_earlier(link.to, link.next_deadline());
             sent += 1;
             Sent::Accepted
         };
