@@ -4,6 +4,7 @@
 //! many segments in flight, and says what it had to give up. Everything is told from the packets alone; what a sender
 //! thought is inferred, and the rule for each inference stands where it is made.
 
+mod covered;
 mod file;
 mod flow;
 mod headers;

@@ -126,9 +126,9 @@ pub struct DirectionReport {
     pub unexplained_retransmissions: u64,
     /// Those that were acknowledged already when they passed the capture.
     pub already_acknowledged: u64,
-    /// Those that had been sent again before; and how long after that, altogether.
+    /// Those that had been sent again before.
     pub lost_retransmissions: u64,
-    /// The latter.
+    /// Time during which at least one lost retransmission waited for the next one, each moment counted once.
     pub lost_retransmissions_ms: f64,
     /// Those that a D-SACK proves needless.
     pub spurious_by_dsack: u64,
@@ -312,7 +312,7 @@ impl DirectionReport {
             unexplained_retransmissions: counts.unexplained,
             already_acknowledged: counts.already_acknowledged,
             lost_retransmissions: counts.lost_retransmissions,
-            lost_retransmissions_ms: ms(counts.lost_retransmissions_cost),
+            lost_retransmissions_ms: ms(stream.lost_retransmissions.total()),
             spurious_by_dsack: counts.proved_spurious,
             originals_arrived: counts.original_arrived,
             dsacks: counts.dsacks,

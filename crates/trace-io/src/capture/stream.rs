@@ -6,6 +6,7 @@
 mod acknowledged;
 mod sent;
 
+use super::covered::Covered;
 use super::pieces::Pieces;
 use super::reordering::{Deliveries, Extent};
 use super::retransmission::{Episode, Repeats};
@@ -36,9 +37,8 @@ pub(super) struct Counts {
     pub unexplained: u64,
     /// Of these: what was acknowledged already when it passed here.
     pub already_acknowledged: u64,
-    /// What had been sent again already; and how long after that.
+    /// What had been sent again already.
     pub lost_retransmissions: u64,
-    pub lost_retransmissions_cost: u64,
     /// What was acknowledged sooner than a round trip after it was sent again: that was the original's acknowledgement.
     pub original_arrived: u64,
     pub dsacks: u64,
@@ -80,6 +80,8 @@ pub(super) struct Stream {
     has_probed: bool,
     pub has_sack: bool,
     repeats: Repeats,
+    /// Time between a lost retransmission and the next one of the same octets.
+    pub lost_retransmissions: Covered,
     /// Times of D-SACKs.
     pub dsack_times: Samples,
     deliveries: Deliveries,

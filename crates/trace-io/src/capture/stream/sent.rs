@@ -109,7 +109,7 @@ impl Stream {
         self.repeats.sent(start, end);
         if again > 0 {
             self.counts.lost_retransmissions += 1;
-            self.counts.lost_retransmissions_cost += since_sent;
+            self.lost_retransmissions.add(at - since_sent, at);
         }
         self.judge(at, start, end, since_sent, delay.unwrap_or(0))
     }

@@ -104,8 +104,19 @@ fn a_lost_retransmission_costs_the_time_until_the_next() {
     flow.on_segment(300 * MS, &from(1).got(0).sack(&[(1, 10)]));
     flow.on_segment(300 * MS, &from(0).full(0));
     flow.on_segment(610 * MS, &from(0).full(0));
-    let counts = counts(&flow);
-    assert_eq!((counts.lost_retransmissions, counts.lost_retransmissions_cost), (1, 310 * MS));
+    assert_eq!(counts(&flow).lost_retransmissions, 1);
+    assert_eq!(flow.streams[0].lost_retransmissions.total(), 310 * MS);
+}
+
+#[test]
+fn lost_retransmissions_that_wait_together_cost_the_time_once() {
+    let mut flow = ten();
+    flow.on_segment(300 * MS, &from(1).got(0).sack(&[(5, 10)]));
+    (0..5).for_each(|nth| flow.on_segment(300 * MS, &from(0).full(nth)));
+    (0..5).for_each(|nth| flow.on_segment((610 + u64::from(nth)) * MS, &from(0).full(nth)));
+    flow.on_segment(720 * MS, &from(1).got(10));
+    assert_eq!(counts(&flow).lost_retransmissions, 5);
+    assert_eq!(flow.streams[0].lost_retransmissions.total(), 314 * MS);
 }
 
 /// As it looks at the receiver: the acknowledgement follows at once, the sender's answer a round trip later.
