@@ -28,6 +28,7 @@ fn counted(analysis: &Analysis) -> String {
     let not = &analysis.not_analysed;
     let mut parts = vec![format!("{} packets, {} of TCP", analysis.packets, analysis.segments)];
     let counts = [
+        (analysis.copies, "copies of packets, captured more than once"),
         (not.not_tcp, "of other protocols"),
         (not.not_ip, "without IP"),
         (not.fragments, "fragments"),
@@ -83,10 +84,14 @@ impl Page {
 /// Everything about one flow.
 pub fn in_full(flow: &FlowReport) -> String {
     let mut page = Page(String::new());
-    page.line("flow", format!("{} at interface {}", flow.flow, flow.interface));
+    let index = flow.interface_index.map_or_else(String::new, |index| format!(", index {index}"));
+    page.line("flow", format!("{} at interface {}{index}", flow.flow, flow.interface));
     page.line("client", &flow.client);
     page.line("server", &flow.server);
     page.line("duration", format!("{:.3} ms, {} packets, {} resets", flow.duration_ms, flow.packets, flow.resets));
+    if flow.copies > 0 {
+        page.line("captured more than once", format!("{} copies of packets, left out", flow.copies));
+    }
     let again = flow.syn_retransmissions;
     let missing = if flow.handshake == "missing" { ": the capture starts in the middle" } else { "" };
     page.line("handshake", format!("{}{missing}, {again} SYNs sent again", flow.handshake));

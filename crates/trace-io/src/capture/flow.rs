@@ -6,6 +6,15 @@ use super::window::Scale;
 use std::net::SocketAddr;
 use wire::Flags;
 
+/// A point of capture, as the file tells it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Interface {
+    /// Interface of the file.
+    pub file: u32,
+    /// Interface index of the capturing host, where frames carry one (LINKTYPE_LINUX_SLL2).
+    pub index: Option<u32>,
+}
+
 /// What an end said in its SYN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Shake {
@@ -28,8 +37,8 @@ pub(super) struct Shake {
 pub(super) struct Flow {
     /// Place in the order of first packets, from 1.
     pub id: u64,
-    /// Which interface of the file.
-    pub interface: u32,
+    /// Where it was captured; packets of two interfaces are two connections.
+    pub interface: Interface,
     /// The end that opened the connection, as far as it was seen, else the one that was seen first; and the other.
     pub ends: [SocketAddr; 2],
     /// What each of them sends.
@@ -40,6 +49,10 @@ pub(super) struct Flow {
     pub first_at: u64,
     pub last_at: u64,
     pub packets: u64,
+    /// Packets that were captured once more, which count nowhere else; and those that take up sequence numbers, both copies
+    /// and originals.
+    pub copies: u64,
+    occupying: [u64; 2],
     pub fins: [bool; 2],
     pub resets: u64,
     /// Packets whose options were damaged or cut off.
@@ -47,7 +60,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub fn new(id: u64, interface: u32, at: u64, segment: &Segment) -> Self {
+    pub fn new(id: u64, interface: Interface, at: u64, segment: &Segment) -> Self {
         let is_answer = segment.tcp.flags.contains(Flags::SYN) && segment.tcp.ack.is_some();
         let ends = if is_answer { [segment.dst, segment.src] } else { [segment.src, segment.dst] };
         Self {
@@ -60,6 +73,8 @@ impl Flow {
             first_at: at,
             last_at: at,
             packets: 0,
+            copies: 0,
+            occupying: [0; 2],
             fins: [false; 2],
             resets: 0,
             options_missing: 0,
@@ -97,12 +112,25 @@ impl Flow {
         measured.into_iter().flatten().min()
     }
 
+    /// A packet of this connection was captured once more.
+    pub fn on_copy(&mut self, segment: &Segment) {
+        self.copies += 1;
+        self.occupying[0] += u64::from(segment.occupies());
+    }
+
+    /// Returns whether the connection is captured more than once: half of what it sent came again.
+    pub fn is_mirrored(&self) -> bool {
+        let [copies, originals] = self.occupying;
+        copies > 0 && copies * 2 >= originals
+    }
+
     /// A packet of this connection.
     #[inline]
     pub fn on_segment(&mut self, at: u64, segment: &Segment) {
         let side = self.side(segment);
         let flags = segment.tcp.flags;
         self.packets += 1;
+        self.occupying[1] += u64::from(segment.occupies());
         self.last_at = self.last_at.max(at);
         self.options_missing += u64::from(!segment.options_whole);
         self.resets += u64::from(flags.contains(Flags::RST));

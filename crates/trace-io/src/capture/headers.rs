@@ -5,7 +5,7 @@
 //! not from what was kept; the TCP header is [`wire::tcp::parse`]'s. Options that are damaged or cut off count as absent.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use wire::TcpRepr;
+use wire::{Flags, TcpRepr};
 
 const TCP: u8 = 6;
 /// Octets of a TCP header without options.
@@ -25,6 +25,14 @@ pub(super) struct Segment {
     pub tcp: TcpRepr,
     /// Whether all of its options could be read.
     pub options_whole: bool,
+}
+
+impl Segment {
+    /// Returns whether it takes up sequence numbers, so that it has to be acknowledged.
+    #[inline]
+    pub fn occupies(&self) -> bool {
+        self.payload_len > 0 || self.tcp.flags.contains(Flags::SYN) || self.tcp.flags.contains(Flags::FIN)
+    }
 }
 
 /// Why a packet is not analysed.

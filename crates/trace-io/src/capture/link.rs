@@ -42,6 +42,13 @@ pub(super) fn carried(link: u32, frame: &[u8]) -> Carried<'_> {
     }
 }
 
+/// Returns the capturing host's index of the interface that a cooked frame passed, where it has one.
+#[inline]
+pub(super) fn interface_index(link: u32, frame: &[u8]) -> Option<u32> {
+    let four = frame.get(4..8).filter(|_| link == LINUX_SLL2)?;
+    four.try_into().map(u32::from_be_bytes).ok()
+}
+
 /// A frame whose type stands at `kind_at`, and what it carries at `at`.
 #[inline]
 fn tagged(frame: &[u8], kind_at: usize, mut at: usize) -> Carried<'_> {
@@ -91,6 +98,13 @@ mod tests {
         for len in 0..header.len() {
             assert_eq!(carried(link, &frame[..len]), Carried::Short, "{len}");
         }
+    }
+
+    #[test]
+    fn the_second_cooked_version_names_its_interface() {
+        let header = [8, 0, 0, 0, 0, 0, 1, 2, 0, 1, 0, 6, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(interface_index(276, &header), Some(0x102));
+        assert_eq!((interface_index(113, &header), interface_index(276, &header[..7])), (None, None));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! many segments in flight, and says what it had to give up. Everything is told from the packets alone; what a sender
 //! thought is inferred, and the rule for each inference stands where it is made.
 
+mod copies;
 mod covered;
 mod file;
 mod flow;
@@ -28,11 +29,11 @@ pub use report::{DirectionReport, Distribution, FlowReport, Offered, Reordering,
 pub use verdict::Finding;
 
 use file::{File, Packet};
-use flow::Flow;
+use flow::{Flow, Interface};
 use headers::{Segment, Skipped};
 use link::Carried;
 use std::io::Read;
-use table::Table;
+use table::{Table, Taken};
 
 /// Connections that are reported; of more, the smallest are left out.
 const REPORTED: usize = 16_384;
@@ -61,6 +62,8 @@ pub struct Analysis {
     pub packets: u64,
     /// Those of TCP.
     pub segments: u64,
+    /// Segments that were captured once more, as behind a mirror port; they count in no connection.
+    pub copies: u64,
     /// The others.
     pub not_analysed: NotAnalysed,
     /// Connections, the one of most octets first.
@@ -96,7 +99,7 @@ pub fn analyze(file: impl Read) -> Result<Analysis, Unreadable> {
     follow(file, |_, _, _| {})
 }
 
-/// As [`analyze`]; `each` segment is shown when it is in the books.
+/// As [`analyze`]; `each` segment is shown when it is in the books, copies are not.
 fn follow(file: impl Read, mut each: impl FnMut(&Table, u64, &Segment)) -> Result<Analysis, Unreadable> {
     let mut file = File::open(file)?;
     let mut analysis = Analysis::default();
@@ -133,10 +136,14 @@ impl Analysis {
         match headers::segment(ip, original_len) {
             Ok(segment) => {
                 self.segments += 1;
-                if let Some(ended) = table.on_segment(packet.at, packet.interface, &segment) {
-                    self.end(ended);
+                let index = link::interface_index(packet.link, packet.data);
+                match table.on_segment(packet.at, Interface { file: packet.interface, index }, &segment) {
+                    Taken::Copy => self.copies += 1,
+                    Taken::New { ended } => {
+                        ended.into_iter().for_each(|flow| self.end(flow));
+                        each(table, packet.at, &segment);
+                    }
                 }
-                each(table, packet.at, &segment);
             }
             Err(Skipped::Fragment) => self.set_aside(packet, "is a fragment", |not| &mut not.fragments),
             Err(Skipped::NotTcp) => self.set_aside(packet, "is not TCP", |not| &mut not.not_tcp),

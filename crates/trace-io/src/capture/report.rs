@@ -18,13 +18,17 @@ pub struct FlowReport {
     pub server: String,
     /// Which interface of the file.
     pub interface: u32,
+    /// Which interface of the capturing host, where the capture is cooked and says so.
+    pub interface_index: Option<u32>,
     /// Time of the first packet since 1970.
     pub start_unix_ms: f64,
     /// From the first packet to the last.
     pub duration_ms: f64,
     /// Of both directions.
     pub packets: u64,
-    /// Resets among them.
+    /// Packets that were captured once more; they count nowhere else.
+    pub copies: u64,
+    /// Resets among the packets.
     pub resets: u64,
     /// Packets whose options were damaged or cut off by the capture: there are SACK blocks and time stamps that nobody saw.
     pub packets_without_options: u64,
@@ -217,10 +221,12 @@ impl FlowReport {
             flow: flow.id,
             client,
             server,
-            interface: flow.interface,
+            interface: flow.interface.file,
+            interface_index: flow.interface.index,
             start_unix_ms: ms(flow.first_at),
             duration_ms: ms(flow.last_at - flow.first_at),
             packets: flow.packets,
+            copies: flow.copies,
             resets: flow.resets,
             packets_without_options: flow.options_missing,
             handshake: match flow.shakes {

@@ -1,6 +1,7 @@
 //! The connections under way: found by their ends, and the longest silent one given up when there are too many.
 
-use super::flow::Flow;
+use super::copies::Copies;
+use super::flow::{Flow, Interface};
 use super::headers::Segment;
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -11,7 +12,19 @@ const FLOWS: usize = 16_384;
 const HEAP: usize = 96 << 20;
 
 /// Both ends, the lower first, and the interface: what one packet looks like at two interfaces are two packets.
-type Key = (SocketAddr, SocketAddr, u32);
+type Key = (SocketAddr, SocketAddr, Interface);
+
+/// What became of a segment.
+#[derive(Debug)]
+pub(super) enum Taken {
+    /// It belongs to the newest connection; another one between the same ports may have ended by it.
+    New {
+        /// That one.
+        ended: Option<Flow>,
+    },
+    /// It was captured before, and counts as nothing else.
+    Copy,
+}
 
 #[derive(Debug)]
 struct Slot {
@@ -32,6 +45,7 @@ pub(super) struct Table {
     newest: u32,
     oldest: u32,
     heap: usize,
+    copies: Copies,
     seen: u64,
     most: usize,
     /// Connections that were given up because others came.
@@ -54,6 +68,7 @@ impl Table {
             newest: NONE,
             oldest: NONE,
             heap: 0,
+            copies: Copies::default(),
             seen: 0,
             most,
             given_up: 0,
@@ -63,7 +78,7 @@ impl Table {
 
     /// Hands a segment to its connection; a connection that ends by it comes back.
     #[inline]
-    pub fn on_segment(&mut self, at: u64, interface: u32, segment: &Segment) -> Option<Flow> {
+    pub fn on_segment(&mut self, at: u64, interface: Interface, segment: &Segment) -> Taken {
         let (low, high) =
             if segment.src <= segment.dst { (segment.src, segment.dst) } else { (segment.dst, segment.src) };
         let key = (low, high, interface);
@@ -73,13 +88,17 @@ impl Table {
         };
         self.touch(index);
         let flow = &mut self.slots[index as usize].flow;
+        if self.copies.is_copy(at, flow, segment) {
+            flow.on_copy(segment);
+            return Taken::Copy;
+        }
         let before = flow.heap();
         flow.on_segment(at, segment);
         self.heap = self.heap + flow.heap() - before;
         if self.heap > HEAP {
             self.make_room();
         }
-        ended
+        Taken::New { ended }
     }
 
     /// The connection that had a segment last.
@@ -97,7 +116,7 @@ impl Table {
         self.slots[index as usize].flow.is_another(segment).then(|| self.replace(index, interface, at, segment))
     }
 
-    fn replace(&mut self, index: u32, interface: u32, at: u64, segment: &Segment) -> Flow {
+    fn replace(&mut self, index: u32, interface: Interface, at: u64, segment: &Segment) -> Flow {
         self.seen += 1;
         let flow = &mut self.slots[index as usize].flow;
         self.heap -= flow.heap();

@@ -1,6 +1,6 @@
 //! Packets for tests: an end, its numbers and a time, in a line.
 
-use super::flow::Flow;
+use super::flow::{Flow, Interface};
 use super::headers::Segment;
 use base::{SeqNum, SeqRange};
 use std::net::SocketAddr;
@@ -93,7 +93,7 @@ impl Segment {
 
 /// A connection opened at time zero, seen at the client, whose round trip takes 100 ms.
 pub fn opened(shifts: [Option<u8>; 2]) -> Flow {
-    let mut flow = Flow::new(1, 0, 0, &from(0).syn(shifts[0]));
+    let mut flow = Flow::new(1, Interface::default(), 0, &from(0).syn(shifts[0]));
     flow.on_segment(0, &from(0).syn(shifts[0]));
     flow.on_segment(100 * MS, &from(1).syn_ack(shifts[1]));
     flow.on_segment(100 * MS, &from(0));

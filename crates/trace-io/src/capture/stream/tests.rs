@@ -1,6 +1,6 @@
 //! Stories of a few packets, and what is counted of them.
 
-use crate::capture::flow::Flow;
+use crate::capture::flow::{Flow, Interface};
 use crate::capture::reordering::Extent;
 use crate::capture::stream::Counts;
 use crate::capture::testing::{FULL, MS, from, opened};
@@ -121,7 +121,7 @@ fn lost_retransmissions_that_wait_together_cost_the_time_once() {
 
 /// As it looks at the receiver: the acknowledgement follows at once, the sender's answer a round trip later.
 fn at_receiver() -> Flow {
-    let mut flow = Flow::new(1, 0, 0, &from(0).syn(None));
+    let mut flow = Flow::new(1, Interface::default(), 0, &from(0).syn(None));
     flow.on_segment(0, &from(0).syn(None));
     flow.on_segment(0, &from(1).syn_ack(None));
     flow.on_segment(100 * MS, &from(0));
@@ -148,7 +148,7 @@ fn a_hole_at_the_receiver_is_filled(at_ms: u64, expected: (u64, u64)) {
 
 #[test]
 fn sequence_numbers_wrap() {
-    let mut flow = Flow::new(1, 0, 0, &from(0));
+    let mut flow = Flow::new(1, Interface::default(), 0, &from(0));
     let first = u32::MAX - 2_499;
     for nth in 0..5 {
         let seq = first.wrapping_add(nth * FULL);

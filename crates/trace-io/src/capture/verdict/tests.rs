@@ -1,6 +1,6 @@
 //! Stories of a few packets, and the sentences about them.
 
-use super::super::flow::Flow;
+use super::super::flow::{Flow, Interface};
 use super::super::report::FlowReport;
 use super::super::testing::{FULL, MS, from, opened};
 use super::*;
@@ -120,7 +120,7 @@ fn a_closed_window_is_the_receivers_fault() {
 
 #[test]
 fn repeated_syns_and_missing_sack_are_told() {
-    let mut flow = Flow::new(1, 0, 0, &from(0).syn(None));
+    let mut flow = Flow::new(1, Interface::default(), 0, &from(0).syn(None));
     let plain = |mut segment: crate::capture::headers::Segment| {
         segment.tcp.options.sack_permitted = false;
         segment

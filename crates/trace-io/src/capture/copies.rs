@@ -1,0 +1,87 @@
+//! Packets that were captured more than once: by a mirror port that copies both directions of a link, or where one capture
+//! runs on several interfaces and the file does not say which.
+//!
+//! A copy repeats the headers of the packet, IP identification included, sooner than any round trip; a host that sends a
+//! segment again gives it a new identification (RFC 6864 §4) and needs a round trip at least. The time to live and the
+//! checksums are not compared: a router between two points of capture changes them. IPv6 packets and some IPv4 senders have no identification. There, equal
+//! headers say less: an ACK that repeats another is a duplicate ACK, unless the connection's data come twice as well.
+
+use super::flow::Flow;
+use super::headers::Segment;
+use wire::Flags;
+
+/// Packets that are remembered; of a later one in the same place the earlier is forgotten.
+const REMEMBERED: usize = 1 << 15;
+/// Copies come within this time where no round trip is known: no retransmission timer of a handshake is shorter.
+const UNKNOWN_ROUND_TRIP: u64 = 200_000_000;
+/// The same where packets have no identification, until the connection is known to be captured twice.
+const WITHOUT_IDENTIFICATION: u64 = 1_000_000;
+/// Copies may be this late on the shortest path, nanoseconds.
+const LEAST: u64 = 10_000;
+
+/// Packets of all connections that may still come once more.
+#[derive(Debug)]
+pub(super) struct Copies(Vec<Seen>);
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Seen {
+    headers: u64,
+    at: u64,
+}
+
+impl Default for Copies {
+    fn default() -> Self {
+        Self(vec![Seen::default(); REMEMBERED])
+    }
+}
+
+impl Copies {
+    /// Returns whether `segment` of `flow` repeats a packet that passed a moment ago, and remembers it otherwise.
+    #[inline]
+    pub fn is_copy(&mut self, at: u64, flow: &Flow, segment: &Segment) -> bool {
+        let headers = digest(flow, segment);
+        let seen = &mut self.0[headers as usize % REMEMBERED];
+        if seen.headers == headers && at.abs_diff(seen.at) <= longest(flow, segment) {
+            return true;
+        }
+        *seen = Seen { headers, at };
+        false
+    }
+}
+
+/// Returns by how much a copy may be later than its original.
+#[cold]
+fn longest(flow: &Flow, segment: &Segment) -> u64 {
+    let is_syn = segment.tcp.flags.contains(Flags::SYN);
+    let round_trip = match (flow.half(0), flow.half(1)) {
+        (Some(one), Some(other)) if !is_syn => (one + other).max(LEAST),
+        _ => UNKNOWN_ROUND_TRIP,
+    };
+    if segment.ip_id != 0 || is_syn || flow.is_mirrored() {
+        return round_trip;
+    }
+    // A bare ACK of equal headers may be a duplicate ACK (RFC 5681 §2).
+    if segment.occupies() { round_trip.min(WITHOUT_IDENTIFICATION) } else { 0 }
+}
+
+/// Mixes what a retransmission or another ACK would change, and which connection and direction it belongs to.
+#[inline]
+fn digest(flow: &Flow, segment: &Segment) -> u64 {
+    let tcp = &segment.tcp;
+    let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+    let mix = |sum: u64, word: u64| (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+    let mut sum = mix(flow.id, flow.side(segment) as u64);
+    sum = mix(sum, pair(tcp.seq.0, tcp.ack.map_or(0, |ack| ack.0)));
+    sum = mix(sum, pair(segment.payload_len, u32::from(tcp.window) << 16 | u32::from(segment.ip_id)));
+    sum = mix(sum, u64::from(tcp.flags.bits()) << 1 | u64::from(tcp.ack.is_some()));
+    if let Some(stamps) = tcp.options.timestamps {
+        sum = mix(sum, pair(stamps.tsval, stamps.tsecr));
+    }
+    for block in tcp.options.sack.as_slice() {
+        sum = mix(sum, pair(block.start.0, block.end.0));
+    }
+    sum ^ sum >> 32
+}
+
+#[cfg(test)]
+mod tests;
