@@ -93,6 +93,9 @@ impl Samples {
 }
 
 /// Time stamps that one end has sent and the other not echoed yet, each with when it was seen first.
+///
+/// Only segments that have to be acknowledged belong here. The time stamp of a bare ACK is echoed when the other
+/// application has something to say, which may take minutes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stamps(VecDeque<(u32, u64)>);
 

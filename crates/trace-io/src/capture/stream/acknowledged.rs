@@ -18,11 +18,7 @@ impl Stream {
             return;
         }
         self.open(ack.0);
-        if let Some(stamps) = tcp.options.timestamps
-            && let Some(round_trip) = self.stamps.echoed(at, stamps.tsecr)
-        {
-            self.stamped.push(round_trip);
-        }
+        let echoed = tcp.options.timestamps.and_then(|stamps| self.stamps.echoed(at, stamps.tsecr));
         let ack = self.wide(ack.0);
         if ack.abs_diff(self.max_end) > WIDEST {
             self.counts.strange += 1;
@@ -34,6 +30,10 @@ impl Stream {
         if ack > self.max_end {
             self.counts.unseen += ack - self.max_end;
             self.max_end = ack;
+        }
+        // What acknowledges nothing new may have waited for its application (RFC 7323 §4.1).
+        if let Some(round_trip) = echoed.filter(|_| ack > self.una) {
+            self.stamped.push(round_trip);
         }
         let is_dup = self.is_dup_ack(ack, segment);
         let blocks = tcp.options.sack.as_slice().iter().map(|block| (block.start.0, block.end.0));

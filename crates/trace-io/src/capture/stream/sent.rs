@@ -16,7 +16,9 @@ impl Stream {
         self.counts.packets += 1;
         self.counts.congestion_experienced += u64::from(segment.congestion_experienced);
         self.open(tcp.seq.0.wrapping_add(is_syn.into()));
-        if let Some(stamps) = tcp.options.timestamps {
+        if let Some(stamps) = tcp.options.timestamps
+            && segment.occupies()
+        {
             self.stamps.sent(at, stamps.tsval);
         }
         let start = self.wide(tcp.seq.0.wrapping_add(is_syn.into()));

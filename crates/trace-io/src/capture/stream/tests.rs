@@ -194,3 +194,23 @@ fn numbers_of_no_window_change_nothing() {
     flow.on_segment(301 * MS, &from(1).got(10));
     assert_eq!((counts(&flow).strange, flow.streams[0].delivered()), (2, 10_000));
 }
+
+/// A request and its answer, and two minutes later the next: what the client's bare ACK said is echoed by the next answer.
+#[test]
+fn an_echo_that_waited_for_the_application_is_no_round_trip() {
+    let mut flow = opened([Some(7), Some(7)]);
+    for (nth, at) in [200, 120_200, 240_200].into_iter().enumerate() {
+        let (sent, ts) = (nth as u32, at as u32);
+        let (ask, answer) = (from(0).len(10).seq(1 + 10 * sent), from(1).len(10).seq(1 + 10 * sent));
+        flow.on_segment(at * MS, &ask.ack(1 + 10 * sent).stamped(ts, ts.saturating_sub(119_900)));
+        flow.on_segment((at + 100) * MS, &answer.ack(11 + 10 * sent).stamped(ts + 50, ts));
+        flow.on_segment((at + 100) * MS, &from(0).seq(11 + 10 * sent).ack(11 + 10 * sent).stamped(ts + 100, ts + 50));
+    }
+    let longest =
+        |flow: &Flow| [0, 1].map(|side: usize| flow.streams[side].stamped.distribution().map(|all| all.max_ms));
+    assert_eq!(longest(&flow), [Some(100.0), Some(0.0)]);
+    // The client's ACK is echoed with something new only by the next answer, which is none of it.
+    flow.on_segment(300_000 * MS, &from(1).seq(31).len(10).ack(31).stamped(300_000, 240_300));
+    assert_eq!(longest(&flow), [Some(100.0), Some(0.0)]);
+    assert_eq!(flow.half(0), Some(0));
+}
