@@ -221,6 +221,7 @@ pub const LEAVES: &[Leaf] = &[
         "transmission" => CountedFrom::Transmission, "retransmission" => CountedFrom::Retransmission),
     choice!("retries.farewell", |c| Some(&mut c.retries.farewell),
         "silence" => Farewell::Silence, "reset" => Farewell::Reset),
+    quantity!("retries.refused", Time, MaybeTime, |c| c.retries.refused),
     kind!("keepalive.kind", |c| c.keepalive,
         "off" => KeepAliveConfig::Off => KeepAliveConfig::Off,
         "on" => KeepAliveConfig::On { .. } => KeepAliveConfig::AFTER_TWO_HOURS),

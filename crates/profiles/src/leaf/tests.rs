@@ -183,10 +183,22 @@ fn every_field_of_patience(retries: RetryConfig, keepalive: KeepAliveConfig) {
         user_timeout: _,
         counted_from: _,
         farewell: _,
+        refused: _,
     } = retries;
     match keepalive {
         KeepAliveConfig::Off | KeepAliveConfig::On { idle: _, interval: _, count: _ } => {}
     }
+}
+
+fn every_field_of_handshakes(handshake: tcp::config::HandshakeConfig) {
+    let tcp::config::HandshakeConfig {
+        syn_data: _,
+        defer_accept: _,
+        cookies: _,
+        wrong_ack: _,
+        syn_fin: _,
+        syn_ack_answer: _,
+    } = handshake;
 }
 
 /// A field added to the configuration makes this stop compiling: give it a leaf in `leaves.rs`, and then a name here.
@@ -235,14 +247,7 @@ fn every_field_of_the_configuration_has_been_thought_of() {
     let OptionsConfig { sack: _, timestamps: _, timestamps_missing: _, window_scale: _, mss_max: _, syn_ack_echo: _ } =
         options;
     let tcp::config::EcnConfig { negotiation: _, syn_again: _, response: _, mark_beta: _ } = ecn;
-    let tcp::config::HandshakeConfig {
-        syn_data: _,
-        defer_accept: _,
-        cookies: _,
-        wrong_ack: _,
-        syn_fin: _,
-        syn_ack_answer: _,
-    } = handshake;
+    every_field_of_handshakes(handshake);
     let tcp::config::ChallengeConfig { limit: _, interval: _, unsent_ack: _ } = challenge;
     let tcp::config::FastOpenConfig { client: _, server: _, pending_max: _, pause: _ } = fastopen;
     let TimersConfig { granularity: _, time_wait: _, time_wait_reset: _, time_wait_reuse: _, fin_wait_2: _ } = timers;
@@ -324,6 +329,7 @@ fn every_bound_that_the_core_checks_has_a_leaf_of_that_path() {
         syn: 0,
         syn_ack: 0,
         user_timeout: Some(Duration::ZERO),
+        refused: Some(Duration::ZERO),
         ..RetryConfig::default()
     };
     config.keepalive = KeepAliveConfig::On { idle: Duration::ZERO, interval: Duration::ZERO, count: 0 };

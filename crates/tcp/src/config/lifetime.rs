@@ -29,6 +29,9 @@ pub struct RetryConfig {
     pub counted_from: CountedFrom,
     /// What a peer that is given up is told.
     pub farewell: Farewell,
+    /// How long data waits that the host's own device refused, each time without the timeout being doubled; without it, what the
+    /// device refuses is lost like a packet on the way.
+    pub refused: Option<Duration>,
 }
 
 /// What a peer is told whose silence ended a connection.
@@ -94,6 +97,7 @@ impl Default for RetryConfig {
             user_timeout: None,
             counted_from: CountedFrom::Transmission,
             farewell: Farewell::Silence,
+            refused: None,
         }
     }
 }

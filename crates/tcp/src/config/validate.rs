@@ -104,6 +104,8 @@ impl Config {
         need(retries.syn_ack >= 1, "retries.syn_ack", "must be at least 1");
         let user_timeout = retries.user_timeout.is_none_or(|limit| !limit.is_zero());
         need(user_timeout, "retries.user_timeout", "must not be zero; none for no limit");
+        let refused = retries.refused.is_none_or(|wait| !wait.is_zero());
+        need(refused, "retries.refused", "must not be zero; none to take data for sent");
         if let KeepAliveConfig::On { idle, interval, count } = self.keepalive {
             need(!idle.is_zero(), "keepalive.idle", "must not be zero");
             need(!interval.is_zero(), "keepalive.interval", "must not be zero");

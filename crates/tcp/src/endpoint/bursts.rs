@@ -6,7 +6,7 @@
 
 use super::mtu_search::ProbeNow;
 use super::output::TxBuf;
-use super::{Endpoint, Frames, SendSide};
+use super::{Endpoint, SendSide};
 use crate::config::{ChunkRefill, ChunksConfig, CorkConfig, NagleConfig, PushConfig};
 use crate::cx::Cx;
 use crate::send::CwndUsage;
@@ -25,6 +25,15 @@ const FINEST: Duration = Duration::from_nanos(125);
 const TINY_WINDOW: Bytes = 536;
 /// Segments are not cut smaller for a peer with a tiny window.
 const SMALLEST: Bytes = 48;
+
+/// What the device takes at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Frames {
+    /// One segment.
+    Segments,
+    /// Several, which it cuts: it is worth while to keep chunks.
+    Bursts,
+}
 
 impl Endpoint {
     /// What is kept of chunks, if the profile and the device want them.

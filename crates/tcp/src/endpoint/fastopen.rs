@@ -13,6 +13,7 @@
 //! * A FIN in the peer's SYN is not taken; the peer sends it again.
 //! * A connection that was opened from both sides at once takes data from the peer's SYN only as one without Fast Open does.
 
+use super::refused::Outlet;
 use super::{Endpoint, Segment, State};
 use crate::cx::Cx;
 use crate::event::CloseReason;
@@ -196,7 +197,7 @@ impl Endpoint {
     /// Whether segments with data or a FIN may leave.
     #[inline]
     pub(super) fn may_send(&self) -> bool {
-        self.state.may_send() || self.is_early()
+        (self.state.may_send() || self.is_early()) && self.outlet != Outlet::Reopened
     }
 
     //= specs/rfc7413.md#client

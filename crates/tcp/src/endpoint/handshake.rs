@@ -1,9 +1,11 @@
 //! Opening a connection (RFC 9293 §3.5): constructors, SYN-SENT and SYN-RECEIVED.
 
+use super::bursts::Frames;
 use super::fastopen::Copies;
+use super::refused::Outlet;
 use super::{
-    Application, EcnState, Endpoint, FourTuple, Frames, Numbering, Origin, PendingEvents, Probing, ReceiveSide,
-    RecoverySide, Segment, SendSide, SendSpace, State, Tally,
+    Application, EcnState, Endpoint, FourTuple, Numbering, Origin, PendingEvents, Probing, ReceiveSide, RecoverySide,
+    Segment, SendSide, SendSpace, State, Tally,
 };
 use crate::config::{SynAckEcho, ValidConfig, WindowRounding, WrongAck};
 use crate::cx::Cx;
@@ -161,6 +163,7 @@ impl Endpoint {
             heard: false,
             application: Application::Reads,
             frames: Frames::Segments,
+            outlet: Outlet::Open,
             pending: PendingEvents::default(),
             closed: None,
             tally: Tally::new(cx.now),

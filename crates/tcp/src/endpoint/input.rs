@@ -1,5 +1,6 @@
 //! Arriving segments, in the order RFC 9293 §3.10.7.4 prescribes, with the checks of RFC 5961 and RFC 7323.
 
+use super::refused::Outlet;
 use super::{Endpoint, Origin, Segment, State};
 use crate::config::{AckTimer, MissingTimestamps, SackConfig, TimeWaitReset, UnsentAck};
 use crate::cx::Cx;
@@ -12,6 +13,9 @@ impl Endpoint {
     /// The world hands us a segment that arrived at `cx.now`.
     pub fn handle_segment<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
         self.note_arrival(cx.now, seg);
+        if self.outlet != Outlet::Open {
+            self.retry_refused();
+        }
         cx.emit(|| Event::SegmentReceived {
             seq: seg.repr.seq,
             len: seg.payload.len(),

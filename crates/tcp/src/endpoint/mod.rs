@@ -32,6 +32,7 @@ mod patience;
 mod probe;
 mod queues;
 mod rebuild;
+mod refused;
 mod sample;
 mod state;
 mod tally;
@@ -67,6 +68,7 @@ use crate::send::{CwndUsage, Pacer, SendBuffer};
 use crate::timers::TimerTable;
 use crate::timestamps::TimestampState;
 use base::{Bytes, Instant, SeqNum, SeqRange};
+use bursts::Frames;
 use cc::CongestionControl;
 use core::net::IpAddr;
 use ecn::EcnState;
@@ -75,6 +77,7 @@ use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
 use recovery::{Delivered, Episode, LossDetector, Probe, Reduction, Scoreboard, Undo};
+use refused::Outlet;
 use tally::Tally;
 use trace::{Event, Observer};
 use wire::{Ecn, TcpRepr};
@@ -233,15 +236,6 @@ enum Application {
     Gone,
 }
 
-/// What the device takes at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Frames {
-    /// One segment.
-    Segments,
-    /// Several, which it cuts: it is worth while to keep chunks.
-    Bursts,
-}
-
 /// Readiness not yet polled.
 #[derive(Clone, Copy, Debug, Default)]
 struct PendingEvents {
@@ -285,6 +279,7 @@ pub struct Endpoint {
     heard: bool,
     application: Application,
     frames: Frames,
+    outlet: Outlet,
     pending: PendingEvents,
     closed: Option<CloseReason>,
     tally: Tally,

@@ -2,6 +2,7 @@
 //! bare ACK.
 
 use super::mtu_search::ProbeNow;
+use super::refused::Outlet;
 use super::watch::{SendCause, Told};
 use super::write::Train;
 use super::{Endpoint, Probing, SendSide, State};
@@ -59,6 +60,10 @@ impl Endpoint {
     //# An arriving segment causes no more than one ACK.
     /// The next frame; call until `None`. Its payload is had from [`Self::payload`] before the next call.
     pub fn poll_transmit<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
+        if self.outlet == Outlet::Refuses {
+            self.poll_refused(cx, out);
+            return None;
+        }
         if self.rst_due {
             self.rst_due = false;
             return Some(self.send_reset(cx, out));

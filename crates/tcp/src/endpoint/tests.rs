@@ -18,6 +18,7 @@ mod probes;
 mod reassembly;
 mod recovery;
 mod reduction;
+mod refused;
 mod robustness;
 mod undo;
 mod urgent;

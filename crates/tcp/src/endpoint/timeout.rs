@@ -20,6 +20,7 @@ impl Endpoint {
                 continue;
             }
             cx.emit(|| Event::TimerFired { kind: kind.name() });
+            self.reopen_for(kind);
             match kind {
                 TimerKind::Retransmit if !self.state.is_synchronized() => self.on_syn_timeout(cx),
                 TimerKind::Retransmit => self.on_retransmission_timeout(cx),
@@ -129,7 +130,8 @@ impl Endpoint {
         self.note_unanswered(cx.now, false);
         let further = self.rec.retries;
         self.rare_mut().on_timeout(cx.now, further);
-        if further > self.cfg.retries.syn_linear || self.state != State::SynSent {
+        let doubles = further > self.cfg.retries.syn_linear || self.state != State::SynSent;
+        if doubles && self.refused_for().is_none() {
             self.rec.rto.back_off(&self.cfg.rto);
         }
         self.syn_due = true;
@@ -176,11 +178,17 @@ impl Endpoint {
         self.rec.tail.reset();
         self.open_undo_of_timeout();
         self.set_episode(cx, Episode::Loss { point: self.snd.nxt }, "timeout");
-        self.rec.rto.back_off(&self.cfg.rto);
+        let refused_for = self.refused_for();
+        if refused_for.is_none() {
+            self.rec.rto.back_off(&self.cfg.rto);
+        }
         self.rec.rto_base = cx.now;
         // The oldest segment goes out again even when what stays in flight fills the window of one segment.
         self.rec.forced = true;
-        self.arm_loss_timer(cx);
+        match refused_for {
+            Some(wait) => self.arm(cx, TimerKind::Retransmit, cx.now + wait),
+            None => self.arm_loss_timer(cx),
+        }
         #[cfg(not(longhaul_unwatched))]
         self.emit_snapshot(cx);
     }

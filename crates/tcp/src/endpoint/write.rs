@@ -1,5 +1,6 @@
 //! Writing (RFC 9293 §3.9.1.2): octets or the position-coded pattern, how much is taken, and when a writer is woken.
 
+use super::refused::Outlet;
 use super::{Endpoint, SendSide};
 use crate::config::{CorkConfig, NagleConfig, PushConfig, SendAccounting, SendConfig, SendGrowth};
 use crate::cx::Cx;
@@ -95,7 +96,10 @@ impl Endpoint {
         Ok(taken)
     }
 
-    fn may_write(&self) -> Result<(), WriteError> {
+    fn may_write(&mut self) -> Result<(), WriteError> {
+        if self.outlet == Outlet::Reopened {
+            self.retry_refused();
+        }
         match self.closed {
             Some(reason) => Err(WriteError::Closed(reason)),
             None if self.snd.side != SendSide::Open => Err(WriteError::Shutdown),

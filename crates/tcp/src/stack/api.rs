@@ -76,6 +76,9 @@ impl Stack {
         if let Segmentation::Tso { .. } = self.device.segmentation {
             endpoint.send_bursts(now);
         }
+        if self.refuses {
+            endpoint.set_outlet(true);
+        }
         endpoint
     }
 

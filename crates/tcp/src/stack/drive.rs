@@ -245,6 +245,16 @@ impl Stack {
         true
     }
 
+    /// Says whether the device refuses packets from now on: it drops them and says so, other than one that is full and will
+    /// take them later. Connections whose configuration has `retries.refused` keep their data; whatever else they and the stack
+    /// send is handed to the device as ever, which is to drop it.
+    pub fn set_device_refuses(&mut self, refuses: bool) {
+        if refuses != self.refuses {
+            self.refuses = refuses;
+            self.slots.endpoints_mut().for_each(|endpoint| endpoint.set_outlet(refuses));
+        }
+    }
+
     /// Puts an endpoint on the ready list.
     #[inline]
     pub(super) fn mark_ready(&mut self, index: u32) {

@@ -222,6 +222,8 @@ pub struct Stack {
     budget: Budget,
     guarded: GuardCounters,
     held: Option<Held>,
+    /// The device refuses packets.
+    refuses: bool,
     tx: TxBuf,
     scratch: Vec<u8>,
     paths: PathCache,
@@ -258,6 +260,7 @@ impl Stack {
             eventful: VecDeque::new(),
             replies: VecDeque::new(),
             held: None,
+            refuses: false,
             tx: TxBuf::new(tso_max_bytes),
             scratch: Vec::new(),
             paths: PathCache::default(),

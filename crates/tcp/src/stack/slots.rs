@@ -146,6 +146,10 @@ impl Slots {
         let waiting = self.slots.iter().flatten().filter(|slot| waits(slot.admission));
         waiting.map(|slot| (slot.conn, slot.admission)).collect()
     }
+    /// All endpoints, in no particular order.
+    pub fn endpoints_mut(&mut self) -> impl Iterator<Item = &mut Endpoint> {
+        self.slots.iter_mut().flatten().map(|slot| &mut slot.endpoint)
+    }
     pub fn len(&self) -> usize {
         self.live
     }

@@ -1,0 +1,114 @@
+//! A device of this host that refuses packets: its queue is full and takes nothing for a while.
+//!
+//! The sender is told at once, which a network never does. What leaves by itself (a reset, a SYN, a bare acknowledgement, a
+//! probe) is gone like a packet on the way. Data was not sent: it keeps its place, counts for nothing, and is tried again after
+//! `retries.refused`, for as long as the limits of retransmissions and window probes allow, without the timeout being doubled.
+//! Where `retries.refused` is not set, data is gone like everything else.
+//!
+//! What would leave is found out by sending it from a copy, so that the rules of sending have one owner. A device refuses
+//! seldom, and what that costs is of no account.
+
+use super::output::TxBuf;
+use super::{Endpoint, Probing, State};
+use crate::cx::Cx;
+use crate::timers::TimerKind;
+use base::Duration;
+use trace::{Observer, Off};
+
+/// Whether the device takes packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outlet {
+    /// It does.
+    Open,
+    /// It does not.
+    Refuses,
+    /// It does again; data that it refused waits for its timer, a segment or a write.
+    Reopened,
+}
+
+impl Endpoint {
+    /// The device takes packets from now on, or takes none.
+    pub(crate) fn set_outlet(&mut self, refuses: bool) {
+        self.outlet = match (refuses, self.outlet) {
+            (true, _) => Outlet::Refuses,
+            (false, Outlet::Refuses) => Outlet::Reopened,
+            (false, outlet) => outlet,
+        };
+    }
+
+    /// A timer brings refused data back, if it is one that watches over data.
+    pub(super) fn reopen_for(&mut self, kind: TimerKind) {
+        if self.outlet == Outlet::Reopened && kind != TimerKind::DelayedAck && kind != TimerKind::KeepAlive {
+            self.outlet = Outlet::Open;
+        }
+    }
+
+    /// How long refused data waits, if the device refuses and the profile does not take data for sent.
+    pub(super) fn refused_for(&self) -> Option<Duration> {
+        self.cfg.retries.refused.filter(|_| self.outlet == Outlet::Refuses)
+    }
+
+    /// Something happened upon which data is tried again.
+    #[cold]
+    pub(super) fn retry_refused(&mut self) {
+        // Probing that stands for refused data begins anew; a window that is closed is still probed.
+        if self.rec.probe != Probing::Idle && self.rec.board.is_empty() && self.snd.wnd > 0 {
+            self.rec.probe = Probing::Idle;
+            self.timers.stop(TimerKind::Persist);
+        }
+        if self.outlet == Outlet::Reopened {
+            self.outlet = Outlet::Open;
+        }
+    }
+
+    /// In place of `poll_transmit` while the device refuses: nothing leaves.
+    #[cold]
+    pub(super) fn poll_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) {
+        let (mut rng, mut off) = (cx.rng.clone(), Off);
+        loop {
+            let mut trial = self.clone();
+            trial.outlet = Outlet::Open;
+            let mut unseen = Cx::new(cx.now, &mut rng, cx.conn, &mut off);
+            let sent = trial.poll_transmit(&mut unseen, out).is_some();
+            trial.outlet = Outlet::Refuses;
+            if sent
+                && self.is_data_of(&trial)
+                && let Some(wait) = self.cfg.retries.refused
+            {
+                return self.hold_refused(cx, wait);
+            }
+            let syn_again = self.syn_due && self.rec.retries > 0;
+            *self = trial;
+            if let Some(wait) = self.cfg.retries.refused.filter(|_| syn_again) {
+                self.arm(cx, TimerKind::Retransmit, cx.now + wait);
+            }
+            if !sent {
+                return;
+            }
+        }
+    }
+
+    /// Whether what `sent` has just sent, which was like this before, is data or a FIN, new or again.
+    fn is_data_of(&self, sent: &Self) -> bool {
+        let again = |endpoint: &Self| endpoint.counters().segments_retransmitted;
+        self.state != State::SynSent && !self.syn_due && (sent.snd.nxt != self.snd.nxt || again(sent) != again(self))
+    }
+
+    /// Data was refused: it waits, and without a flight the persist timer brings it back as a probe would be.
+    fn hold_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, wait: Duration) {
+        // The acknowledgement that it would have carried is lost, and a tail probe gives way to the timeout.
+        self.rcv.ack_due = false;
+        self.rec.tail.reset();
+        match self.rec.probe {
+            Probing::Due(probes) => {
+                self.rec.probe = Probing::Waiting(probes.saturating_add(1));
+                self.arm(cx, TimerKind::Persist, self.within_user_timeout(cx.now + wait, cx.now));
+            }
+            Probing::Idle if self.rec.board.is_empty() => {
+                self.rec.probe = Probing::Waiting(0);
+                self.arm_loss_timer(cx);
+            }
+            Probing::Idle | Probing::Waiting(_) => {}
+        }
+    }
+}
