@@ -7,8 +7,10 @@ use crate::clock::Clock;
 use crate::cut::{Cut, TSO_MAX_BYTES, device_cut, packets};
 use crate::epoll::Epoll;
 use crate::flags::Flags;
+use crate::metrics::Metrics;
 use crate::netdev;
 use crate::pipe::Pipes;
+use crate::queue::Queue;
 use crate::reports::{Blame, Progress};
 use crate::socket::{Socket, State};
 use crate::watch::Watch;
@@ -44,6 +46,10 @@ pub(crate) struct Host {
     pub out: VecDeque<Emitted>,
     /// What the device does with bursts.
     cut: Cut,
+    /// How much room its queue has.
+    queue: Queue,
+    /// Whether the script has emptied the memory of peers.
+    pub metrics: Metrics,
     pub watch: Watch,
     /// The ICMP message that has just arrived.
     pub blame: Option<Blame>,
@@ -68,6 +74,8 @@ impl Host {
             owners: BTreeMap::new(),
             out: VecDeque::new(),
             cut: Cut::Never,
+            queue: Queue::default(),
+            metrics: Metrics::default(),
             watch: Watch::new(flags.trace.as_deref()),
             blame: None,
             next_port: FIRST_PORT,
@@ -91,6 +99,7 @@ impl Host {
         self.clock.begin();
         let mtu = self.flags.mtu.or_else(netdev::device_mtu).unwrap_or(netdev::DEFAULT_MTU);
         self.cut = device_cut();
+        self.queue = Queue::open();
         self.stack = stack(&self.flags, mtu);
     }
 
@@ -124,8 +133,13 @@ impl Host {
     /// One turn at the present moment: what arrived, timers that are due, what is ready to leave; then the events.
     pub fn drive(&mut self, rx: Option<RxFrame<'_>>) {
         let now = self.clock.now();
+        let refuses = self.device_refuses(rx.is_some());
+        self.stack.set_device_refuses(refuses);
         let (out, cut) = (&mut self.out, self.cut);
         let mut tx = |frame: tcp::TxFrame<'_>| {
+            if refuses {
+                return Sent::Accepted;
+            }
             out.extend(packets(&frame, cut).into_iter().map(|octets| Emitted { at: now, octets }));
             Sent::Accepted
         };
@@ -136,6 +150,12 @@ impl Host {
         }
         self.blame = None;
         self.report_progress();
+    }
+
+    /// Whether the device refuses what the turn that is about to begin may send. A script may change that between two calls.
+    fn device_refuses(&self, arrives: bool) -> bool {
+        let due = self.stack.next_deadline().is_some_and(|at| at <= self.clock.now());
+        (arrives || due || self.stack.has_ready()) && self.queue.refuses()
     }
 
     /// Tells sockets that want to know how far their connections have come.

@@ -23,11 +23,14 @@ mod ffi;
 mod flags;
 mod host;
 mod info;
+mod metrics;
 mod netdev;
+mod netlink;
 mod options;
 #[cfg(test)]
 mod parity;
 mod pipe;
+mod queue;
 mod reports;
 mod settings;
 mod socket;

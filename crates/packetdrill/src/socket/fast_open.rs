@@ -2,6 +2,7 @@
 
 use super::{Address, State};
 use crate::host::Host;
+use crate::netdev;
 use crate::sysctl::Sysctls;
 use libc::{MSG_FASTOPEN, SOL_TCP, TCP_FASTOPEN_CONNECT};
 use nix::errno::Errno;
@@ -22,6 +23,7 @@ impl Host {
     /// `EOPNOTSUPP` where Fast Open is off or no address is meant, `EALREADY` and `EISCONN` when the connection was opened
     /// before, `EINVAL` without an address, and those of `connect`.
     pub fn open_with_data(&mut self, fd: RawFd, to: Option<Address>, data: &[u8]) -> Result<usize, Errno> {
+        self.forget_if_flushed();
         let off = self.fast_open_is_off(fd)?;
         let socket = self.socket(fd)?;
         let remote = match socket.state {
@@ -61,6 +63,7 @@ impl Host {
     /// What `TCP_FASTOPEN_CONNECT` makes of `connect`: with a cookie at hand nothing leaves before there is data, and the
     /// call is done. Otherwise the SYN asks for a cookie.
     pub(super) fn defer_or_ask(&mut self, fd: RawFd, remote: SocketAddr) -> Result<super::Opening, Errno> {
+        self.forget_if_flushed();
         let config = self.socket(fd)?.config.clone().validate().map_err(|_| Errno::EINVAL)?;
         if self.stack.fast_open_is_ready(&config, remote.ip(), self.now()) {
             self.socket_mut(fd)?.state = State::Deferred(remote);
@@ -70,6 +73,13 @@ impl Host {
         let (stack, mut cx) = self.stack_and_cx();
         stack.fast_open(&mut cx, conn, &[]).map_err(|_| Errno::EOPNOTSUPP)?;
         Ok(super::Opening::Begun)
+    }
+
+    /// A script that empties the namespace's memory of peers (`ip tcp_metrics flush`) means ours, too.
+    fn forget_if_flushed(&mut self) {
+        if netdev::has_device() && self.metrics.were_flushed() {
+            self.stack.forget_fast_open_servers();
+        }
     }
 
     /// Whether `connect` on this socket is about Fast Open.

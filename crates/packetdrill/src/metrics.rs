@@ -1,0 +1,65 @@
+//! The namespace's memory of TCP peers, which scripts empty with `ip tcp_metrics flush`: Fast Open's cookies are forgotten then.
+//!
+//! The stack's own memory is not the kernel's, and the kernel tells nobody that its was emptied. So an entry of ours is put
+//! there, and looked for whenever a cookie is about to be used. It is about an address of the loopback device: a connection to
+//! oneself that asks for a cookie makes it. An entry for the script's peer could only come from the peer, so a script that
+//! deletes the peer's alone is not understood.
+
+use crate::netlink::{Netlink, Wanted, attribute, find};
+use libc::MSG_FASTOPEN;
+use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, sendto, socket};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
+use std::os::fd::AsRawFd;
+
+/// Whom the entry is about.
+const MARK: Ipv4Addr = Ipv4Addr::new(127, 7, 4, 13);
+
+/// Generic netlink: the service that knows the others' numbers, its question, and its attributes.
+const CONTROL: u16 = 0x10;
+const GET_FAMILY: u8 = 3;
+const FAMILY_ID: u16 = 1;
+const FAMILY_NAME: u16 = 2;
+/// The question for entries, the attribute of their address, and the octets before it.
+const GET: u8 = 1;
+const ADDRESS_V4: u16 = 1;
+const FIXED: usize = 4;
+
+/// Watches whether the memory is emptied.
+#[derive(Debug, Default)]
+pub(crate) struct Metrics {
+    /// The line, and the service's number, once an entry was made.
+    marked: Option<(Netlink, u16)>,
+}
+
+impl Metrics {
+    /// Whether the memory was emptied since the last call; the first finds nothing.
+    pub fn were_flushed(&mut self) -> bool {
+        let flushed = self.marked.as_ref().is_some_and(|(line, family)| is_marked(line, *family) == Some(false));
+        if flushed || self.marked.is_none() {
+            self.marked = mark();
+        }
+        flushed
+    }
+}
+
+/// Puts the entry into the memory; `None` where that does not work, as in a namespace that lets nobody send data in SYNs.
+fn mark() -> Option<(Netlink, u16)> {
+    let line = Netlink::open(SockProtocol::NetlinkGeneric)?;
+    let question = [vec![GET_FAMILY, 1, 0, 0], attribute(FAMILY_NAME, b"tcp_metrics\0")].concat();
+    let answer = line.ask(CONTROL, Wanted::One, &question)?;
+    let family = find(answer.first()?.get(FIXED..)?, FAMILY_ID)?;
+    let family = u16::from_ne_bytes(*family.first_chunk()?);
+    let listener = TcpListener::bind(SocketAddrV4::new(MARK, 0)).ok()?;
+    let port = listener.local_addr().ok()?.port();
+    let client = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None).ok()?;
+    let to = SockaddrIn::from(SocketAddrV4::new(MARK, port));
+    sendto(client.as_raw_fd(), b"", &to, MsgFlags::from_bits_retain(MSG_FASTOPEN)).ok()?;
+    (is_marked(&line, family)?).then_some((line, family))
+}
+
+/// Whether the entry is there.
+fn is_marked(line: &Netlink, family: u16) -> Option<bool> {
+    let entries = line.ask(family, Wanted::All, &[GET, 1, 0, 0])?;
+    let ours = |entry: &Vec<u8>| entry.get(FIXED..).and_then(|rest| find(rest, ADDRESS_V4)) == Some(&MARK.octets());
+    Some(entries.iter().any(ours))
+}
