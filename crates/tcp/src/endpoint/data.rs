@@ -112,6 +112,11 @@ impl Endpoint {
         }
         let ReceiveSide { assembler, buffer, .. } = &mut self.rcv;
         let (rcv_nxt, read_and_readable) = (assembler.rcv_nxt(), self.tally.bytes_received);
+        if range.start == rcv_nxt && assembler.block_count() == 0 {
+            let mut payload = seg.payload;
+            payload.truncate(range.len());
+            return buffer.place(0, read_and_readable, payload);
+        }
         assembler.for_each_missing(range, |part| {
             let mut payload = seg.payload;
             payload.truncate(part.end.distance_from(range.start));

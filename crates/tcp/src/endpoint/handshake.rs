@@ -102,6 +102,14 @@ impl ReceiveSide {
     }
 }
 
+/// The size of segments that our own size and the peer's SYN allow, options deducted.
+fn agreed_smss(ours: u16, tuple: &FourTuple, syn: &TcpRepr, timestamps: bool) -> u32 {
+    let peers = syn.options.mss.unwrap_or_else(|| options::default_mss(tuple.local));
+    let overhead = if timestamps { TIMESTAMP_OCTETS } else { 0 };
+    // A peer may announce a size below any usable one; 48 octets keep the options and some data apart.
+    u32::from(peers.min(ours)).max(48 + overhead) - overhead
+}
+
 /// A SYN that met a connection of an earlier life leaves again after this time.
 const SOON: Duration = Duration::from_millis(2);
 
@@ -114,16 +122,20 @@ impl Endpoint {
         mtu: u16,
         cx: &mut Cx<'_, O>,
     ) -> Self {
-        let mut endpoint = Self::new(cfg, tuple, numbering, mtu, Origin::Active, cx);
+        let smss = u32::from(options::own_mss(cfg, mtu, tuple.local));
+        let mut endpoint = Self::new(cfg, tuple, numbering, mtu, Origin::Active, smss, cx);
         endpoint.syn_due = true;
         endpoint
     }
 
     /// Answers a SYN; the SYN-ACK leaves with the next `poll_transmit`.
     pub(crate) fn accept<O: Observer>(cfg: &ValidConfig, syn: &SynInfo, cx: &mut Cx<'_, O>) -> Self {
-        let mut endpoint = Self::new(cfg, syn.tuple, syn.numbering, syn.mtu, Origin::Passive, cx);
+        // Who floods us with SYNs shall not have us make a controller twice.
+        let timestamps = syn.repr.options.timestamps.is_some() && options::wants_timestamps(cfg, Some(true));
+        let smss = agreed_smss(options::own_mss(cfg, syn.mtu, syn.tuple.local), &syn.tuple, &syn.repr, timestamps);
+        let mut endpoint = Self::new(cfg, syn.tuple, syn.numbering, syn.mtu, Origin::Passive, smss, cx);
         endpoint.state = State::SynReceived;
-        endpoint.take_peer_syn(&syn.repr, cx.now);
+        endpoint.take_peer_syn(&syn.repr, smss, cx.now);
         endpoint.agree_on_ecn(&syn.repr, syn.ecn);
         endpoint.syn_due = true;
         endpoint
@@ -135,6 +147,7 @@ impl Endpoint {
         numbering: Numbering,
         mtu: u16,
         origin: Origin,
+        smss: u32,
         cx: &mut Cx<'_, O>,
     ) -> Self {
         let Numbering { iss, ts_offset } = numbering;
@@ -151,7 +164,7 @@ impl Endpoint {
             snd: SendSpace::new(iss, u32::from(mss)),
             snd_buf: SendBuffer::new(cfg.send.buffer),
             rec: RecoverySide::new(cfg, first, cx.now),
-            cc: cc::build(&cfg.cc, u32::from(mss), iss),
+            cc: cc::build(&cfg.cc, smss, iss),
             usage: CwndUsage::new(CwndValidation::HalfUsed, first, cx.now),
             pacer: Pacer::default(),
             rcv: ReceiveSide::new(cfg, mss),
@@ -176,8 +189,8 @@ impl Endpoint {
     //# The window of a SYN or SYN-ACK is not scaled.
     //= specs/rfc7323.md#timestamps
     //# The octets of the option are taken from the segment, not from the announced segment size.
-    /// Takes over everything a SYN or SYN-ACK says.
-    fn take_peer_syn(&mut self, syn: &TcpRepr, now: Instant) {
+    /// Takes over everything a SYN or SYN-ACK says. The controller was made for segments of `built_for` octets.
+    fn take_peer_syn(&mut self, syn: &TcpRepr, built_for: u32, now: Instant) {
         let offered = syn.options.timestamps;
         let asked = match self.origin {
             Origin::Active => options::wants_timestamps(&self.cfg, None),
@@ -194,15 +207,15 @@ impl Endpoint {
         self.snd.wl1 = syn.seq;
         // RFC 7323 §2.2: the window of a SYN is never scaled.
         self.set_snd_wnd(u32::from(syn.window));
-        let peer_mss = syn.options.mss.unwrap_or_else(|| options::default_mss(self.tuple.local));
         let ours = options::own_mss(&self.cfg, self.mtu, self.tuple.local);
         let overhead = if self.neg.timestamps { TIMESTAMP_OCTETS } else { 0 };
-        // A peer may announce a size below any usable one; 48 octets keep the options and some data apart.
-        self.snd.smss = u32::from(peer_mss.min(ours)).max(48 + overhead) - overhead;
+        self.snd.smss = agreed_smss(ours, &self.tuple, syn, self.neg.timestamps);
         self.rcv.rmss = u32::from(ours).saturating_sub(overhead).max(1);
         self.begin_path(now);
         self.open_receive_window(rcv_nxt, u32::from(ours));
-        self.cc = cc::build(&self.cfg.cc, self.snd.smss, self.snd.iss);
+        if self.snd.smss != built_for {
+            self.cc = cc::build(&self.cfg.cc, self.snd.smss, self.snd.iss);
+        }
         if !self.neg.sack {
             // RFC 8985 §4 needs SACK; without it, duplicate ACKs are all there is.
             self.rec.detector = recovery::build_detector_without_sack(&self.cfg.recovery.detector);
@@ -257,7 +270,7 @@ impl Endpoint {
         if !repr.flags.contains(Flags::SYN) {
             return Disposition::Dropped(DropReason::NoAck);
         }
-        self.take_peer_syn(repr, cx.now);
+        self.take_peer_syn(repr, u32::from(options::own_mss(&self.cfg, self.mtu, self.tuple.local)), cx.now);
         self.agree_on_ecn(repr, seg.ecn);
         let Some(ack) = repr.ack else {
             // Both sides opened at once (§3.5, figure 7).

@@ -143,7 +143,7 @@ impl Assembler {
 
     fn admits_no_more_blocks(&self, range: SeqRange) -> bool {
         let continues = range.is_empty() || range.start.at_or_before(self.rcv_nxt);
-        continues || self.beyond.as_ref().is_some_and(|beyond| beyond.touched_by(&beyond.span(range)).next().is_some())
+        continues || self.beyond.as_ref().is_some_and(|beyond| beyond.touches(&beyond.span(range)))
     }
 
     /// Calls `keep` for each part of `range` that has not arrived yet, in ascending order: the first copy of an octet stays.
@@ -224,31 +224,57 @@ impl Beyond {
         start..start + u64::from(range.len())
     }
 
-    /// The blocks that overlap or adjoin `fresh`, ascending.
-    fn touched_by(&self, fresh: &Range<u64>) -> impl Iterator<Item = (u64, Block)> {
-        let before = self.blocks.range(..=fresh.start).next_back().filter(|(_, block)| block.end >= fresh.start);
-        let behind = self.blocks.range((Bound::Excluded(fresh.start), Bound::Included(fresh.end)));
-        before.into_iter().chain(behind).map(|(start, block)| {
+    /// Calls `look` for each block that overlaps or adjoins `fresh`, in ascending order.
+    #[inline]
+    fn for_each_touched(&self, fresh: &Range<u64>, mut look: impl FnMut(u64, Block)) {
+        let mut look = |start: &u64, block: &Block| {
             self.visit();
-            (*start, *block)
-        })
+            look(*start, *block);
+        };
+        // Most segments behind a gap arrive at the top: they extend the last block or stand behind it.
+        match self.blocks.last_key_value() {
+            Some((_, last)) if fresh.start > last.end => {}
+            Some((start, last)) if fresh.start >= *start => look(start, last),
+            Some(_) => {
+                let before = self.blocks.range(..=fresh.start).next_back();
+                if let Some((start, block)) = before.filter(|(_, block)| block.end >= fresh.start) {
+                    look(start, block);
+                }
+                let behind = self.blocks.range((Bound::Excluded(fresh.start), Bound::Included(fresh.end)));
+                behind.for_each(|(start, block)| look(start, block));
+            }
+            None => {}
+        }
+    }
+
+    /// Whether `fresh` overlaps or adjoins a block.
+    fn touches(&self, fresh: &Range<u64>) -> bool {
+        let mut any = false;
+        self.for_each_touched(fresh, |_, _| any = true);
+        any
     }
 
     /// The first part of `fresh` that a block holds already.
     fn overlap(&self, fresh: &Range<u64>) -> Option<SeqRange> {
-        let mut parts = self.touched_by(fresh).map(|(start, block)| start.max(fresh.start)..block.end.min(fresh.end));
-        parts.find(|part| !part.is_empty()).map(seq_range)
+        let mut first = None;
+        self.for_each_touched(fresh, |start, block| {
+            let part = start.max(fresh.start)..block.end.min(fresh.end);
+            if first.is_none() && !part.is_empty() {
+                first = Some(seq_range(part));
+            }
+        });
+        first
     }
 
     /// Calls `keep` for each part of `fresh` that no block holds.
     fn missing(&self, fresh: Range<u64>, mut keep: impl FnMut(SeqRange)) {
         let mut from = fresh.start;
-        for (start, block) in self.touched_by(&fresh) {
+        self.for_each_touched(&fresh, |start, block| {
             if start > from {
                 keep(seq_range(from..start));
             }
             from = from.max(block.end);
-        }
+        });
         if from < fresh.end {
             keep(seq_range(from..fresh.end));
         }
@@ -275,29 +301,35 @@ impl Beyond {
 
     /// Keeps `fresh`, merged with the blocks it touches.
     fn hold(&mut self, fresh: Range<u64>) -> Arrival {
-        let latest = self.clock;
-        let (mut merged, mut held_before, mut count) = (fresh.clone(), 0, 0);
-        let mut first: Option<(u64, Block)> = None;
-        for (start, block) in self.touched_by(&fresh) {
+        if let Some(kind) = self.extend_latest(&fresh) {
+            return kind;
+        }
+        let (mut merged, mut held_before, mut any) = (fresh.clone(), 0, false);
+        self.for_each_touched(&fresh, |start, block| {
             held_before += block.end - start;
             merged = merged.start.min(start)..merged.end.max(block.end);
-            count += 1;
-            first.get_or_insert((start, block));
-        }
-        match first {
-            // The usual segment behind a gap extends the block that was touched last: neither order changes.
-            Some((start, block)) if count == 1 && start == merged.start && block.touched == latest => {
-                if let Some(block) = self.blocks.get_mut(&start) {
-                    block.end = merged.end;
-                }
-            }
-            _ => self.replace(&merged, first.is_some()),
-        }
+            any = true;
+        });
+        self.replace(&merged, any);
         let range = seq_range(merged.clone());
         self.recent.remove_inside(range);
         self.recent.push_front(range);
         self.refill_recent();
         if merged.end - merged.start == held_before { Arrival::Duplicate } else { Arrival::OutOfOrder }
+    }
+
+    /// The usual segment behind a gap extends the last block, which the segment before it touched: neither order changes.
+    fn extend_latest(&mut self, fresh: &Range<u64>) -> Option<Arrival> {
+        let mut last = self.blocks.last_entry()?;
+        let (start, block) = (*last.key(), last.get_mut());
+        let extends = block.touched == self.clock && start <= fresh.start && fresh.start <= block.end;
+        if !extends {
+            return None;
+        }
+        let before = block.end;
+        block.end = before.max(fresh.end);
+        self.recent.ranges[0] = seq_range(start..block.end);
+        Some(if block.end == before { Arrival::Duplicate } else { Arrival::OutOfOrder })
     }
 
     /// Puts one block in the place of all that lie inside it.

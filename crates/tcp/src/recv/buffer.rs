@@ -92,11 +92,19 @@ impl ReceiveBuffer {
     #[inline]
     pub fn place(&mut self, ahead: Bytes, stream_offset: u64, payload: Payload<'_>) {
         debug_assert_eq!(stream_offset, self.consumed + self.readable() + u64::from(ahead), "offset of the payload");
-        match (&mut self.content, payload) {
-            (_, payload) if payload.is_empty() => {}
+        match (&self.content, payload) {
             (Content::Pattern, Payload::Pattern { offset, len }) => {
                 self.mismatches += if offset == stream_offset { 0 } else { u64::from(len) };
             }
+            _ => self.place_octets(ahead, stream_offset, payload),
+        }
+    }
+
+    /// The same, where octets are or may be involved.
+    fn place_octets(&mut self, ahead: Bytes, stream_offset: u64, payload: Payload<'_>) {
+        match (&mut self.content, payload) {
+            (_, payload) if payload.is_empty() => {}
+            (Content::Pattern, Payload::Pattern { .. }) => self.place(ahead, stream_offset, payload),
             (Content::Pattern, Payload::Bytes(octets)) => {
                 self.mismatches += pattern_mismatches(stream_offset, octets);
             }

@@ -1,7 +1,8 @@
 //! The application's side of a stack.
 
+use super::slots::{Admission, Label, Slot};
 use super::{Conn, ConnectError, LocalEnd, PORT_STEPS_MAX, Stack, StackCounters};
-use super::{Segmentation, StackEvent, slots::Admission, slots::Slot};
+use super::{Segmentation, StackEvent};
 use crate::config::ValidConfig;
 use crate::cx::{Cx, StackCx};
 use crate::endpoint::{Boundary, Endpoint, FourTuple, State};
@@ -84,7 +85,7 @@ impl Stack {
 
     pub(super) fn next_stream(&mut self) -> (ConnId, base::Rng) {
         let id = self.slots.next_id();
-        (id, self.rng.fork(&format!("connection/{}", id.0)))
+        (id, self.rng.fork(Label::of(id).as_str()))
     }
 
     //= specs/rfc6056.md#selection
@@ -282,7 +283,7 @@ impl Stack {
         if let Some(slot) = self.slots.get_mut(conn) {
             (slot.released, slot.release_until) = (true, until);
             self.recount(conn.slot);
-            self.after_call(conn.slot);
+            self.await_release(conn.slot);
             self.free_if_over(conn.slot);
         }
         if self.budget.exceeded() {
@@ -303,10 +304,14 @@ impl Stack {
         let mut ecx = Cx::new(cx.now, &mut slot.rng, slot.conn.id, cx.obs);
         let result = call(&mut slot.endpoint, &mut ecx);
         let wants = slot.endpoint.wants_to_send();
+        let changed = slot.has_changed();
         if wants {
             self.mark_ready(conn.slot);
         }
         self.after_call(conn.slot);
+        if changed {
+            self.recount(conn.slot);
+        }
         Some(result)
     }
 

@@ -46,8 +46,10 @@ impl Expendable {
 pub(super) struct Share {
     /// Memory beyond [`CONNECTION_BYTES`], in bytes.
     pub held: usize,
-    /// The role in which it is expendable, and its ticket in that queue.
-    pub role: Option<(Expendable, u64)>,
+    /// The role in which it is expendable.
+    pub role: Option<Expendable>,
+    /// Its ticket in the queue of that role.
+    pub ticket: u64,
     /// Its ticket in the queue of connections with data out of order.
     pub out_of_order: Option<u64>,
 }
@@ -122,15 +124,16 @@ impl Budget {
 
     /// Moves a connection between queues: it has the role `role` now and data out of order or not.
     pub fn assign(&mut self, index: u32, share: &mut Share, role: Option<Expendable>, out_of_order: bool) {
-        if role != share.role.map(|(role, _)| role) {
-            if let Some((before, ticket)) = share.role {
-                self.queues[before as usize].remove(&ticket);
+        if role != share.role {
+            if let Some(before) = share.role {
+                self.queues[before as usize].remove(&share.ticket);
             }
-            share.role = role.map(|role| {
+            if let Some(role) = role {
                 self.tickets += 1;
                 self.queues[role as usize].insert(self.tickets, index);
-                (role, self.tickets)
-            });
+                share.ticket = self.tickets;
+            }
+            share.role = role;
         }
         match share.out_of_order {
             None if out_of_order => {

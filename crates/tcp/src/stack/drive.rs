@@ -81,6 +81,7 @@ impl Stack {
         let mut cx = Cx::new(at, &mut slot.rng, slot.conn.id, obs);
         let embryonic = matches!(slot.endpoint.state(), State::SynSent | State::SynReceived);
         let disposition = slot.endpoint.handle_segment(&mut cx, segment);
+        let changed = slot.has_changed();
         if disposition == Disposition::Dropped(DropReason::Closed) && slot.endpoint.state() == State::Closed {
             // It is over but not yet forgotten: the segment belongs to no connection any more.
             let tuple = slot.endpoint.tuple();
@@ -94,6 +95,9 @@ impl Stack {
         }
         self.mark_ready(index);
         self.after_call(index);
+        if changed {
+            self.recount(index);
+        }
     }
 
     //= specs/rfc9293.md#resets
@@ -142,6 +146,7 @@ impl Stack {
             self.reset_orphan(index, at, obs);
         }
         self.after_call(index);
+        self.await_release(index);
     }
 
     /// Transmits one burst per ready endpoint in turn. Returns whether something is left.
@@ -274,8 +279,9 @@ impl Stack {
             slot.has_events = true;
             self.eventful.push_back(index);
         }
-        let at = slot.endpoint.next_deadline().unwrap_or(Instant::MAX).min(slot.release_until);
-        if at < slot.scheduled {
+        if let Some(at) = slot.endpoint.next_deadline()
+            && at < slot.scheduled
+        {
             slot.scheduled = at;
             self.deadlines.set(at, index);
         }
@@ -288,9 +294,6 @@ impl Stack {
         }
         if let Some(news) = news {
             self.on_fast_open_news(index, news);
-        }
-        if self.slots.at(index).is_some_and(|slot| slot.has_changed()) {
-            self.recount(index);
         }
         if state == State::Closed {
             self.free_if_over(index);

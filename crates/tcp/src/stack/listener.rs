@@ -287,6 +287,7 @@ impl Stack {
         if let Some(count) = place(&mut self.listeners, to) {
             *count += 1;
         }
+        self.recount(index);
     }
 }
 

@@ -51,13 +51,12 @@ pub struct GuardCounters {
 impl Slot {
     /// Memory that counts against the budget, in bytes, and the role in which the connection can be evicted.
     #[inline]
-    pub(super) fn weigh(&self) -> (usize, Option<Expendable>) {
+    fn weigh(&self) -> (usize, Option<Expendable>) {
         let received = self.endpoint.received_memory();
-        if let Admission::Embryonic(_) = self.admission {
-            return (received, Some(Expendable::Embryonic));
-        }
-        if !self.released {
-            return (received, None);
+        match (self.released, self.admission) {
+            (false, Admission::Embryonic(_)) => return (received, Some(Expendable::Embryonic)),
+            (false, _) => return (received, None),
+            (true, _) => {}
         }
         // What an application writes is its own affair until it has gone.
         let held = received + self.endpoint.send_memory();
@@ -70,11 +69,11 @@ impl Slot {
 }
 
 impl Slot {
-    /// Whether the budget knows less of it than [`Self::weigh`] does.
+    /// Whether a segment or a call may have changed what the budget has to know. Roles change with the release of a
+    /// connection, after which this is always so, and with its admission, which counts by itself.
     #[inline]
     pub(super) fn has_changed(&self) -> bool {
-        let (held, role) = self.weigh();
-        held != self.share.held || role != self.share.role.map(|(role, _)| role)
+        self.released || self.endpoint.received_memory() != self.share.held
     }
 }
 
@@ -84,7 +83,7 @@ impl Stack {
         let connections = self.slots.len();
         let Some(slot) = self.slots.at(index) else { return };
         let (_, role) = slot.weigh();
-        let before = slot.share.role.map(|(role, _)| role);
+        let before = slot.share.role;
         if role == Some(Expendable::TimeWait) && before != role {
             slot.endpoint.compact();
         }
@@ -102,6 +101,15 @@ impl Stack {
         };
         if role != before && role.is_some_and(|role| self.budget.count(role) > most as usize) {
             self.budget.note_excess();
+        }
+    }
+
+    /// An orphan has an entry in the deadline heap no later than the end of its time.
+    pub(super) fn await_release(&mut self, index: u32) {
+        let Some(slot) = self.slots.at(index) else { return };
+        if slot.release_until < slot.scheduled {
+            slot.scheduled = slot.release_until;
+            self.deadlines.set(slot.release_until, index);
         }
     }
 

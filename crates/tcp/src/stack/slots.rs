@@ -4,6 +4,7 @@ use super::ListenOn;
 use super::budget::Share;
 use crate::endpoint::{Endpoint, FourTuple};
 use base::{Instant, Rng};
+use core::net::IpAddr;
 use std::collections::BTreeMap;
 use trace::ConnId;
 
@@ -58,12 +59,34 @@ pub(super) struct Slot {
     pub share: Share,
 }
 
+/// Addresses and ports as few words, which trees compare in a few instructions: strangers make lookups that miss.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Key {
+    /// Ports, and the version of IP.
+    ports: u64,
+    remote: u128,
+    local: u128,
+}
+
+impl From<&FourTuple> for Key {
+    #[inline]
+    fn from(tuple: &FourTuple) -> Self {
+        let bits = |ip: IpAddr| match ip {
+            IpAddr::V4(v4) => u128::from(v4.to_bits()),
+            IpAddr::V6(v6) => v6.to_bits(),
+        };
+        let version = u64::from(tuple.remote.is_ipv4());
+        let ports = version << 32 | u64::from(tuple.remote_port) << 16 | u64::from(tuple.local_port);
+        Self { ports, remote: bits(tuple.remote), local: bits(tuple.local) }
+    }
+}
+
 /// All endpoints.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
     slots: Vec<Option<Box<Slot>>>,
     free: Vec<u32>,
-    by_tuple: BTreeMap<FourTuple, u32>,
+    by_tuple: BTreeMap<Key, u32>,
     /// The last hit: consecutive segments mostly belong to one connection.
     last: u32,
     created: u32,
@@ -79,7 +102,7 @@ impl Slots {
         });
         let conn = Conn { slot: index, id };
         self.live += 1;
-        self.by_tuple.insert(endpoint.tuple(), index);
+        self.by_tuple.insert(Key::from(&endpoint.tuple()), index);
         self.slots[index as usize] = Some(Box::new(Slot {
             endpoint,
             rng,
@@ -106,7 +129,7 @@ impl Slots {
         {
             return Some(self.last);
         }
-        let index = *self.by_tuple.get(tuple)?;
+        let index = *self.by_tuple.get(&Key::from(tuple))?;
         self.last = index;
         Some(index)
     }
@@ -133,8 +156,9 @@ impl Slots {
     /// what is left of the old one.
     pub fn detach(&mut self, index: u32) {
         let Some(tuple) = self.at(index).map(|slot| slot.endpoint.tuple()) else { return };
-        if self.by_tuple.get(&tuple) == Some(&index) {
-            self.by_tuple.remove(&tuple);
+        let key = Key::from(&tuple);
+        if self.by_tuple.get(&key) == Some(&index) {
+            self.by_tuple.remove(&key);
         }
         if self.last == index {
             self.last = u32::MAX;
@@ -152,5 +176,42 @@ impl Slots {
     }
     pub fn len(&self) -> usize {
         self.live
+    }
+}
+
+/// The label of a connection's random stream, made without an allocation: strangers open connections, too.
+pub(super) struct Label {
+    text: [u8; 21],
+    len: usize,
+}
+
+impl Label {
+    /// `connection/` and the number in decimal digits, of which there are at most ten.
+    pub fn of(id: ConnId) -> Self {
+        let mut text = *b"connection/0000000000";
+        let first = "connection/".len();
+        let digits = id.0.checked_ilog10().unwrap_or(0) as usize + 1;
+        let mut left = id.0;
+        for place in text[first..first + digits].iter_mut().rev() {
+            *place = b'0' + (left % 10) as u8;
+            left /= 10;
+        }
+        Self { text, len: first + digits }
+    }
+
+    pub fn as_str(&self) -> &str {
+        str::from_utf8(&self.text[..self.len]).expect("letters and digits")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_label_is_what_formatting_would_make() {
+        for number in [0, 7, 10, 99, 100, 1_234_567_890, u32::MAX] {
+            assert_eq!(Label::of(ConnId(number)).as_str(), format!("connection/{number}"));
+        }
     }
 }
