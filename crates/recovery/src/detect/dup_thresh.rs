@@ -65,7 +65,7 @@ impl DupThresh {
     fn lost_below(&self, board: &Scoreboard, smss: Bytes) -> Option<SeqNum> {
         let octets_enough = self.dup_thresh.saturating_sub(1).saturating_mul(smss);
         let mut octets: Bytes = 0;
-        for (count, range) in (1..).zip(board.sacked_ranges().iter().rev()) {
+        for (count, range) in (1..).zip(board.sacked_ranges().rev()) {
             octets = octets.saturating_add(range.len());
             if count >= self.dup_thresh || octets > octets_enough {
                 return Some(range.start);

@@ -33,10 +33,8 @@ impl Scoreboard {
 
 impl Flight {
     fn arrival_of(&self, end: SeqNum) -> Arrival {
-        let ranges = self.ranges.as_slice();
-        let at = ranges.partition_point(|range| range.end.before(end));
-        let Some(run) = ranges.get(at).filter(|run| run.start.before(end)) else { return Arrival::InTurn };
-        let below = if at == 0 { self.una } else { ranges[at - 1].end };
+        let Some((run, below)) = self.ranges.ending_in(end) else { return Arrival::InTurn };
+        let below = below.map_or(self.una, |below| below.end);
         let gap = run.start.distance_from(below);
         if gap >= run.len() { Arrival::Overtaking } else { Arrival::InTurn }
     }

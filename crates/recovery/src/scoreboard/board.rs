@@ -184,13 +184,13 @@ impl Scoreboard {
     }
     /// The selectively acknowledged ranges, ascending and never touching each other; their edges are segment edges.
     #[inline]
-    pub fn sacked_ranges(&self) -> &[SeqRange] {
-        self.flight().map_or(&[], |flight| flight.ranges.as_slice())
+    pub fn sacked_ranges(&self) -> impl DoubleEndedIterator<Item = SeqRange> {
+        self.flight().into_iter().flat_map(|flight| flight.ranges.iter())
     }
     /// One past the highest number selectively acknowledged.
     #[inline]
     pub fn highest_sacked(&self) -> Option<SeqNum> {
-        self.sacked_ranges().last().map(|range| range.end)
+        self.flight()?.ranges.last().map(|range| range.end)
     }
     /// Whether everything sent was cumulatively acknowledged.
     #[inline]
@@ -205,6 +205,11 @@ impl Scoreboard {
     /// Records touched since the board was made: what the tests of cost per ACK count.
     pub fn visited(&self) -> u64 {
         u64::from(self.visited) + self.flight().map_or(0, |flight| flight.visited.get())
+    }
+    /// Steps through the SACKed ranges of this flight, as their tree's height bounds them: what the tests of cost count beside
+    /// the records.
+    pub fn range_steps(&self) -> u64 {
+        self.flight().map_or(0, |flight| flight.ranges.steps())
     }
     /// Octets behind this board on the heap; zero when nothing is in flight.
     pub fn heap_size(&self) -> usize {

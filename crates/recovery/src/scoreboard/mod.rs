@@ -184,7 +184,7 @@ impl Flight {
             sacked_segments: 0,
             outstanding_segments: 0,
             departed: 0,
-            ranges: Ranges::default(),
+            ranges: Ranges::new(nxt),
             lost_queue: BinaryHeap::new(),
             lost_log: Vec::new(),
             high_rxt: nxt,

@@ -50,7 +50,7 @@ impl Flight {
     //# When there is no new data either, the holes below the highest SACKed octet are sent, each once.
     /// Rule 3.
     pub fn next_unmarked_hole(&self) -> Option<SentSegment> {
-        let top = self.ranges.as_slice().last()?.start;
+        let top = self.ranges.last()?.start;
         self.next_unsacked(self.high_rxt, top).filter(|segment| segment.mark == Mark::Outstanding)
     }
 
@@ -62,7 +62,7 @@ impl Flight {
         if !self.una.after(first) {
             return None;
         }
-        let top = self.ranges.as_slice().last().filter(|range| range.end == self.nxt);
+        let top = self.ranges.last().filter(|range| range.end == self.nxt);
         let behind = top.map_or(self.nxt, |range| range.start);
         if behind == self.una {
             return None;

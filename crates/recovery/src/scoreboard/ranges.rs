@@ -1,74 +1,138 @@
 //! The SACKed ranges: sorted, disjoint, never touching (RFC 6675 §4 counts *discontiguous* ranges).
 //!
-//! All arithmetic is serial; every range lies inside one window, so the order is a true one.
+//! A balanced tree, because the peer chooses the order in which ranges appear: in a sorted array, ranges that come from the
+//! top move all others each time. The tree is ordered by positions that never wrap; sequence numbers become positions on the
+//! way in and numbers again on the way out.
 
 use base::{SeqNum, SeqRange};
+use core::cell::Cell;
+use std::collections::BTreeMap;
 
-/// A sorted set of ranges. What falls below the cumulative ACK leaves lazily, so that no ACK moves the rest.
-#[derive(Clone, Debug, Default)]
+/// A sorted set of ranges, none of which begins below the cumulative ACK.
+#[derive(Clone, Debug)]
 pub(super) struct Ranges {
-    items: Vec<SeqRange>,
-    /// Items before this one are spent.
-    head: usize,
+    /// First and last position (exclusive) of each.
+    map: BTreeMap<u64, u64>,
+    /// The cumulative ACK and its position.
+    floor: SeqNum,
+    floor_at: u64,
+    /// Steps through the tree, as its height bounds them.
+    steps: Cell<u64>,
 }
 
 impl Ranges {
+    pub fn new(floor: SeqNum) -> Self {
+        Self { map: BTreeMap::new(), floor, floor_at: 0, steps: Cell::new(0) }
+    }
+
+    /// The position of a number at or above the cumulative ACK.
     #[inline]
-    pub fn as_slice(&self) -> &[SeqRange] {
-        &self.items[self.head..]
+    fn at(&self, seq: SeqNum) -> u64 {
+        self.floor_at + u64::from(seq.distance_from(self.floor))
+    }
+
+    #[inline]
+    fn range(&self, (start, end): (&u64, &u64)) -> SeqRange {
+        let number = |at: u64| self.floor + (at - self.floor_at) as u32;
+        SeqRange::new(number(*start), number(*end))
+    }
+
+    /// A search is about to begin.
+    #[inline]
+    fn count_search(&self) {
+        self.steps.set(self.steps.get() + 1 + u64::from(self.map.len().checked_ilog2().unwrap_or(0)));
+    }
+
+    pub fn steps(&self) -> u64 {
+        self.steps.get()
+    }
+
+    /// All ranges, ascending.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = SeqRange> {
+        self.map.iter().map(|entry| self.range(entry))
+    }
+
+    #[inline]
+    pub fn last(&self) -> Option<SeqRange> {
+        self.map.last_key_value().map(|entry| self.range(entry))
+    }
+
+    /// The range in which `end` is the end of a segment, and the next one below it.
+    pub fn ending_in(&self, end: SeqNum) -> Option<(SeqRange, Option<SeqRange>)> {
+        if self.map.is_empty() || end.before(self.floor) {
+            return None;
+        }
+        self.count_search();
+        let mut below = self.map.range(..self.at(end));
+        let run = below.next_back().filter(|(_, behind)| **behind >= self.at(end))?;
+        Some((self.range(run), below.next_back().map(|entry| self.range(entry))))
     }
 
     pub fn clear(&mut self) {
-        self.items.clear();
-        self.head = 0;
+        self.map.clear();
     }
 
+    /// Octets of the entries; the tree's own overhead is about as much again.
     pub fn heap_size(&self) -> usize {
-        self.items.capacity() * size_of::<SeqRange>()
+        self.map.len() * size_of::<(u64, u64)>()
     }
 
-    /// The first stretch between `from` and `end` that is not in the set.
+    /// The first stretch between `from` and `end`, at or above the cumulative ACK, that is not in the set.
     #[inline]
     pub fn next_gap(&self, from: SeqNum, end: SeqNum) -> Option<SeqRange> {
-        let ranges = self.as_slice();
-        let mut index = ranges.partition_point(|range| range.end.at_or_before(from));
-        let mut start = from;
-        if let Some(range) = ranges.get(index).filter(|range| range.start.at_or_before(from)) {
-            start = range.end;
-            index += 1;
+        if !from.before(end) {
+            return None;
         }
-        let end = ranges.get(index).map_or(end, |range| range.start.min(end));
-        start.before(end).then(|| SeqRange::new(start, end))
+        if self.map.is_empty() {
+            return Some(SeqRange::new(from, end));
+        }
+        self.count_search();
+        let (mut start, mut behind) = (self.at(from), self.at(end));
+        if let Some((_, &known)) = self.map.range(..=start).next_back().filter(|(_, known)| **known > start) {
+            start = known;
+        }
+        if start >= behind {
+            return None;
+        }
+        if let Some((&next, _)) = self.map.range(start..behind).next() {
+            behind = next;
+        }
+        Some(self.range((&start, &behind)))
     }
 
     /// Adds a range, merging it with what it overlaps or touches.
     pub fn insert(&mut self, range: SeqRange) {
-        let first = self.head + self.as_slice().partition_point(|known| known.end.before(range.start));
-        let behind = self.head + self.as_slice().partition_point(|known| known.start.at_or_before(range.end));
-        if first == behind {
-            self.items.insert(first, range);
-            return;
+        self.count_search();
+        let (mut start, mut behind) = (self.at(range.start), self.at(range.end));
+        if let Some((&below, known)) = self.map.range_mut(..=start).next_back().filter(|(_, known)| **known >= start) {
+            behind = behind.max(*known);
+            // Most ranges grow at their end.
+            (start, *known) = (below, behind);
+        } else {
+            self.map.insert(start, behind);
         }
-        let start = self.items[first].start.min(range.start);
-        let end = self.items[behind - 1].end.max(range.end);
-        self.items[first] = SeqRange::new(start, end);
-        self.items.drain(first + 1..behind);
+        let before = behind;
+        while let Some((&above, &known)) = self.map.range(start + 1..=behind).next() {
+            self.count_search();
+            self.map.remove(&above);
+            behind = behind.max(known);
+        }
+        if behind != before {
+            self.map.insert(start, behind);
+        }
     }
 
     /// Forgets everything below `ack`.
     #[inline]
     pub fn forget_below(&mut self, ack: SeqNum) {
-        while let Some(range) = self.items.get_mut(self.head) {
-            if range.end.after(ack) {
-                range.start = range.start.max(ack);
-                break;
+        let floor_at = self.at(ack);
+        (self.floor, self.floor_at) = (ack, floor_at);
+        while let Some(first) = self.map.first_entry().filter(|first| *first.key() < floor_at) {
+            let (_, behind) = first.remove_entry();
+            self.count_search();
+            if behind > floor_at {
+                self.map.insert(floor_at, behind);
             }
-            self.head += 1;
-        }
-        // Moving the rest only when the spent part outweighs it keeps the cost of each range constant.
-        if self.head * 2 > self.items.len() {
-            self.items.drain(..self.head);
-            self.head = 0;
         }
     }
 }
@@ -84,11 +148,11 @@ mod tests {
 
     #[test]
     fn neighbours_that_touch_become_one() {
-        let mut ranges = Ranges::default();
+        let mut ranges = Ranges::new(SeqNum(0));
         for (start, end) in [(10, 20), (30, 40), (20, 30)] {
             ranges.insert(range(start, end));
         }
-        assert_eq!(ranges.as_slice(), [range(10, 40)]);
+        assert_eq!(ranges.iter().collect::<Vec<_>>(), [range(10, 40)]);
     }
 
     proptest! {
@@ -98,7 +162,7 @@ mod tests {
             steps in prop::collection::vec((0u32..100, 1u32..20, prop::bool::weighted(0.2)), 1..60),
         ) {
             let at = |offset: u32| SeqNum(origin) + offset;
-            let (mut ranges, mut octets, mut low) = (Ranges::default(), [false; 120], 0usize);
+            let (mut ranges, mut octets, mut low) = (Ranges::new(at(0)), [false; 120], 0usize);
             for (start, len, forget) in steps {
                 if forget {
                     low = low.max(start as usize);
@@ -109,16 +173,18 @@ mod tests {
                     ranges.insert(SeqRange::new(at(start), at(start + len)));
                 }
                 let mut listed = [false; 120];
-                for pair in ranges.as_slice().windows(2) {
+                let all: Vec<SeqRange> = ranges.iter().collect();
+                for pair in all.windows(2) {
                     prop_assert!(pair[0].end.before(pair[1].start));
                 }
-                for known in ranges.as_slice() {
+                for known in all {
                     let from = known.start.distance_from(at(0)) as usize;
                     listed[from..from + known.len() as usize].fill(true);
                 }
                 prop_assert_eq!(listed, octets);
-                let gap = ranges.next_gap(at(start), at(120));
-                let first = (start as usize..120).find(|&i| !octets[i]).map(|i| at(i as u32));
+                let from = low.max(start as usize);
+                let gap = ranges.next_gap(at(from as u32), at(120));
+                let first = (from..120).find(|&i| !octets[i]).map(|i| at(i as u32));
                 prop_assert_eq!(gap.map(|gap| gap.start), first);
                 if let Some(gap) = gap {
                     let from = gap.start.distance_from(at(0)) as usize;

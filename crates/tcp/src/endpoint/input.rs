@@ -97,7 +97,7 @@ impl Endpoint {
             match repr.options.timestamps {
                 // RFC 7323 §5.3: PAWS comes before the window, and a duplicate is still reported.
                 Some(ts) if self.ts.is_old(ts.tsval, cx.now) => {
-                    self.note_duplicate(range);
+                    self.note_duplicate(repr, range);
                     return Some(Disposition::Challenge(DropReason::OldTimestamp));
                 }
                 Some(_) => {}
@@ -126,7 +126,7 @@ impl Endpoint {
             if self.state == State::TimeWait && repr.flags.contains(Flags::FIN) {
                 self.restart_time_wait(cx);
             }
-            self.note_duplicate(range);
+            self.note_duplicate(repr, range);
             return Some(Disposition::Challenge(DropReason::OutOfWindow));
         }
         is_syn.then(|| self.on_syn(cx))
@@ -220,7 +220,12 @@ impl Endpoint {
     }
 
     /// Remembers a duplicate for the next ACK (RFC 2883 §4), if it lies below what has been received.
-    fn note_duplicate(&mut self, range: SeqRange) {
+    fn note_duplicate(&mut self, repr: &TcpRepr, range: SeqRange) {
+        if repr.flags.contains(Flags::SYN) {
+            // The challenge ACK asks a peer that has begun anew for a reset. Of its stream nothing came twice, and whoever
+            // forges SYNs shall not learn what has arrived.
+            return;
+        }
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
         let below = SeqRange::new(range.start, range.end.min(rcv_nxt));
         // A range from before the connection began would be nonsense on the wire.

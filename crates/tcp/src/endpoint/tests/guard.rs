@@ -238,3 +238,22 @@ fn octets_taken_from_a_segment_that_lost_its_timestamps(missing: MissingTimestam
     script.deliver(data, 100);
     script.info().counters.bytes_received
 }
+
+//= specs/rfc5961.md#syns
+//= type=test
+//# After the challenge ACK the SYN is dropped and has no other effect.
+#[test_case(1, 50; "over what was received")]
+#[test_case(1, 0; "before it")]
+#[test_case(61, 100; "partly beyond it")]
+fn a_challenge_to_a_syn_reports_no_duplicate(seq: u32, len: u32) {
+    let mut script = Script::established(eager());
+    let data = script.segment(Flags::NONE, 1, Some(1));
+    script.deliver(data, 100);
+    script.pass(Duration::from_secs(1));
+    script.sent();
+    let syn = script.segment(Flags::SYN, seq, Some(1));
+    script.deliver(syn, len);
+    let sent = script.sent();
+    assert_eq!(sent.len(), 1);
+    assert_eq!((sent[0].ack, sent[0].options.sack.as_slice()), (Some(101), &[][..]));
+}
