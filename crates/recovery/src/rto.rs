@@ -176,7 +176,7 @@ mod tests {
                 ms(sample),
                 1,
                 base::SeqRange::new(base::SeqNum(0), base::SeqNum(0)),
-            )
+            );
         });
         rtt
     }

@@ -4,10 +4,13 @@
 //! [`Delivered::rtt_sample`](crate::Delivered::rtt_sample).
 //! Integer nanoseconds, rounded down. The configuration is lent with each sample, since estimators are many and share theirs.
 
+mod min;
 mod peak;
 
 use base::{Duration, Instant, SeqRange};
 use core::num::NonZeroU64;
+pub use min::Trust;
+use min::{Candidate, MinRtt};
 use peak::Peak;
 
 /// The estimator's memory.
@@ -104,15 +107,28 @@ struct Measured {
     /// One more than the nanoseconds of the smoothed RTT: with a number that is never zero, "nothing yet" takes no room.
     srtt: NonZeroU64,
     rttvar: Duration,
-    min: WindowedMin,
+    min: MinRtt,
+    apart: Option<Box<Apart>>,
+}
+
+/// What few connections have.
+#[derive(Clone, Debug, Default)]
+struct Apart {
     /// Only for [`RttVariation::RoundPeak`].
-    peak: Option<Box<Peak>>,
+    peak: Option<Peak>,
+    /// A sample that the minimum does not take yet.
+    doubt: Option<Candidate>,
 }
 
 impl RttEstimator {
     /// Nothing measured yet.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Takes the round trip of the handshake, the first sample of all and a trusted one.
+    pub fn on_handshake(&mut self, config: &RttConfig, now: Instant, sample: Duration, flight: SeqRange) {
+        self.measured = Some(Measured::first(config, MinRtt::after_handshake(now, sample), sample, flight));
     }
 
     //= specs/rfc8985.md#minimum-rtt
@@ -126,7 +142,8 @@ impl RttEstimator {
     //= specs/rfc7323.md#round-trips
     //# With several samples in a round trip, each weighs so much less in SRTT and RTTVAR.
     /// Takes a sample that is free of retransmission ambiguity (RFC 6298 §2.2, §2.3): one of about `per_round_trip` that
-    /// a round trip brings. `flight` is what was sent and not acknowledged when it was taken.
+    /// a round trip brings. `flight` is what was sent and not acknowledged when it was taken. Returns what it is worth to
+    /// those who follow the minimum.
     #[inline]
     pub fn on_sample(
         &mut self,
@@ -135,24 +152,27 @@ impl RttEstimator {
         sample: Duration,
         per_round_trip: u32,
         flight: SeqRange,
-    ) {
+    ) -> Trust {
         let Some(known) = &mut self.measured else {
-            let rttvar = sample / 2;
-            let peak = match config.variation {
-                RttVariation::Smoothed => None,
-                RttVariation::RoundPeak { floor } => Some(Box::new(Peak::new(floor, rttvar, flight))),
-            };
-            self.measured = Some(Measured { srtt: stored(sample), rttvar, min: WindowedMin::new(now, sample), peak });
-            return;
+            let first = Candidate { at: now, rtt: sample };
+            let mut measured = Measured::first(config, MinRtt::after_first(first), sample, flight);
+            measured.apart.get_or_insert_default().doubt = Some(first);
+            self.measured = Some(measured);
+            return Trust::Doubted;
         };
-        known.min.update(config.min_rtt_window, now, sample);
+        let trust = if known.min.doubts(sample) {
+            known.weigh(config.min_rtt_window, now, sample)
+        } else {
+            known.min.update(config.min_rtt_window, now, sample);
+            Trust::Taken
+        };
         let share = match config.gains {
             RttGains::PerSample => 1,
             RttGains::PerRoundTrip => per_round_trip.max(1),
         };
         // The variation is taken against the old mean.
         let srtt = known.srtt();
-        match (&mut known.peak, config.variation) {
+        match (known.apart.as_mut().and_then(|apart| apart.peak.as_mut()), config.variation) {
             (Some(peak), RttVariation::RoundPeak { floor }) => {
                 known.rttvar = peak::smoothed(known.rttvar, srtt, sample);
                 peak.on_variation(floor, known.rttvar, flight);
@@ -160,6 +180,7 @@ impl RttEstimator {
             _ => known.rttvar = towards(known.rttvar, srtt.abs_diff(sample), share.saturating_mul(4)),
         }
         known.srtt = stored(towards(srtt, sample, share.saturating_mul(8)));
+        trust
     }
 
     /// Smoothed RTT.
@@ -177,22 +198,44 @@ impl RttEstimator {
     /// What the timeout adds to the smoothed RTT, when that is not four times its mean deviation.
     #[inline]
     pub fn peak(&self) -> Option<Duration> {
-        self.measured.as_ref()?.peak.as_ref().map(|peak| peak.held)
+        self.measured.as_ref()?.apart.as_ref()?.peak.as_ref().map(|peak| peak.held)
     }
 
     /// Octets of what is boxed.
     pub fn heap_size(&self) -> usize {
-        self.measured.as_ref().and_then(|known| known.peak.as_deref()).map_or(0, size_of_val)
+        self.measured.as_ref().and_then(|known| known.apart.as_deref()).map_or(0, size_of_val)
     }
 
-    /// The least RTT of the window.
+    /// The least RTT of the window; nothing before the handshake or two samples have told it.
     #[inline]
     pub fn min_rtt(&self) -> Option<Duration> {
-        self.measured.as_ref().map(|known| known.min.get())
+        self.measured.as_ref()?.min.get()
     }
 }
 
 impl Measured {
+    fn first(config: &RttConfig, min: MinRtt, sample: Duration, flight: SeqRange) -> Self {
+        let rttvar = sample / 2;
+        let apart = match config.variation {
+            RttVariation::Smoothed => None,
+            RttVariation::RoundPeak { floor } => {
+                Some(Box::new(Apart { peak: Some(Peak::new(floor, rttvar, flight)), doubt: None }))
+            }
+        };
+        Self { srtt: stored(sample), rttvar, min, apart }
+    }
+
+    /// A sample too short to be believed by itself.
+    #[cold]
+    fn weigh(&mut self, window: Duration, now: Instant, sample: Duration) -> Trust {
+        let apart = self.apart.get_or_insert_default();
+        let trust = self.min.weigh(&mut apart.doubt, window, now, sample);
+        if apart.peak.is_none() && apart.doubt.is_none() {
+            self.apart = None;
+        }
+        trust
+    }
+
     fn srtt(&self) -> Duration {
         Duration::from_nanos(self.srtt.get() - 1)
     }
@@ -210,63 +253,10 @@ fn towards(mean: Duration, value: Duration, divisor: u32) -> Duration {
     Duration::from_nanos(sum / u64::from(divisor))
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Candidate {
-    at: Instant,
-    rtt: Duration,
-}
-
-/// A running minimum over a window in constant space, after Kathleen Nichols: the best value, the best one since it, and
-/// the best since that, so that when the best grows too old a younger one stands ready. The stand-ins are renewed in the
-/// second quarter and the second half of the window, so that they are not all from its beginning.
-#[derive(Clone, Debug)]
-struct WindowedMin {
-    best: [Candidate; 3],
-}
-
-impl WindowedMin {
-    fn new(now: Instant, rtt: Duration) -> Self {
-        Self { best: [Candidate { at: now, rtt }; 3] }
-    }
-
-    fn get(&self) -> Duration {
-        self.best[0].rtt
-    }
-
-    //= specs/rfc8985.md#minimum-rtt
-    //# The minimum RTT is that of a recent window, so that it can rise when the path becomes longer.
-    #[inline]
-    fn update(&mut self, window: Duration, now: Instant, rtt: Duration) {
-        let new = Candidate { at: now, rtt };
-        let best = &mut self.best;
-        if rtt <= best[0].rtt || now.since(best[2].at) > window {
-            *best = [new; 3];
-            return;
-        }
-        if rtt <= best[1].rtt {
-            (best[1], best[2]) = (new, new);
-        } else if rtt <= best[2].rtt {
-            best[2] = new;
-        }
-        let age = now.since(best[0].at);
-        if age > window {
-            *best = [best[1], best[2], new];
-            if now.since(best[0].at) > window {
-                *best = [best[1], best[2], new];
-            }
-        } else if best[1].at == best[0].at && age > window / 4 {
-            (best[1], best[2]) = (new, new);
-        } else if best[2].at == best[1].at && age > window / 2 {
-            best[2] = new;
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use base::SeqNum;
-    use proptest::prelude::*;
 
     const NOTHING: SeqRange = SeqRange { start: SeqNum(0), end: SeqNum(0) };
 
@@ -299,39 +289,14 @@ mod tests {
             (100, 123_789_062, 58_505_859),
         ];
         for (sample, srtt, rttvar) in expected {
-            rtt.on_sample(&config, Instant::ZERO, ms(sample), 1, NOTHING);
+            match rtt.srtt() {
+                None => rtt.on_handshake(&config, Instant::ZERO, ms(sample), NOTHING),
+                Some(_) => drop(rtt.on_sample(&config, Instant::ZERO, ms(sample), 1, NOTHING)),
+            }
             assert_eq!(rtt.srtt().map(Duration::as_nanos), Some(srtt));
             assert_eq!(rtt.rttvar().map(Duration::as_nanos), Some(rttvar));
         }
         assert_eq!(rtt.min_rtt(), Some(ms(100)));
-    }
-
-    //= specs/rfc8985.md#minimum-rtt
-    //= type=test
-    //# The minimum RTT is that of a recent window, so that it can rise when the path becomes longer.
-    #[test]
-    fn the_minimum_rises_after_a_change_of_path() {
-        let config = RttConfig { min_rtt_window: Duration::from_secs(10), ..RttConfig::default() };
-        let mut rtt = RttEstimator::new();
-        rtt.on_sample(&config, Instant::ZERO, ms(20), 1, NOTHING);
-        for second in 1..=10 {
-            rtt.on_sample(&config, Instant::ZERO + Duration::from_secs(second), ms(80), 1, NOTHING);
-            assert_eq!(rtt.min_rtt(), Some(ms(20)));
-        }
-        rtt.on_sample(&config, Instant::ZERO + Duration::from_secs(11), ms(90), 1, NOTHING);
-        assert_eq!(rtt.min_rtt(), Some(ms(80)));
-    }
-
-    #[test]
-    fn the_stand_ins_come_from_each_part_of_the_window() {
-        let config = RttConfig { min_rtt_window: Duration::from_secs(10), ..RttConfig::default() };
-        let mut rtt = RttEstimator::new();
-        for (second, sample, least) in
-            [(0, 20, 20), (3, 50, 20), (6, 80, 20), (8, 90, 20), (11, 100, 50), (14, 100, 80)]
-        {
-            rtt.on_sample(&config, Instant::ZERO + Duration::from_secs(second), ms(sample), 1, NOTHING);
-            assert_eq!(rtt.min_rtt(), Some(ms(least)), "after {second} s");
-        }
     }
 
     #[test]
@@ -341,29 +306,6 @@ mod tests {
             RttConfig { min_rtt_window: Duration::ZERO, ..RttConfig::default() }.problems()[0].0,
             "rtt.min_rtt_window"
         );
-    }
-
-    proptest! {
-        #[test]
-        fn the_windowed_minimum_is_a_sample_of_the_window_and_not_above_the_latest(
-            samples in prop::collection::vec((prop_oneof![9 => 0u64..40, 1 => 40u64..400], 1u64..1000), 1..200),
-        ) {
-            let window = ms(100);
-            let (mut min, mut now, mut seen): (Option<WindowedMin>, _, _) = (None, Instant::ZERO, Vec::new());
-            for (gap, rtt) in samples {
-                now += ms(gap);
-                match &mut min {
-                    Some(min) => min.update(window, now, ms(rtt)),
-                    None => min = Some(WindowedMin::new(now, ms(rtt))),
-                }
-                seen.push((now, ms(rtt)));
-                let got = min.as_ref().unwrap().get();
-                let young: Vec<Duration> =
-                    seen.iter().filter(|(at, _)| now.since(*at) <= window).map(|(_, rtt)| *rtt).collect();
-                prop_assert!(got <= ms(rtt));
-                prop_assert!(young.contains(&got), "{got} is not among {young:?}");
-            }
-        }
     }
 
     //= specs/rfc7323.md#round-trips

@@ -3,8 +3,9 @@
 //! Decides *when*; `CongestionControl::undo` knows *how*. An episode was spurious when every one of its retransmissions is
 //! proven needless: the receiver reported it as a duplicate (D-SACK, RFC 3708 §2), or the acknowledgement that delivered
 //! the segment answers the original: its echoed timestamp is older than the copy (Eifel, RFC 3522 §3.2), or, where that
-//! is asked for, it came in less than half the least RTT after the copy left. A spurious timeout is proven as a whole by
-//! [`Frto`].
+//! is asked for, it came in less than half the least RTT after the copy left. A receiver that delays its ACKs makes every round
+//! trip of single segments look long, and answers at once what fills a hole; so the path has to be known from segments that
+//! arrived above a hole, too. A spurious timeout is proven as a whole by [`Frto`].
 //!
 //! One record per episode, kept a little beyond its end because duplicates are reported a round trip later. Episodes with
 //! more than `CAPACITY` retransmissions in doubt at once are not undone.
@@ -17,7 +18,7 @@ use crate::detect::DetectCx;
 use crate::detect::rack::rules::{echo_of, is_early, is_older};
 use crate::frto::Frto;
 use crate::scoreboard::SentSegment;
-use base::{SeqNum, SeqRange};
+use base::{Duration, SeqNum, SeqRange};
 
 /// Most retransmissions in doubt.
 const CAPACITY: usize = 256;
@@ -57,7 +58,7 @@ pub enum Eifel {
     Off,
     /// By the echoed timestamp.
     Timestamps,
-    /// Also by an answer that came in less than half the least RTT.
+    /// Also by an answer that came in less than half the least RTT, and in less than half that of any SACKed segment.
     TimestampsOrRtt,
 }
 
@@ -121,14 +122,16 @@ pub struct Undo {
     until: Option<SeqNum>,
     /// Round trips for which it is kept beyond that.
     further: u8,
+    /// Least round trip of answers that no receiver delays, before the episode.
+    prompt_rtt: Option<Duration>,
     /// The examination of the timeout that began the episode.
     pub frto: Frto,
 }
 
 impl Undo {
-    /// An episode begins.
-    pub const fn new(frto: Frto) -> Self {
-        Self { doubtful: Vec::new(), hope: Hope::NothingSent, until: None, further: 0, frto }
+    /// An episode begins. `prompt_rtt` is the least round trip so far of answers that no receiver delays.
+    pub const fn new(frto: Frto, prompt_rtt: Option<Duration>) -> Self {
+        Self { doubtful: Vec::new(), hope: Hope::NothingSent, until: None, further: 0, prompt_rtt, frto }
     }
 
     /// A segment went out again during the episode.
@@ -195,7 +198,7 @@ impl Undo {
         if config.eifel != Eifel::Off {
             for (index, segment) in delivered.iter().enumerate() {
                 let echo = echo_of(index, segment, cx);
-                if answers_original(config.eifel, segment, echo, cx) && self.clear(segment.range()) {
+                if answers_original(config.eifel, segment, echo, self.prompt_rtt, cx) && self.clear(segment.range()) {
                     proof = Some(Proof::Eifel);
                 }
             }
@@ -227,14 +230,23 @@ impl Undo {
 }
 
 /// Whether what delivered this segment, sent twice in all, was its original.
-fn answers_original(eifel: Eifel, segment: &SentSegment, echo: Option<u32>, cx: &DetectCx) -> bool {
+fn answers_original(
+    eifel: Eifel,
+    segment: &SentSegment,
+    echo: Option<u32>,
+    prompt_rtt: Option<Duration>,
+    cx: &DetectCx,
+) -> bool {
     if segment.retransmits != 1 {
         return false;
     }
     match echo {
         // An echo knows better than a clock.
         Some(tsecr) => is_older(tsecr, segment.tsval),
-        None => eifel == Eifel::TimestampsOrRtt && is_early(segment, EarlyAnswer::HalfMinRtt, cx),
+        None => {
+            let undelayed = prompt_rtt.is_some_and(|prompt| cx.now.since(segment.xmit.at) < prompt / 2);
+            eifel == Eifel::TimestampsOrRtt && undelayed && is_early(segment, EarlyAnswer::HalfMinRtt, cx)
+        }
     }
 }
 

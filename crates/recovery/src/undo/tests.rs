@@ -47,7 +47,7 @@ fn segment(start: u32, end: u32, retransmits: u8) -> SentSegment {
 }
 /// An episode in which these went out again.
 fn episode(copies: &[SeqRange]) -> Undo {
-    let mut undo = Undo::new(Frto::Idle);
+    let mut undo = Undo::new(Frto::Idle, Some(Duration::from_millis(MIN_RTT_MS)));
     copies.iter().for_each(|copy| undo.on_retransmitted(*copy));
     undo
 }
@@ -67,7 +67,15 @@ fn one_report_for_every_retransmission_undoes_and_one_less_does_not() {
 fn a_report_of_what_was_never_sent_again_proves_nothing() {
     let mut undo = episode(&[range(100, 110)]);
     assert_eq!(undo.on_ack(&ALL, Some(range(110, 120)), &[], &cx(1_050, None)), None);
-    assert_eq!(Undo::new(Frto::Idle).on_ack(&ALL, Some(range(110, 120)), &[], &cx(1_050, None)), None);
+    assert_eq!(
+        Undo::new(Frto::Idle, Some(Duration::from_millis(MIN_RTT_MS))).on_ack(
+            &ALL,
+            Some(range(110, 120)),
+            &[],
+            &cx(1_050, None)
+        ),
+        None
+    );
 }
 
 #[test]
@@ -125,7 +133,7 @@ fn a_loss_beside_a_delay_keeps_its_consequence() {
 
 #[test]
 fn too_many_retransmissions_are_not_followed() {
-    let mut undo = Undo::new(Frto::Idle);
+    let mut undo = Undo::new(Frto::Idle, Some(Duration::from_millis(MIN_RTT_MS)));
     (0..=CAPACITY as u32).for_each(|n| undo.on_retransmitted(range(1_000 + n, 1_001 + n)));
     assert_eq!(undo.on_ack(&ALL, Some(range(1_000, 2_000)), &[], &cx(1_050, None)), None);
     assert_eq!(undo.heap_size(), 0);

@@ -12,6 +12,9 @@ use base::Duration;
 pub struct GuardConfig {
     /// Whether a SYN is answered without keeping state (RFC 4987 §3.6), for listeners whose profile leaves this to the stack.
     pub cookies: SynCookies,
+    /// Resolution of the driver's clock. A round trip below it is no sample: the clock cannot tell it from none, and an ACK that
+    /// answers a segment in no time is an error or a forgery.
+    pub clock_resolution: Duration,
     /// Memory for received data, handshakes under way, TIME-WAIT, orphans and queued replies together, in bytes.
     pub memory_max: u64,
     /// Blocks of out-of-order data that one connection keeps; a profile may set fewer with `receive.reassembly_max`.
@@ -36,6 +39,7 @@ impl Default for GuardConfig {
     fn default() -> Self {
         Self {
             cookies: SynCookies::WhenFull,
+            clock_resolution: Duration::from_nanos(1),
             memory_max: 256 << 20,
             blocks_max: 32_768,
             time_wait_max: 16_384,

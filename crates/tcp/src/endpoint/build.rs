@@ -196,7 +196,8 @@ impl Endpoint {
     }
 
     pub(super) fn send_syn<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
-        if self.rec.retries == 0 {
+        let again = self.syn_left_again();
+        if !again {
             self.rec.rto_base = cx.now;
         }
         let (fast_open, len) = self.fast_open_of_syn();
@@ -209,7 +210,8 @@ impl Endpoint {
         let again_at = cx.now + self.rec.rto.current().duration();
         self.arm(cx, TimerKind::Retransmit, self.syn_within_user_timeout(again_at));
         let transmit = Transmit { header_len: 0, offset: 0, len, gso_size: None };
-        let told = Told { retransmits: self.rec.retries.min(255) as u8, ..Told::of(SendCause::Syn) };
+        let told =
+            Told { retransmits: self.rec.retries.max(u32::from(again)).min(255) as u8, ..Told::of(SendCause::Syn) };
         self.put(cx, out, &repr, Ecn::NotEct, transmit, told)
     }
 

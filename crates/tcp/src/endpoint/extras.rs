@@ -13,7 +13,7 @@ use super::tally::RareTally;
 use super::urgent::Urgent;
 use crate::event::IcmpError;
 use crate::recv::Memory;
-use base::Bytes;
+use base::{Bytes, Duration};
 
 /// What rare events leave behind; every field's default means that the event has not happened.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +32,12 @@ pub(super) struct Extras {
     pub answers: Option<Allowance>,
     /// `deferred.rs`: what waits for the end of the handshake.
     pub deferred: Deferred,
+    /// `sample.rs`: resolution of the driver's clock, where it is coarser than a nanosecond.
+    pub clock_resolution: Duration,
+    /// `sample.rs`: least round trip of a segment that was SACKed, since no receiver delays such an answer (RFC 5681 §4.2).
+    pub prompt_rtt: Option<Duration>,
+    /// `handshake.rs`: the peer repeated its SYN, and so did we our SYN-ACK.
+    pub syn_ack_repeated: bool,
     /// `rebuild.rs`: it was made from the acknowledgement of a SYN cookie.
     pub rebuilt: bool,
     /// `icmp`: what the network reported last, until something is acknowledged.

@@ -207,7 +207,7 @@ impl Endpoint {
     /// What the SYN or SYN-ACK that leaves now carries.
     pub(super) fn fast_open_of_syn(&self) -> (Option<FastOpen>, Bytes) {
         match (self.fast_open_role(), self.state) {
-            _ if self.rec.retries > 0 => (None, 0),
+            _ if self.syn_left_again() => (None, 0),
             (Role::Client { option, octets, taken: Taken::Unknown }, State::SynSent) => (option, octets),
             (Role::Server { option, .. }, State::SynReceived) => (option, 0),
             _ => (None, 0),

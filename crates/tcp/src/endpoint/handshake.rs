@@ -300,7 +300,7 @@ impl Endpoint {
     /// if a timestamp says which of them was answered, and the profile listens.
     fn handshake_rtt(&self, now: Instant, repr: &TcpRepr) -> Option<Duration> {
         match self.cfg.rtt.syn_echo {
-            _ if self.rec.retries == 0 && !self.is_rebuilt() => Some(now.since(self.syn_sent_at())),
+            _ if !self.syn_left_again() && !self.is_rebuilt() => Some(now.since(self.syn_sent_at())),
             SynEcho::Ignored => None,
             SynEcho::Sampled => {
                 let stamps = repr.options.timestamps.filter(|stamps| self.neg.timestamps && stamps.tsecr != 0)?;
@@ -310,6 +310,11 @@ impl Endpoint {
     }
 
     //= specs/rfc5681.md#initial-window
+    /// Whether our SYN or SYN-ACK left several times: because a timer expired, or because the peer repeated its SYN.
+    pub(super) fn syn_left_again(&self) -> bool {
+        self.rec.retries > 0 || self.extras.as_ref().is_some_and(|extras| extras.syn_ack_repeated)
+    }
+
     //# Neither the SYN-ACK nor its acknowledgement opens the window.
     //= specs/rfc5681.md#initial-window
     //# After more than one lost SYN the initial window is one segment.
@@ -319,10 +324,10 @@ impl Endpoint {
         self.snd.nxt = self.snd.nxt.max(self.snd.una);
         self.timers.stop(TimerKind::Retransmit);
         self.tally.on_established(cx.now);
-        let sample = self.handshake_rtt(cx.now, repr);
+        let sample = self.handshake_rtt(cx.now, repr).filter(|sample| self.is_measurable(*sample));
         if let Some(rtt) = sample {
             let flight = SeqRange::new(self.snd.una, self.snd.nxt);
-            self.rec.rtt.on_sample(&self.cfg.rtt, cx.now, rtt, 1, flight);
+            self.rec.rtt.on_handshake(&self.cfg.rtt, cx.now, rtt, flight);
             self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
             self.rcv.autotune.on_handshake(&self.cfg.receive.window, cx.now, rtt);
         }
@@ -336,7 +341,7 @@ impl Endpoint {
         if self.rec.retries > 0 {
             self.rare_mut().on_timeout_over(cx.now);
         }
-        let copies = if self.rec.retries == 0 { Copies::One } else { Copies::Several };
+        let copies = if self.syn_left_again() { Copies::Several } else { Copies::One };
         self.rec.retries = 0;
         if self.state == State::SynReceived || self.origin == Origin::Passive {
             let shift = if repr.flags.contains(Flags::SYN) { 0 } else { self.neg.snd_shift };

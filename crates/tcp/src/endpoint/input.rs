@@ -159,8 +159,9 @@ impl Endpoint {
     fn repeat_syn_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> Disposition {
         if self.allow_answer(cx) {
             self.syn_due = true;
-            // Which copy will be acknowledged is not known, so there is no RTT sample (Karn).
-            self.rec.retries = self.rec.retries.max(1);
+            // Which copy will be acknowledged is not known, so there is no RTT sample (Karn). It is no retry: no timer has
+            // expired, and a doubled SYN must not shorten the time for which the peer is waited for.
+            self.extras_mut().syn_ack_repeated = true;
         }
         Disposition::Dropped(DropReason::OutOfWindow)
     }

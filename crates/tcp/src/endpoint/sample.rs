@@ -3,7 +3,7 @@
 use super::{Endpoint, Segment};
 use crate::cx::Cx;
 use base::{Bytes, Duration, SeqRange};
-use recovery::rtt::OvertakingSample;
+use recovery::rtt::{OvertakingSample, Trust};
 use recovery::{Arrival, Delivered};
 use trace::{Event, Observer};
 
@@ -39,11 +39,15 @@ impl Endpoint {
             let names = |tsecr: &u32| d.batch.iter().any(|segment| segment.tsval == *tsecr);
             sample = echo.filter(names).and_then(|tsecr| self.ts.echo_age(tsecr, cx.now));
         }
-        let sample = sample?;
+        let sample = sample.filter(|sample| self.is_measurable(*sample))?;
         // RFC 7323 appendix G: about one ACK for two segments of the flight.
         let per_round_trip = prior_pipe / (2 * self.snd.smss) + 1;
         let flight = SeqRange::new(self.snd.una, self.snd.nxt);
-        self.rec.rtt.on_sample(&self.cfg.rtt, cx.now, sample, per_round_trip, flight);
+        if d.sacked > 0 {
+            let prompt = &mut self.extras_mut().prompt_rtt;
+            *prompt = Some(prompt.unwrap_or(sample).min(sample));
+        }
+        let trust = self.rec.rtt.on_sample(&self.cfg.rtt, cx.now, sample, per_round_trip, flight);
         self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
         self.rec.tail.on_rtt_sample();
         let (rtt, rto) = (&self.rec.rtt, self.rec.rto.current().duration());
@@ -54,6 +58,20 @@ impl Endpoint {
             rto,
             min_rtt: rtt.min_rtt().unwrap_or_default(),
         });
-        Some(sample)
+        // Controllers follow the least samples of a round trip: what does not lower the minimum would mislead them.
+        (trust == Trust::Taken).then_some(sample)
+    }
+
+    /// Whether the clock can tell a round trip from none.
+    #[inline]
+    pub(super) fn is_measurable(&self, sample: Duration) -> bool {
+        !sample.is_zero() && self.extras.as_ref().is_none_or(|extras| sample >= extras.clock_resolution)
+    }
+
+    /// What the clock of this host can tell apart. Time is counted in nanoseconds, so only a coarser clock needs room.
+    pub(crate) fn set_clock_resolution(&mut self, resolution: Duration) {
+        if resolution > Duration::from_nanos(1) {
+            self.extras_mut().clock_resolution = resolution;
+        }
     }
 }

@@ -20,6 +20,7 @@ mod recovery;
 mod reduction;
 mod refused;
 mod robustness;
+mod samples;
 mod undo;
 mod urgent;
 mod windows;

@@ -14,7 +14,10 @@ use trace::{Event, Observer};
 impl Endpoint {
     /// The record of an episode that begins.
     pub(super) fn new_undo(&self, frto: Frto) -> Option<Box<Undo>> {
-        (!self.cfg.recovery.undo.is_off()).then(|| Box::new(Undo::new(frto)))
+        (!self.cfg.recovery.undo.is_off()).then(|| {
+            let prompt_rtt = self.extras.as_ref().and_then(|extras| extras.prompt_rtt);
+            Box::new(Undo::new(frto, prompt_rtt))
+        })
     }
 
     /// The record of the last episode, if one that begins now goes on with it: the controller then brings back what it had

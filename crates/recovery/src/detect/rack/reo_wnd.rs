@@ -151,7 +151,8 @@ impl ReoWnd {
         if !self.reordering_seen && (cx.episode != Episode::Open || sacked_segments >= u32::from(self.dup_thresh)) {
             return Duration::ZERO;
         }
-        let Some(min_rtt) = cx.min_rtt else { return Duration::ZERO };
+        // Until the minimum is trusted, the mean stands in for it.
+        let Some(min_rtt) = cx.min_rtt.or(cx.srtt) else { return Duration::ZERO };
         let window = (min_rtt * u32::from(self.mult)) / 4;
         let window = cx.srtt.map_or(window, |srtt| window.min(srtt));
         // Lateness that was measured is no guess, and needs no such bound.

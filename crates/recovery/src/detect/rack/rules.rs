@@ -42,6 +42,13 @@ pub fn is_ambiguous(segment: &SentSegment, echo: Option<u32>, early: EarlyAnswer
     echo.is_some_and(|tsecr| is_older(tsecr, segment.tsval)) || is_early(segment, early, cx)
 }
 
+/// Whether a delivery tells of the path: a retransmission's does only where the least RTT is known, and if no earlier copy
+/// can have brought it. Before that, an answer to the original would pass for a path without length.
+#[inline]
+pub fn is_believed(segment: &SentSegment, echo: Option<u32>, early: EarlyAnswer, cx: &DetectCx) -> bool {
+    segment.retransmits == 0 || (cx.min_rtt.is_some() && !is_ambiguous(segment, echo, early, cx))
+}
+
 /// Whether a delivery came too soon after the segment's latest transmission to be its answer.
 #[inline]
 pub fn is_early(segment: &SentSegment, early: EarlyAnswer, cx: &DetectCx) -> bool {
@@ -94,7 +101,7 @@ impl Newest {
         for (index, segment) in batch.iter().enumerate() {
             let later = newest.is_none_or(|newest| sent_after(segment.xmit, newest));
             let asked = later || rtt_of == RttOf::LastInSequence;
-            if asked && !is_ambiguous(segment, echo_of(index, segment, cx), early, cx) {
+            if asked && is_believed(segment, echo_of(index, segment, cx), early, cx) {
                 newest = if later { Some(segment.xmit) } else { newest };
                 last = Some(segment.xmit);
             }

@@ -511,3 +511,26 @@ fn nothing_delivered_is_ever_marked_and_every_hole_below_it_is() {
         assert_eq!(sender.lost(), holes, "losses {mask:010b}");
     }
 }
+
+/// An answer to the original would pass for that of a path without length.
+#[test]
+fn nothing_retransmitted_is_believed_before_the_least_rtt_is_known() {
+    let sent = |retransmits| SentSegment {
+        id: SegmentId(0),
+        start: SeqNum(0),
+        xmit: Xmit { at: at(100), end: SeqNum(MSS) },
+        first_sent: at(0),
+        tsval: 0,
+        retransmits,
+        mark: Mark::Outstanding,
+    };
+    let mut cx = Sender::new(us(50), us(50)).cx(200);
+    let believed = |cx: &DetectCx, retransmits| {
+        let mut newest = Newest::default();
+        newest.advance(&[sent(retransmits)], EarlyAnswer::MinRtt, RttOf::Newest, cx);
+        newest.xmit.is_some()
+    };
+    assert!(believed(&cx, 0) && believed(&cx, 1), "a round trip of 100 µs where 50 are the least");
+    cx.min_rtt = None;
+    assert!(believed(&cx, 0) && !believed(&cx, 1));
+}

@@ -196,7 +196,9 @@ fn before_recovery_a_duplicate_ack_lets_a_new_segment_leave() {
 //# An ACK of new data starts the timer anew.
 #[test]
 fn the_timer_starts_with_the_first_segment_and_anew_with_each_ack_of_new_data() {
-    let mut script = Script::established(quick());
+    let mut script = Script::connecting(quick());
+    script.pass(Duration::from_millis(10));
+    script.finish_handshake(peer_options());
     script.write(u64::from(MSS));
     let rto = script.info().rto;
     script.pass(rto.saturating_sub(Duration::from_millis(1)));

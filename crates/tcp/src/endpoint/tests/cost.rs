@@ -38,7 +38,7 @@ fn a_connection_that_had_a_large_flight_is_as_small_as_before_once_it_is_acknowl
     script.write(u64::from(SEGMENTS) * u64::from(MSS));
     let sent = 1 + script.data().len() as u32 * MSS;
     assert_eq!(sent, 1 + SEGMENTS * MSS);
-    script.pass(base::Duration::from_millis(10));
+    script.pass(base::Duration::from_millis(100));
     script.ack(sent - MSS);
     assert!(size(&script) > idle + SEGMENTS as usize * 64, "{} octets while a segment is in flight", size(&script));
     script.ack(sent);
