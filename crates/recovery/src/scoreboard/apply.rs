@@ -95,6 +95,7 @@ impl Flight {
         let segment = self.view(index);
         let (len, stamp) = (self.ring[index].len(), self.ring[index].stamp);
         *self.octets_under(segment.mark) -= len;
+        out.largest = out.largest.max(len);
         match segment.mark {
             Mark::Sacked => {
                 self.sacked_segments -= 1;

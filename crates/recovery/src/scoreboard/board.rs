@@ -85,12 +85,12 @@ impl Scoreboard {
         }
     }
 
-    /// Segments may have `size` octets at most from now on: what is not SACKed and longer is cut, and lost without a line in
-    /// the log; behind the last octet, a FIN may go with it (`fin` is 1 then). Returns the octets newly marked lost. Costs
-    /// O(window); used when the path's MTU shrinks only.
-    pub fn recut(&mut self, size: Bytes, fin: u32) -> Bytes {
+    /// Segments may have `size` octets at most from now on: what is not SACKed and longer is cut, and the first `most` octets of
+    /// it are lost without a line in the log; behind the last octet, a FIN may go with it (`fin` is 1 then). Returns the octets
+    /// newly marked lost. Costs O(window); used when the path's MTU shrinks only.
+    pub fn recut(&mut self, size: Bytes, fin: u32, most: Bytes) -> Bytes {
         assert!(size > 0, "a segment must hold at least one octet");
-        self.flight.as_mut().map_or(0, |flight| flight.recut(size, fin))
+        self.flight.as_mut().map_or(0, |flight| flight.recut(size, fin, most))
     }
 
     /// Octets of the flight that are to be taken for departed although no mark says so: what duplicate ACKs of a peer

@@ -141,6 +141,8 @@ pub struct Delivered {
     pub batch: Vec<SentSegment>,
     /// The one of the batch that was sent last.
     pub newest: Option<NewestDelivered>,
+    /// Octets of the largest one: the path takes so much.
+    pub largest: Bytes,
     /// Departure of the one sent last among those never retransmitted.
     newest_original: Option<Instant>,
 }
@@ -163,7 +165,7 @@ impl Delivered {
 
     fn clear(&mut self) {
         self.batch.clear();
-        (self.acked, self.sacked, self.delivered) = (0, 0, 0);
+        (self.acked, self.sacked, self.delivered, self.largest) = (0, 0, 0, 0);
         (self.newest, self.newest_original) = (None, None);
     }
 }

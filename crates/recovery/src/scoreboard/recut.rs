@@ -1,7 +1,7 @@
 //! A path that has become narrower: records that it does not take any more are cut anew (RFC 1191 §6.4).
 //!
 //! They count as lost, because the path has dropped them, but stand in no log: a size that does not fit says nothing of
-//! congestion. Rare, and hence allowed to cost O(window): every record gets a new name, so that no stale one can be used.
+//! congestion. How many is the caller's to bound, since the message that says so may be forged. Rare, and hence allowed to cost O(window): every record gets a new name, so that no stale one can be used.
 
 use super::next_seg::Rescue;
 use super::sent::Record;
@@ -12,39 +12,42 @@ use std::collections::VecDeque;
 
 impl Flight {
     //= specs/rfc1191.md#a-smaller-path-mtu
-    //# Segments that are larger than the path takes now are cut and sent again at once.
-    /// Cuts what is not SACKed and longer than `size` octets into pieces of at most that, and marks it lost; neighbours that
-    /// are cut are cut as one. The last piece of all may be longer by `fin`, the number that a FIN occupies. Returns the octets
-    /// newly marked.
-    pub fn recut(&mut self, size: Bytes, fin: u32) -> Bytes {
+    //# Segments that are larger than the path takes now are cut, and no more than an initial window of them is sent again at once.
+    /// Cuts what is not SACKed and longer than `size` octets into pieces of at most that, and marks the first of them lost, up
+    /// to `most` octets; neighbours that are cut are cut as one. The last piece of all may be longer by `fin`, the number that a
+    /// FIN occupies. Returns the octets newly marked.
+    pub fn recut(&mut self, size: Bytes, fin: u32, most: Bytes) -> Bytes {
         let nxt = self.nxt;
-        let most = |end: SeqNum| size + if end == nxt { fin } else { 0 };
-        let cut = |record: &Record| record.mark != Mark::Sacked && record.len() > most(record.end);
+        let longest = |end: SeqNum| size + if end == nxt { fin } else { 0 };
+        let cut = |record: &Record| record.mark != Mark::Sacked && record.len() > longest(record.end);
         if !self.ring.iter().any(cut) {
             return 0;
         }
         let base = self.base + self.ring.len() as u64;
-        let mut newly_lost = 0;
+        let mut marking = Marking { left: most };
         let mut ring = VecDeque::with_capacity(self.ring.len() + 1);
         let mut run: Vec<Record> = Vec::new();
         for record in self.ring.drain(..) {
-            let joins = run.last().is_none_or(|last| last.end == record.start && last.counted == record.counted);
-            if !cut(&record) || !joins {
-                cut_run(&mut run, most, &mut ring);
-            }
             if !cut(&record) {
+                cut_run(&mut run, longest, &mut marking, &mut ring);
                 ring.push_back(record);
                 continue;
             }
-            if record.mark == Mark::Outstanding {
-                newly_lost += record.len();
+            let joins = |last: &Record| {
+                let alike = most == Bytes::MAX || last.mark == record.mark;
+                last.end == record.start && last.counted == record.counted && alike
+            };
+            if !run.last().is_none_or(joins) {
+                cut_run(&mut run, longest, &mut marking, &mut ring);
             }
             run.push(record);
         }
-        cut_run(&mut run, most, &mut ring);
+        cut_run(&mut run, longest, &mut marking, &mut ring);
         (self.ring, self.base) = (ring, base);
+        let lost: Bytes = self.ring.iter().filter(|piece| piece.mark == Mark::Lost).map(Record::len).sum();
+        let newly_lost = lost - self.lost;
         self.outstanding -= newly_lost;
-        self.lost += newly_lost;
+        self.lost = lost;
         self.rename_after_recut();
         newly_lost
     }
@@ -60,19 +63,45 @@ impl Flight {
     }
 }
 
-/// Empties `run`, neighbours in sequence order, into pieces; a piece is as old as the record that it begins in.
-fn cut_run(run: &mut Vec<Record>, most: impl Fn(SeqNum) -> Bytes, pieces: &mut VecDeque<Record>) {
+/// How many octets may still be marked lost.
+struct Marking {
+    left: Bytes,
+}
+
+impl Marking {
+    /// What a piece of `len` octets is from now on. Behind the first that is too much, no other is marked.
+    fn mark(&mut self, mark: Mark, len: Bytes) -> Mark {
+        if mark != Mark::Outstanding {
+            return mark;
+        }
+        if len > self.left {
+            self.left = 0;
+            return mark;
+        }
+        self.left -= len;
+        Mark::Lost
+    }
+}
+
+/// Empties `run`, neighbours in sequence order under one mark, into pieces; a piece is as old as the record that it begins in.
+fn cut_run(
+    run: &mut Vec<Record>,
+    longest: impl Fn(SeqNum) -> Bytes,
+    marking: &mut Marking,
+    pieces: &mut VecDeque<Record>,
+) {
     let Some(behind) = run.last().map(|last| last.end) else { return };
     let retransmits = run.iter().map(|record| record.retransmits).max().unwrap_or(0);
-    let size = most(behind - 1);
+    let size = longest(behind - 1);
     let (mut start, mut from) = (run[0].start, 0);
     while start != behind {
         let rest = behind.distance_from(start);
-        let end = start + if rest <= most(behind) { rest } else { size };
+        let end = start + if rest <= longest(behind) { rest } else { size };
         while run[from].end.at_or_before(start) {
             from += 1;
         }
-        pieces.push_back(Record { start, end, mark: Mark::Lost, retransmits, ..run[from].clone() });
+        let mark = marking.mark(run[from].mark, end.distance_from(start));
+        pieces.push_back(Record { start, end, mark, retransmits, ..run[from].clone() });
         start = end;
     }
     run.clear();
@@ -83,6 +112,8 @@ mod tests {
     use crate::rate_sample::RateStamp;
     use crate::scoreboard::{Scoreboard, SentSegment};
     use base::{Instant, SeqNum, SeqRange};
+
+    const ALL: u32 = u32::MAX;
 
     /// Records of these lengths, the first of which begins at number zero.
     fn board(lens: &[u32]) -> Scoreboard {
@@ -105,21 +136,34 @@ mod tests {
 
     //= specs/rfc1191.md#a-smaller-path-mtu
     //= type=test
-    //# Segments that are larger than the path takes now are cut and sent again at once.
+    //# Segments that are larger than the path takes now are cut, and no more than an initial window of them is sent again at once.
     #[test]
     fn what_is_too_long_is_cut_and_lost_and_the_rest_stays_in_flight() {
         let mut board = board(&[1460, 300, 1000, 1460, 1460]);
-        assert_eq!(board.recut(1000, 0), 4380);
+        assert_eq!(board.recut(1000, 0, ALL), 4380);
         assert_eq!((board.pipe(), board.recount_pipe(), board.lost_bytes(), board.len()), (1300, 1300, 4380, 7));
         assert!(board.lost_log().is_empty(), "no sign of congestion");
         assert_eq!(lost(&mut board), [1000, 460, 1000, 1000, 920]);
         assert_eq!(board.pipe(), 5680);
     }
 
+    //= specs/rfc1191.md#a-smaller-path-mtu
+    //= type=test
+    //# Segments that are larger than the path takes now are cut, and no more than an initial window of them is sent again at once.
+    #[test]
+    fn no_more_than_asked_for_is_marked_and_the_rest_is_cut_in_flight() {
+        let mut board = board(&[1460; 10]);
+        assert_eq!(board.recut(1000, 0, 3999), 3000);
+        assert_eq!((board.pipe(), board.recount_pipe(), board.lost_bytes(), board.len()), (11_600, 11_600, 3000, 15));
+        assert_eq!(lost(&mut board), [1000, 1000, 1000]);
+        assert_eq!(board.recut(500, 0, 0), 0, "nothing is marked, and everything is cut");
+        assert_eq!((board.pipe(), board.lost_bytes(), board.len()), (14_600, 0, 30));
+    }
+
     #[test]
     fn a_fin_needs_no_segment_of_its_own() {
         let mut board = board(&[1001, 500, 2001]);
-        assert_eq!(board.recut(1000, 1), 3002);
+        assert_eq!(board.recut(1000, 1, ALL), 3002);
         assert_eq!(lost(&mut board), [1000, 1, 1000, 1001]);
     }
 
@@ -127,10 +171,10 @@ mod tests {
     fn names_from_before_mean_nothing_afterwards() {
         let mut board = board(&[1460, 100]);
         let before: Vec<SentSegment> = [board.first(), board.last()].into_iter().flatten().collect();
-        board.recut(1000, 0);
+        board.recut(1000, 0, ALL);
         assert!(before.iter().all(|segment| board.get(segment.id).is_none()));
         let names = (board.first().map(|first| first.id), board.last().map(|last| last.id));
-        assert_eq!(board.recut(1000, 0), 0, "nothing is left to cut");
+        assert_eq!(board.recut(1000, 0, ALL), 0, "nothing is left to cut");
         assert_eq!((board.first().map(|first| first.id), board.last().map(|last| last.id)), names);
     }
 }

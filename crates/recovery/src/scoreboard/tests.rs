@@ -448,7 +448,7 @@ fn run_step(board: &mut Scoreboard, model: &mut Model, origin: SeqNum, now: &mut
                 model.set(index, Octet::Outstanding);
             }
         }
-        Step::Recut(size) => assert_eq!(board.recut(size, 0), model.recut(size as usize)),
+        Step::Recut(size) => assert_eq!(board.recut(size, 0, u32::MAX), model.recut(size as usize)),
         Step::Wait => *now += 1,
     }
 }

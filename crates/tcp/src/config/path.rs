@@ -17,7 +17,8 @@ pub struct IpConfig {
 pub struct PathMtuConfig {
     /// Whether routers are asked.
     pub discovery: Discovery,
-    /// Of IPv4: the least that a router is believed. Below it packets have this size, and routers may cut them.
+    /// Of IPv4: the least that a router is believed, octets of a packet. Below it packets have this size, and routers may cut
+    /// them: whoever forges a message makes segments no smaller than this.
     pub min_v4: u16,
     /// What is taken when a router of IPv4 does not say what it takes (RFC 1191 §5).
     pub unsaid: UnsaidMtu,
@@ -106,7 +107,7 @@ impl Default for PathMtuConfig {
     fn default() -> Self {
         Self {
             discovery: Discovery::On,
-            min_v4: LEAST_MTU_V4,
+            min_v4: 552,
             unsaid: UnsaidMtu::Plateau,
             announced: AnnouncedMss::Interface,
             raise_after: Duration::from_secs(600),

@@ -213,6 +213,7 @@ impl Endpoint {
         let una = ack.max(self.snd.una);
         self.rec.board.apply(una, &blocks.genuine[..blocks.count], d);
         (p.acked, p.sacked, p.delivered) = (d.acked, d.sacked, d.delivered);
+        self.snd.largest = self.snd.largest.max(d.largest as u16);
         if una.after(self.snd.una) {
             self.snd.una = una;
             // The FIN occupies a sequence number but no place in the buffer.
@@ -230,6 +231,7 @@ impl Endpoint {
             if let Some(extras) = &mut self.extras {
                 // The network's trouble is over.
                 extras.soft_error = None;
+                extras.path.on_progress(una);
                 self.judge_probe_by_ack();
             }
         }

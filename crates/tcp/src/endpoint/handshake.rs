@@ -47,6 +47,7 @@ impl SendSpace {
             max_wnd: 0,
             smss,
             side: SendSide::Open,
+            largest: 0,
             small_end: iss + 1,
         }
     }
@@ -309,12 +310,12 @@ impl Endpoint {
         }
     }
 
-    //= specs/rfc5681.md#initial-window
     /// Whether our SYN or SYN-ACK left several times: because a timer expired, or because the peer repeated its SYN.
     pub(super) fn syn_left_again(&self) -> bool {
         self.rec.retries > 0 || self.extras.as_ref().is_some_and(|extras| extras.syn_ack_repeated)
     }
 
+    //= specs/rfc5681.md#initial-window
     //# Neither the SYN-ACK nor its acknowledgement opens the window.
     //= specs/rfc5681.md#initial-window
     //# After more than one lost SYN the initial window is one segment.

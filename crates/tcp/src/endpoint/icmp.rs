@@ -48,7 +48,7 @@ impl Endpoint {
             return Disposition::Dropped(DropReason::OutOfWindow);
         }
         if let IcmpKind::TooBig { mtu, packet_len } = notice.kind {
-            self.on_too_big(cx, mtu, packet_len);
+            self.on_too_big(cx, notice.seq, mtu, packet_len);
         } else if let Some(error) = IcmpError::of(notice.kind) {
             self.on_icmp_error(cx, error);
         }

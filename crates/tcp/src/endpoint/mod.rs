@@ -156,6 +156,8 @@ struct SendSpace {
     /// Effective send MSS: options that every segment carries are deducted.
     smss: Bytes,
     side: SendSide,
+    /// Octets of the largest segment that is known to have arrived, FIN included.
+    largest: u16,
     /// End of the last segment sent that was smaller than `smss` (Minshall's rule).
     small_end: SeqNum,
 }

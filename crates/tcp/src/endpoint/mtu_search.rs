@@ -211,11 +211,11 @@ impl Endpoint {
             }
         }
         if !alone {
-            self.recut();
+            self.recut(Bytes::MAX);
             return newly_lost;
         }
         self.rec.board.clear_lost_log();
-        self.cut_to_path(cx);
+        self.cut_to_path(cx, Bytes::MAX);
         0
     }
 
@@ -224,7 +224,7 @@ impl Endpoint {
     pub(super) fn give_up_mtu_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> bool {
         let given_up = self.search_mut().and_then(|search| search.probe.take()).is_some();
         if given_up {
-            self.cut_to_path(cx);
+            self.cut_to_path(cx, Bytes::MAX);
         }
         given_up
     }
@@ -235,7 +235,7 @@ impl Endpoint {
     pub(super) fn suspect_black_hole(&mut self, now: Instant) {
         let config = self.cfg.path_mtu;
         if self.search_mut().and_then(|search| search.probe.take()).is_some() {
-            self.recut();
+            self.recut(Bytes::MAX);
         }
         let deaf = config.probing == MtuProbing::Off || config.discovery == Discovery::Off;
         if deaf || self.rec.retries < config.black_hole_timeouts {
@@ -251,6 +251,6 @@ impl Endpoint {
             }
         }
         self.fit_path();
-        self.recut();
+        self.recut(Bytes::MAX);
     }
 }

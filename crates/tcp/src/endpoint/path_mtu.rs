@@ -3,6 +3,9 @@
 //! The search that needs no routers is `mtu_search`'s. A path MTU that shrinks is no sign of congestion: what is too large is
 //! cut and sent again under the window as it is.
 //!
+//! Anybody who guesses a sequence number in flight can send such a message, so it is believed in two stages (RFC 5927 §7.2):
+//! at once while nothing that large is known to arrive, and else only if its segment times out as well.
+//!
 //! Deviations: a connection hears of its path through its own segments and at its beginning, not through those of other
 //! connections to the same host: each learns by itself, at the price of one segment, and no message makes work that
 //! grows with the number of connections. Packets below 100 octets are left to routers to cut, so that there is always
@@ -13,9 +16,9 @@ use super::{Endpoint, SendSide};
 use crate::config::{AnnouncedMss, Discovery, MtuProbing, UnsaidMtu};
 use crate::cx::Cx;
 use crate::options::{self, TIMESTAMP_OCTETS};
-use base::{Bytes, Instant};
+use base::{Bytes, Instant, SeqNum};
 use core::net::IpAddr;
-use recovery::Episode;
+use recovery::{Episode, Mark};
 use trace::Observer;
 use wire::Fragmentation;
 
@@ -31,6 +34,21 @@ pub(super) struct PathMtu {
     pub learned: Option<LearnedMtu>,
     /// What was found out without one.
     pub search: Option<Search>,
+    /// A router's word that waits for its segment to time out.
+    pub pending: Option<Pending>,
+    /// What was sent again at a router's word since anything was acknowledged, octets.
+    pub resent: Bytes,
+    /// What was learned is new to the stack.
+    pub news: bool,
+}
+
+/// A message about a size that the path took before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pending {
+    /// First number of the segment that it speaks of.
+    pub seq: SeqNum,
+    pub mtu: u16,
+    pub cut: MayCut,
 }
 
 /// A router's word.
@@ -80,6 +98,24 @@ fn plateau_below(len: u16) -> u16 {
 /// Octets of IP and TCP header without options.
 pub(super) const fn headers(local: IpAddr) -> u16 {
     if local.is_ipv4() { 40 } else { 60 }
+}
+
+impl PathMtu {
+    /// Keeps one message: the one about the earliest segment, which is the first to time out, and of several about that one
+    /// the most cautious.
+    fn keep(&mut self, new: Pending) {
+        let order =
+            |pending: &Pending| pending.seq.before(new.seq) || (pending.seq == new.seq && pending.mtu < new.mtu);
+        if !self.pending.as_ref().is_some_and(order) {
+            self.pending = Some(new);
+        }
+    }
+
+    /// Everything before `una` was acknowledged.
+    pub fn on_progress(&mut self, una: SeqNum) {
+        self.resent = 0;
+        self.pending = self.pending.filter(|pending| pending.seq.at_or_after(una));
+    }
 }
 
 impl Endpoint {
@@ -176,21 +212,67 @@ impl Endpoint {
     //# A message about a packet that was too large lowers the path MTU to what it names.
     //= specs/rfc1191.md#the-path-mtu
     //# The path MTU is never taken for less than 68 octets.
-    /// A router could not forward a segment of ours, because it was too large.
-    pub(super) fn on_too_big<O: Observer>(&mut self, cx: &mut Cx<'_, O>, said: u32, packet_len: u16) {
+    //= specs/rfc5927.md#path-mtu
+    //# A message that names a size which no delivered segment exceeds lowers the path MTU at once.
+    //= specs/rfc5927.md#path-mtu
+    //# Any other message changes nothing until its segment times out, and is dropped when that is acknowledged.
+    /// A router could not forward the segment of ours that begins at `seq`, because it was too large.
+    pub(super) fn on_too_big<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seq: SeqNum, said: u32, packet_len: u16) {
         if self.cfg.path_mtu.discovery != Discovery::On {
             return;
         }
         let Some((mtu, cut)) = self.believed(said, packet_len) else { return };
-        let until = cx.now + self.cfg.path_mtu.raise_after;
+        if self.takes_more_than(mtu) {
+            return self.path_mut().keep(Pending { seq, mtu, cut });
+        }
+        self.narrow_path(cx.now, mtu, cut);
+        self.take_data_out_of_syn();
+        let path = self.path_mut();
+        let resent = path.resent;
+        let most = self.cfg.cc.initial_window.octets(self.snd.smss).saturating_sub(resent);
+        let marked = self.cut_to_path(cx, most);
+        self.path_mut().resent += marked;
+    }
+
+    /// Whether a packet of more than `mtu` octets is known to have arrived.
+    fn takes_more_than(&self, mtu: u16) -> bool {
+        let largest = u32::from(self.snd.largest);
+        largest > 0 && largest + u32::from(headers(self.tuple.local)) + self.option_octets() > u32::from(mtu)
+    }
+
+    /// The path takes no more than `mtu` octets from now on.
+    fn narrow_path(&mut self, now: Instant, mtu: u16, cut: MayCut) {
+        let until = now + self.cfg.path_mtu.raise_after;
         let path = self.path_mut();
         path.learned = Some(LearnedMtu { mtu, cut, until, about: About::This });
+        (path.pending, path.news) = (None, true);
         if let Some(search) = &mut path.search {
             search.on_narrower(mtu);
         }
         self.fit_path();
-        self.take_data_out_of_syn();
-        self.cut_to_path(cx);
+        // What larger segments have shown is over.
+        self.snd.largest = self.snd.largest.min(self.snd.smss as u16);
+    }
+
+    /// The retransmission timer expired: what a router said about the first segment is true, as it seems. What was too large
+    /// is cut and lost, and leaves as after any timeout.
+    pub(super) fn hear_pending_mtu(&mut self, now: Instant) {
+        let first = self.rec.board.first().filter(|first| first.mark != Mark::Sacked);
+        let Some(path) = self.extras.as_mut().map(|extras| &mut extras.path) else { return };
+        let about = |pending: &mut Pending| first.is_some_and(|first| first.range().contains(pending.seq));
+        let Some(Pending { mtu, cut, .. }) = path.pending.take_if(about) else { return };
+        // The path may have been found narrower meanwhile.
+        if mtu < self.path_mtu() {
+            self.narrow_path(now, mtu, cut);
+            self.recut(Bytes::MAX);
+        }
+    }
+
+    /// A path that a message has just shown to be narrower, for other connections to the same host.
+    #[inline]
+    pub(crate) fn take_path_news(&mut self) -> Option<LearnedMtu> {
+        let path = &mut self.extras.as_mut()?.path;
+        core::mem::take(&mut path.news).then_some(path.learned)?
     }
 
     //= specs/rfc1191.md#the-path-mtu
@@ -243,14 +325,15 @@ impl Endpoint {
     }
 
     //= specs/rfc1191.md#a-smaller-path-mtu
-    //# Segments that are larger than the path takes now are cut and sent again at once.
+    //# Segments that are larger than the path takes now are cut, and no more than an initial window of them is sent again at once.
     //= specs/rfc1191.md#a-smaller-path-mtu
     //# A message that does not make the path MTU smaller causes no retransmission.
-    /// What is in flight and too large will not arrive: it is cut and waits for retransmission. That is no loss that the
-    /// controller hears of, nor will duplicate ACKs for it be one.
-    pub(super) fn cut_to_path<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        if self.recut() == 0 {
-            return;
+    /// What is in flight and too large will not arrive: it is cut, and up to `most` octets of it wait for retransmission. That is
+    /// no loss that the controller hears of, nor will duplicate ACKs for it be one. Returns how many octets wait.
+    pub(super) fn cut_to_path<O: Observer>(&mut self, cx: &mut Cx<'_, O>, most: Bytes) -> Bytes {
+        let marked = self.recut(most);
+        if marked == 0 {
+            return 0;
         }
         if self.rec.episode == Episode::Open {
             self.rec.tail.reset();
@@ -258,12 +341,13 @@ impl Endpoint {
             self.set_episode(cx, Episode::Loss { point: self.snd.nxt }, "path_mtu");
         }
         self.arm_loss_timer(cx);
+        marked
     }
 
-    /// Cuts what is in flight and too large; the octets that are lost with it.
-    pub(super) fn recut(&mut self) -> Bytes {
+    /// Cuts what is in flight and too large; the octets that are lost with it, of which `most` may be.
+    pub(super) fn recut(&mut self, most: Bytes) -> Bytes {
         let fin = u32::from(self.snd.side == SendSide::FinSent);
-        self.rec.board.recut(self.snd.smss, fin)
+        self.rec.board.recut(self.snd.smss, fin, most)
     }
 
     //= specs/rfc1191.md#the-path-mtu

@@ -172,6 +172,7 @@ impl Endpoint {
         let verdict = self.rec.detector.on_timeout(&mut self.rec.board, &dcx);
         self.take_verdict(cx, verdict);
         self.rec.board.clear_lost_log();
+        self.hear_pending_mtu(cx.now);
         self.cc.on_congestion(&event, cx.now);
         self.owe_cwr();
         self.rec.answered_at = cx.now;

@@ -141,6 +141,7 @@ impl Stack {
         if slot.endpoint.next_deadline().is_some_and(|real| real <= due) {
             let mut cx = Cx::new(at, &mut slot.rng, slot.conn.id, obs);
             slot.endpoint.handle_timeout(&mut cx);
+            self.remember_path(index);
             self.mark_ready(index);
         } else if slot.release_until <= due {
             self.reset_orphan(index, at, obs);

@@ -10,7 +10,6 @@ use base::Instant;
 use core::net::IpAddr;
 use std::collections::BTreeMap;
 use trace::Observer;
-use wire::IcmpKind;
 use wire::icmp::Ignored;
 
 /// Hosts whose path MTU is remembered; beyond it the word that expires first is forgotten.
@@ -76,22 +75,28 @@ impl Stack {
             Disposition::Accepted => self.counters.icmp += 1,
             _ => self.counters.icmp_out_of_window += 1,
         }
-        if let (IcmpKind::TooBig { .. }, Some(learned)) = (notice.kind, slot.endpoint.learned_mtu()) {
-            self.paths.insert(tuple.remote, learned);
-        }
+        self.remember_path(index);
         self.mark_ready(index);
         self.after_call(index);
         true
     }
 
+    /// What a connection has learned of its path serves the next one to the same host.
+    pub(super) fn remember_path(&mut self, index: u32) {
+        let Some(slot) = self.slots.at(index) else { return };
+        if let Some(learned) = slot.endpoint.take_path_news() {
+            self.paths.insert(slot.endpoint.tuple().remote, learned);
+        }
+    }
+
     /// A connection begins: what the path to its peer takes may be known.
     pub(super) fn start_on_known_path(&mut self, endpoint: &mut Endpoint, now: Instant) {
+        endpoint.set_clock_resolution(self.guards.clock_resolution);
         if let Some(learned) = self.paths.get(endpoint.tuple().remote, now) {
             endpoint.know_path(learned);
         }
     }
 
-        endpoint.set_clock_resolution(self.guards.clock_resolution);
     /// Octets of the largest packet that the path of a connection takes, as far as routers have said.
     pub fn path_mtu(&self, conn: Conn) -> Option<u16> {
         self.endpoint(conn).map(Endpoint::path_mtu)

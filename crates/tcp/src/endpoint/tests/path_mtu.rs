@@ -9,6 +9,9 @@ use test_case::test_case;
 use trace::Off;
 use wire::{Flags, Fragmentation, IcmpKind, Options, Timestamps};
 
+/// What is believed by default.
+const LEAST: u16 = 552;
+
 fn too_big(mtu: u32) -> IcmpKind {
     IcmpKind::TooBig { mtu, packet_len: 0 }
 }
@@ -23,7 +26,7 @@ fn smss(script: &Script) -> u32 {
 
 //= specs/rfc1191.md#a-smaller-path-mtu
 //= type=test
-//# Segments that are larger than the path takes now are cut and sent again at once.
+//# Segments that are larger than the path takes now are cut, and no more than an initial window of them is sent again at once.
 //= specs/rfc1191.md#a-smaller-path-mtu
 //= type=test
 //# The congestion window is not reduced.
@@ -109,6 +112,108 @@ fn a_burst_of_messages_about_one_flight_causes_one_retransmission() {
     assert_eq!(script.data().first(), Some(&(1, 1159)));
 }
 
+/// The path takes whole segments, as the peer has shown, and three more are under way.
+fn proven() -> Script {
+    let mut script = Script::established(quick());
+    script.write(u64::from(MSS));
+    script.pass(Duration::from_millis(10));
+    script.ack(1 + MSS);
+    script.write(u64::from(3 * MSS));
+    assert_eq!(script.data().len(), 4);
+    script
+}
+
+/// What a message would change: segment size, path MTU, octets in flight, and what is known of the host.
+fn beliefs(script: &mut Script) -> (u32, u16, u32, Option<u16>) {
+    let remote = SocketAddr::new(PEER, PEER_PORT);
+    let next =
+        script.stack.connect(&mut StackCx::new(script.now, &mut Off), &valid(quick()), remote).expect("connects");
+    let known = script.stack.path_mtu(next).filter(|mtu| *mtu < 1500);
+    script.stack.abort(&mut StackCx::new(script.now, &mut Off), next);
+    script.stack.release(&mut StackCx::new(script.now, &mut Off), next);
+    (smss(script), path_mtu(script), script.info().pipe, known)
+}
+
+//= specs/rfc5927.md#path-mtu
+//= type=test
+//# Any other message changes nothing until its segment times out, and is dropped when that is acknowledged.
+#[test]
+fn a_message_about_a_size_that_arrived_before_waits_and_is_dropped_when_its_segment_is_acknowledged() {
+    let mut script = proven();
+    let before = beliefs(&mut script);
+    for seq in [1 + MSS, 1 + 2 * MSS, 1 + 3 * MSS] {
+        script.icmp(too_big(600), seq);
+        script.icmp(too_big(599), seq);
+    }
+    assert_eq!(script.data(), [], "no octet leaves for a message");
+    assert_eq!(beliefs(&mut script), before);
+    script.pass(Duration::from_millis(10));
+    script.ack(1 + 2 * MSS);
+    script.data();
+    // The segment that times out is another one than that of the message.
+    script.pass(Duration::from_secs(2));
+    assert_eq!(script.data(), [(1 + 2 * MSS, MSS)]);
+    assert_eq!((smss(&script), path_mtu(&script)), (MSS, 1500));
+}
+
+//= specs/rfc5927.md#path-mtu
+//= type=test
+//# Any other message changes nothing until its segment times out, and is dropped when that is acknowledged.
+#[test]
+fn a_message_whose_segment_times_out_is_true() {
+    let mut script = proven();
+    // The later one does not displace that about the segment whose timeout comes first.
+    script.icmp(too_big(1200), 1 + MSS);
+    script.icmp(too_big(600), 1 + 3 * MSS);
+    script.pass(Duration::from_millis(999));
+    assert_eq!(script.data(), []);
+    script.pass(Duration::from_millis(1));
+    assert_eq!(script.data(), [(1 + MSS, 1160)]);
+    assert_eq!(beliefs(&mut script), (1160, 1200, 1160, Some(1200)));
+    script.pass(Duration::from_millis(10));
+    script.ack(1 + MSS + 1160);
+    assert_eq!(script.data(), [(1 + MSS + 1160, 1160), (1 + MSS + 2320, 1160)], "slow start");
+    // What arrived since is smaller than what the next router names.
+    script.icmp(too_big(1199), 1 + MSS + 1160);
+    assert_eq!(smss(&script), 1160);
+}
+
+//= specs/rfc1191.md#a-smaller-path-mtu
+//= type=test
+//# Segments that are larger than the path takes now are cut, and no more than an initial window of them is sent again at once.
+//= specs/rfc5927.md#path-mtu
+//= type=test
+//# A message that names a size which no delivered segment exceeds lowers the path MTU at once.
+#[test]
+fn messages_about_a_large_flight_release_one_initial_window_between_two_acknowledgements() {
+    let mut cfg = quick();
+    cfg.options.window_scale = crate::config::WindowScaleConfig::Shift(7);
+    cfg.cc.avoidance = cc::AvoidanceConfig::Reno(Default::default());
+    let mut script = Script::established_with(cfg, Options { window_scale: Some(7), ..peer_options() });
+    // Small segments open the window, so that nothing large has arrived yet.
+    let mut end = 1;
+    while script.info().cwnd < 100 * MSS {
+        let segments = script.info().cwnd / 500;
+        (0..segments).for_each(|_| script.write(500));
+        script.pass(Duration::from_millis(10));
+        for _ in 0..segments {
+            end += 500;
+            script.ack(end);
+        }
+    }
+    script.data();
+    script.write(u64::from(100 * MSS));
+    assert_eq!(script.data().len(), 100);
+    let octets = |script: &mut Script| script.data().iter().map(|(_, len)| len).sum::<u32>();
+    script.icmp(too_big(1200), end);
+    let window = 10 * 1160;
+    assert_eq!((smss(&script), octets(&mut script)), (1160, window));
+    for mtu in [1199, 1100, 1000, 900] {
+        script.icmp(too_big(mtu), end);
+        assert_eq!((smss(&script), octets(&mut script)), (mtu - 40, 0), "the window has been spent");
+    }
+}
+
 //= specs/rfc1191.md#the-path-mtu
 //= type=test
 //# The path MTU is never taken for less than 68 octets.
@@ -118,12 +223,13 @@ fn a_burst_of_messages_about_one_flight_causes_one_retransmission() {
 #[test_case(1400, 68, UnsaidMtu::Plateau => (1400, true); "said")]
 #[test_case(0, 68, UnsaidMtu::Plateau => (1492, true); "unsaid")]
 #[test_case(0, 552, UnsaidMtu::Least => (552, false); "unsaid and taken for the least")]
-#[test_case(500, 552, UnsaidMtu::Plateau => (552, false); "below the least that is believed")]
+#[test_case(500, LEAST, UnsaidMtu::Plateau => (552, false); "below the least that is believed")]
 #[test_case(67, 68, UnsaidMtu::Plateau => (100, false); "impossible")]
 #[test_case(1, 68, UnsaidMtu::Plateau => (100, false); "absurd")]
 #[test_case(65_536, 68, UnsaidMtu::Plateau => (1500, true); "beyond a field of sixteen bits, which is read as unsaid")]
 fn a_router_is_believed(mtu: u32, min_v4: u16, unsaid: UnsaidMtu) -> (u16, bool) {
     let mut cfg = quick();
+    assert_eq!(cfg.path_mtu.min_v4, LEAST);
     (cfg.path_mtu.min_v4, cfg.path_mtu.unsaid) = (min_v4, unsaid);
     let mut script = Script::established(cfg);
     script.write(u64::from(MSS));
