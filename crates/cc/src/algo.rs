@@ -8,12 +8,12 @@ pub use crate::avoidance::{CubicConfig, FastConvergence, RenoConfig, RenoGrowth,
 use crate::control::CongestionControl;
 use crate::loss_based::LossBased;
 use crate::pacing::WindowPacing;
-use crate::slow_start::ack_train::TrainSpan;
+use crate::slow_start::ack_train::TrainTest;
 pub use crate::slow_start::delay_increase::DelayIncreaseConfig;
 use crate::slow_start::tail::{Css, Lss};
 pub use crate::slow_start::tail::{CssConfig, LssConfig};
 use crate::slow_start::{Classic, Hystart, HystartPp, SlowStart};
-pub use crate::slow_start::{ClassicConfig, Detection, HystartConfig, HystartPpConfig};
+pub use crate::slow_start::{ClassicConfig, Detection, HystartConfig, HystartPpConfig, PacedTrain};
 use crate::window::{InitialWindow, Window};
 use base::{Bytes, Duration, Ratio, SeqNum};
 
@@ -66,6 +66,11 @@ pub enum IdleRestart {
     /// It stays.
     #[default]
     Off,
+    /// A sender that sent nothing for more than one RTO begins again with the initial window (RFC 5681 §4.1).
+    InitialWindow,
+    /// It stays for five minutes, then is halved for each further five minutes, but not below the initial window (RFC 7661
+    /// §4.4.3), whether the sender is silent or uses less than half of it.
+    HalvePerFiveMinutes,
     /// After a pause of the sender it is halved for each RTO the pause lasted, but not below the initial window (RFC 2861
     /// §3.2). With [`CwndValidation::PacketsOut`], one that was not filled for one RTO comes half way down to what was used.
     HalvePerRto,
@@ -133,11 +138,12 @@ pub fn build(cfg: &CcConfig, smss: Bytes, iss: SeqNum) -> Box<dyn CongestionCont
     match &cfg.slow_start {
         SlowStartConfig::Classic(classic) => with_slow_start(cfg, smss, Classic::new(classic)),
         SlowStartConfig::Hystart(hystart) => {
-            let span = match cfg.pacing {
-                PacingConfig::Off => TrainSpan::HalfRtt,
-                PacingConfig::Window { .. } => TrainSpan::WholeRtt,
+            let test = match (&cfg.pacing, hystart.paced_train) {
+                (PacingConfig::Off, _) => TrainTest::HalfRtt,
+                (PacingConfig::Window { .. }, PacedTrain::WholeRtt) => TrainTest::WholeRtt,
+                (PacingConfig::Window { .. }, PacedTrain::Stretched) => TrainTest::Stretched,
             };
-            with_slow_start(cfg, smss, Hystart::new(hystart, iss + 1, span))
+            with_slow_start(cfg, smss, Hystart::new(hystart, iss + 1, test))
         }
         SlowStartConfig::HystartPpCss(css) => with_slow_start(cfg, smss, HystartPp::<Css>::new(css, iss + 1)),
         SlowStartConfig::HystartPpLss(lss) => with_slow_start(cfg, smss, HystartPp::<Lss>::new(lss, iss + 1)),
@@ -160,7 +166,8 @@ fn with_avoidance(
     let pacing = match cfg.pacing {
         PacingConfig::Off => None,
         PacingConfig::Window { slow_start_percent, avoidance_percent, quantum_segments } => {
-            Some(WindowPacing::new(slow_start_percent, avoidance_percent, quantum_segments))
+            let percent = |percent: u32| u16::try_from(percent).unwrap_or(u16::MAX);
+            Some(WindowPacing::new(percent(slow_start_percent), percent(avoidance_percent), quantum_segments))
         }
     };
     Box::new(LossBased::new(Window::new(&cfg.initial_window, smss), slow_start, avoidance, pacing))
@@ -213,7 +220,7 @@ impl SlowStartConfig {
                 let HystartConfig { low_window_segments, ack_delta, train_exit_percent, .. } = *hystart;
                 need(train_exit_percent >= 100, "cc.slow_start.train_exit_percent", "must be at least 100");
                 need(low_window_segments >= 2, LOW_WINDOW.0, LOW_WINDOW.1);
-                need(SPANS.contains(&ack_delta), "cc.slow_start.ack_delta", SPAN);
+                need(SPACINGS.contains(&ack_delta), "cc.slow_start.ack_delta", "must be between 1us and 65ms");
                 (hystart.limit_segments, Some(&hystart.delay))
             }
             Self::HystartPpCss(HystartPpConfig { limit_segments, delay, tail }) => {
@@ -241,6 +248,8 @@ impl SlowStartConfig {
 const LOW_WINDOW: (&str, &str) = ("cc.slow_start.low_window_segments", "must be at least 2");
 /// Margins and spacings: finer ones would vanish when counted in microseconds, larger ones are no noise of a path.
 const SPANS: core::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_secs(10);
+/// Spacings of ACKs: finer ones would vanish, too, and what comes further apart is no train.
+const SPACINGS: core::ops::RangeInclusive<Duration> = Duration::from_micros(1)..=Duration::from_millis(65);
 const SPAN: &str = "must be between 1us and 10s";
 const BETA: &str = "must lie between 0 and 1, neither included, with at most six decimals";
 

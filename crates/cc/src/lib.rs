@@ -20,8 +20,8 @@ mod testing;
 
 pub use algo::{
     AvoidanceConfig, CcConfig, ClassicConfig, CssConfig, CubicConfig, CwndValidation, DelayIncreaseConfig, Detection,
-    FastConvergence, GrowthCount, HystartConfig, HystartPpConfig, IdleRestart, LssConfig, PacingConfig, RenoConfig,
-    RenoGrowth, SlowStartConfig, SsthreshBase, Undone, build,
+    FastConvergence, GrowthCount, HystartConfig, HystartPpConfig, IdleRestart, LssConfig, PacedTrain, PacingConfig,
+    RenoConfig, RenoGrowth, SlowStartConfig, SsthreshBase, Undone, build,
 };
 pub use avoidance::Avoidance;
 pub use control::{CcNote, CongestionControl, Pacing, Snapshot};

@@ -361,7 +361,7 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
     fn pacing(&self) -> Option<Pacing> {
         let window = &self.state.window;
         let policy = if self.state.slow_starting() { self.state.slow_start.pacing(window) } else { None };
-        policy.or_else(|| self.pacing.as_ref()?.pacing())
+        policy.or_else(|| self.pacing.as_ref()?.pacing(window))
     }
 
     fn snapshot(&self) -> Snapshot {

@@ -8,40 +8,40 @@ use crate::control::Pacing;
 use crate::window::Window;
 use base::{Bytes, Duration, Rate};
 
-/// The present rate and where it comes from.
+/// The present rate and where it comes from. Small, as each connection that paces has one.
 #[derive(Clone, Debug)]
 pub struct WindowPacing {
-    slow_start_percent: u32,
-    avoidance_percent: u32,
+    slow_start_percent: u16,
+    avoidance_percent: u16,
     quantum_segments: u32,
-    srtt: Option<Duration>,
-    current: Option<Pacing>,
+    srtt: Duration,
+    rate: Option<Rate>,
 }
 
 impl WindowPacing {
     /// Percentages of `cwnd / srtt`, and the largest burst in segments. There is no pacing before a round trip is known.
-    pub const fn new(slow_start_percent: u32, avoidance_percent: u32, quantum_segments: u32) -> Self {
-        Self { slow_start_percent, avoidance_percent, quantum_segments, srtt: None, current: None }
+    pub const fn new(slow_start_percent: u16, avoidance_percent: u16, quantum_segments: u32) -> Self {
+        Self { slow_start_percent, avoidance_percent, quantum_segments, srtt: Duration::ZERO, rate: None }
     }
 
     /// The window, the round trip or both have changed; `None` keeps the last round trip.
+    #[inline]
     pub fn update(&mut self, window: &Window, srtt: Option<Duration>) {
-        self.srtt = srtt.or(self.srtt);
-        self.current = self.srtt.and_then(|srtt| {
-            let percent = if window.in_slow_start() { self.slow_start_percent } else { self.avoidance_percent };
-            let rate = window_rate(window.cwnd(), percent, srtt)?;
-            Some(Pacing::Rate { rate, quantum: self.quantum_segments.saturating_mul(window.smss()) })
-        });
+        self.srtt = srtt.unwrap_or(self.srtt);
+        let percent = if window.in_slow_start() { self.slow_start_percent } else { self.avoidance_percent };
+        self.rate = window_rate(window.cwnd(), percent.into(), self.srtt);
     }
 
     /// When segments may leave.
     #[inline]
-    pub const fn pacing(&self) -> Option<Pacing> {
-        self.current
+    pub fn pacing(&self, window: &Window) -> Option<Pacing> {
+        let rate = self.rate?;
+        Some(Pacing::Rate { rate, quantum: self.quantum_segments.saturating_mul(window.smss()) })
     }
 }
 
 /// `percent` of `cwnd` each `srtt`; `None` when that is no rate.
+#[inline]
 fn window_rate(cwnd: Bytes, percent: u32, srtt: Duration) -> Option<Rate> {
     // 8 bits an octet, 10^9 ns a second, 100 percent.
     match (u64::from(cwnd) * u64::from(percent)).checked_mul(8 * 1_000_000_000 / 100) {
@@ -70,12 +70,12 @@ mod tests {
         let mut window = Window::new(&InitialWindow::plain(10), 1_250);
         let mut pacing = WindowPacing::new(200, 120, 4);
         pacing.update(&window, None);
-        assert_eq!(pacing.pacing(), None);
+        assert_eq!(pacing.pacing(&window), None);
         let paced = |bps| Rate::from_bits_per_sec(bps).map(|rate| Pacing::Rate { rate, quantum: 5_000 });
         pacing.update(&window, Some(Duration::from_millis(100)));
-        assert_eq!(pacing.pacing(), paced(2_000_000));
+        assert_eq!(pacing.pacing(&window), paced(2_000_000));
         window.set_ssthresh(12_500);
         pacing.update(&window, None);
-        assert_eq!(pacing.pacing(), paced(1_200_000));
+        assert_eq!(pacing.pacing(&window), paced(1_200_000));
     }
 }

@@ -8,7 +8,8 @@ use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
 use cc::{
     AvoidanceConfig, CubicConfig, CwndValidation, Detection, FastConvergence, GrowthCount, HystartConfig,
-    HystartPpConfig, IdleRestart, PacingConfig, RenoConfig, RenoGrowth, SlowStartConfig, SsthreshBase, Undone,
+    HystartPpConfig, IdleRestart, PacedTrain, PacingConfig, RenoConfig, RenoGrowth, SlowStartConfig, SsthreshBase,
+    Undone,
 };
 use recovery::rto::MaxBound;
 use recovery::rtt::{OvertakingSample, RttGains, RttVariation, SynEcho};
@@ -28,9 +29,9 @@ use tcp::config::{
     WindowScaleConfig, WindowShrinking, WrongAck,
 };
 
-/// Pacing by the window, when a profile that did not pace is told to: customary margins over `cwnd / srtt`.
+/// Pacing by the window, when a profile that did not pace is told to: RFC 9002's margins and burst (§7.7).
 const PACING: PacingConfig =
-    PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 120, quantum_segments: 2 };
+    PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 125, quantum_segments: 10 };
 
 /// The controller answers lost retransmissions, when a profile that left them to its reduction is told so: as many as make
 /// a loss by RFC 6675's count are left to chance.
@@ -65,6 +66,8 @@ pub const LEAVES: &[Leaf] = &[
     choice!("cc.slow_start.ack_train", |c| hystart(c).map(|hystart| &mut hystart.ack_train),
         "off" => Detection::Off, "on" => Detection::On),
     quantity!("cc.slow_start.ack_delta", Time, |c| hystart(c).map(|hystart| Place::Time(&mut hystart.ack_delta))),
+    choice!("cc.slow_start.paced_train", |c| hystart(c).map(|hystart| &mut hystart.paced_train),
+        "whole_rtt" => PacedTrain::WholeRtt, "stretched" => PacedTrain::Stretched),
     quantity!("cc.slow_start.train_exit_percent", Count, |c| hystart(c)
         .map(|hystart| Place::U8(&mut hystart.train_exit_percent))),
     quantity!("cc.slow_start.unjudged_rounds", Count, |c| hystart(c)
@@ -100,7 +103,8 @@ pub const LEAVES: &[Leaf] = &[
     choice!("cc.validation", |c| Some(&mut c.cc.validation),
         "half_used" => CwndValidation::HalfUsed, "packets_out" => CwndValidation::PacketsOut),
     choice!("cc.idle_restart", |c| Some(&mut c.cc.idle_restart),
-        "off" => IdleRestart::Off, "halve_per_rto" => IdleRestart::HalvePerRto),
+        "off" => IdleRestart::Off, "initial_window" => IdleRestart::InitialWindow,
+        "halve_per_5min" => IdleRestart::HalvePerFiveMinutes, "halve_per_rto" => IdleRestart::HalvePerRto),
     choice!("cc.growth", |c| Some(&mut c.cc.growth),
         "acknowledged" => GrowthCount::Acknowledged, "delivered" => GrowthCount::Delivered),
     kind!("recovery.detector.kind", |c| c.recovery.detector,

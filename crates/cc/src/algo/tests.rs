@@ -153,6 +153,10 @@ fn any_detection() -> impl Strategy<Value = Detection> {
     prop_oneof![Just(Detection::Off), Just(Detection::On)]
 }
 
+fn any_paced_train() -> impl Strategy<Value = PacedTrain> {
+    prop_oneof![Just(PacedTrain::WholeRtt), Just(PacedTrain::Stretched)]
+}
+
 prop_compose! {
     fn any_delay()(min_us in 1..10_000_u64, more_us in 0..10_000_u64, eta_divisor in 1..=u8::MAX, rtt_samples in 1..=10_u8)
         -> DelayIncreaseConfig
@@ -167,14 +171,14 @@ fn any_slow_start() -> impl Strategy<Value = SlowStartConfig> {
         proptest::option::of(prop_oneof![1..=16_u32, any::<u32>().prop_map(|limit| limit.max(1))])
     }
     let classic = any_limit().prop_map(|limit_segments| SlowStartConfig::Classic(ClassicConfig { limit_segments }));
-    let train = (any_detection(), 1..10_000_u64, 100..=u8::MAX, any::<u8>());
+    let train = (any_detection(), any_paced_train(), 1..10_000_u64, 100..=u8::MAX, any::<u8>());
     let hystart = (any_limit(), 2..20_u32, any_delay(), any_detection(), train).prop_map(
         |(
             limit_segments,
             low_window_segments,
             delay,
             delay_increase,
-            (ack_train, delta_us, train_exit_percent, unjudged_rounds),
+            (ack_train, paced_train, delta_us, train_exit_percent, unjudged_rounds),
         )| {
             let ack_delta = Duration::from_micros(delta_us);
             SlowStartConfig::Hystart(HystartConfig {
@@ -184,6 +188,7 @@ fn any_slow_start() -> impl Strategy<Value = SlowStartConfig> {
                 delay_increase,
                 ack_train,
                 ack_delta,
+                paced_train,
                 train_exit_percent,
                 unjudged_rounds,
             })

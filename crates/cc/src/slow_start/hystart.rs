@@ -9,7 +9,7 @@
 //!
 //! Deviations: the margin is tested with "or more" as in HyStart++; a train may begin below the minimal window.
 
-use super::ack_train::{AckTrain, TrainSpan};
+use super::ack_train::{AckTrain, TrainTest};
 use super::delay_increase::{DelayIncrease, DelayIncreaseConfig};
 use super::limit::AckLimit;
 use super::round::{Round, RoundRtt, RttMicros};
@@ -33,6 +33,8 @@ pub struct HystartConfig {
     pub ack_train: Detection,
     /// Largest spacing of ACKs within a train.
     pub ack_delta: Duration,
+    /// How a sender that paces tells the path's spacing of ACKs from its own.
+    pub paced_train: PacedTrain,
     /// How far slow start goes on when a train was found, percent of the window in which it was: 100 ends it at once.
     pub train_exit_percent: u8,
     /// Rounds whose delay is not judged once an episode proved spurious, counting the one that it interrupted.
@@ -48,6 +50,15 @@ pub enum Detection {
     On,
 }
 
+/// What a sender that paces compares a train of ACKs with ([`ack_train`](super::ack_train)).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PacedTrain {
+    /// With the whole of the smallest round trip.
+    WholeRtt,
+    /// With the time in which the flight left.
+    Stretched,
+}
+
 impl Default for HystartConfig {
     /// Both detectors from 16 segments on, ACKs at most 2 ms apart, each segment acknowledged opens one.
     fn default() -> Self {
@@ -58,6 +69,7 @@ impl Default for HystartConfig {
             delay_increase: Detection::On,
             ack_train: Detection::On,
             ack_delta: Duration::from_millis(2),
+            paced_train: PacedTrain::WholeRtt,
             train_exit_percent: 100,
             unjudged_rounds: 0,
         }
@@ -94,10 +106,10 @@ enum Phase {
 
 impl Hystart {
     /// A connection's first slow start, whose first octet of data is `first`.
-    pub fn new(config: &HystartConfig, first: SeqNum, span: TrainSpan) -> Self {
+    pub fn new(config: &HystartConfig, first: SeqNum, test: TrainTest) -> Self {
         let train = match config.ack_train {
             Detection::Off => Train::Ignored,
-            Detection::On => Train::Sought(AckTrain::new(config.ack_delta, span)),
+            Detection::On => Train::Sought(AckTrain::new(config.ack_delta, test)),
         };
         Self {
             limit: AckLimit::new(config.limit_segments),
@@ -120,7 +132,7 @@ impl Hystart {
         }
         let min_rtt = RttMicros::of(ack.min_rtt?);
         let long = match &mut self.train {
-            Train::Sought(train) => ack.acked > 0 && train.fires(ack.now, min_rtt),
+            Train::Sought(train) => ack.acked > 0 && train.fires(ack.now, ack.rtt, self.round.least(), min_rtt),
             Train::Ignored | Train::Found(_) => false,
         };
         if window.cwnd() < self.low_window_segments.saturating_mul(window.smss()) {

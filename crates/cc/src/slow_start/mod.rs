@@ -10,7 +10,7 @@ pub mod round;
 pub mod tail;
 
 pub use classic::{Classic, ClassicConfig};
-pub use hystart::{Detection, Hystart, HystartConfig};
+pub use hystart::{Detection, Hystart, HystartConfig, PacedTrain};
 pub use hystart_pp::{HystartPp, HystartPpConfig};
 pub use limit::AckLimit;
 

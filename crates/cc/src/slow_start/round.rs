@@ -15,7 +15,7 @@ pub struct RttMicros(pub u32);
 
 impl RttMicros {
     /// No sample yet: longer than any (the RFC's infinity).
-    const NONE: Self = Self(u32::MAX);
+    pub const NONE: Self = Self(u32::MAX);
 
     /// `rtt`, rounded down.
     #[inline]
@@ -84,6 +84,12 @@ impl RoundRtt {
     #[inline]
     pub fn current(&self) -> Option<RttMicros> {
         if self.samples >= self.enough && self.unjudged == 0 { self.current.sampled() } else { None }
+    }
+
+    /// The smallest sample of this round, however many it has had; longer than any before the first.
+    #[inline]
+    pub fn least(&self) -> RttMicros {
+        self.current
     }
 
     /// The smallest sample of the last round, however many it had.

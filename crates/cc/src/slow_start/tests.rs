@@ -1,8 +1,8 @@
 //! All policies side by side, round by round, as snapshots.
 
 use crate::algo::{
-    AvoidanceConfig, CcConfig, ClassicConfig, CssConfig, HystartConfig, HystartPpConfig, LssConfig, PacingConfig,
-    RenoConfig, SlowStartConfig, build,
+    AvoidanceConfig, CcConfig, ClassicConfig, CssConfig, HystartConfig, HystartPpConfig, LssConfig, PacedTrain,
+    PacingConfig, RenoConfig, SlowStartConfig, build,
 };
 use crate::control::CongestionControl;
 use crate::sample::EpisodeKind;
@@ -86,8 +86,13 @@ fn a_path_whose_round_trip_never_changes() {
 fn a_paced_sender_is_allowed_a_train_of_a_whole_round_trip() {
     // Spread over the round, as a paced window is, ACKs are one train; unpaced, half of it would be enough to exit.
     let window = PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 120, quantum_segments: 2 };
-    for (pacing, phase) in [(PacingConfig::Off, "cubic"), (window, "slow_start")] {
-        let slow_start = SlowStartConfig::Hystart(HystartConfig::default());
+    for (pacing, paced_train, phase) in [
+        (PacingConfig::Off, PacedTrain::WholeRtt, "cubic"),
+        (PacingConfig::Off, PacedTrain::Stretched, "cubic"),
+        (window.clone(), PacedTrain::WholeRtt, "slow_start"),
+        (window, PacedTrain::Stretched, "slow_start"),
+    ] {
+        let slow_start = SlowStartConfig::Hystart(HystartConfig { paced_train, ..HystartConfig::default() });
         let mut cc = build(&CcConfig { slow_start, pacing, ..CcConfig::default() }, SEGMENT, SeqNum(0));
         let mut path = Rounds::new(100, 1);
         for _ in 0..6 {

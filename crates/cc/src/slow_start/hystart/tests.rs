@@ -19,7 +19,7 @@ struct Flights {
 fn hystart(change: impl FnOnce(&mut HystartConfig)) -> Flights {
     let mut config = HystartConfig::default();
     change(&mut config);
-    let policy = Hystart::new(&config, SeqNum(1), TrainSpan::HalfRtt);
+    let policy = Hystart::new(&config, SeqNum(1), TrainTest::HalfRtt);
     Flights { policy, window: Window::new(&InitialWindow::plain(100), SEGMENT), una: SeqNum(1), now_us: 0 }
 }
 
