@@ -12,9 +12,11 @@ impl Endpoint {
         let delivered = self.rec.delivered.as_deref().map_or(0, |d| size_of_val(d) + d.heap_size());
         let undo = self.rec.undo.as_deref().map_or(0, |undo| size_of_val(undo) + undo.heap_size());
         let extras = self.extras.as_deref().map_or(0, size_of_val);
+        let pacer = self.pacer.as_deref().map_or(0, size_of_val);
         size_of::<Self>()
             + self.rec.rtt.heap_size()
             + extras
+            + pacer
             + self.snd_buf.chunks_size()
             + undo
             + boxes

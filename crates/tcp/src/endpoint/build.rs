@@ -69,7 +69,9 @@ impl Endpoint {
         if let Some(reduction) = &mut self.rec.reduction {
             reduction.on_sent(range.len());
         }
-        self.pacer.on_sent(self.cc.pacing(), payload, cx.now);
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_sent(payload);
+        }
         self.cc.on_sent(&SentSample { now: cx.now, bytes: range.len(), pipe, snd_nxt: self.snd.nxt });
         let transmit = self.send_segment(
             cx,

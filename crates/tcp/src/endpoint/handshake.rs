@@ -167,7 +167,7 @@ impl Endpoint {
             rec: RecoverySide::new(cfg, first, cx.now),
             cc: cc::build(&cfg.cc, smss, iss),
             usage: CwndUsage::new(CwndValidation::HalfUsed, first, cx.now),
-            pacer: Pacer::default(),
+            pacer: None,
             rcv: ReceiveSide::new(cfg, mss),
             ecn: EcnState::default(),
             syn_due: false,

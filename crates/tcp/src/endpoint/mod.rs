@@ -267,7 +267,8 @@ pub struct Endpoint {
     rec: RecoverySide,
     cc: Box<dyn CongestionControl>,
     usage: CwndUsage,
-    pacer: Pacer,
+    /// Where the controller paces.
+    pacer: Option<Box<Pacer>>,
     rcv: ReceiveSide,
     ecn: EcnState,
     /// A SYN or SYN-ACK is due.

@@ -171,10 +171,7 @@ impl Endpoint {
                 return None;
             }
         }
-        if let Some(until) = self.pacer.blocked_until(self.cc.pacing(), cx.now) {
-            if self.timers.deadline(TimerKind::Pace) != Some(until) {
-                self.timers.arm(TimerKind::Pace, until, self.cfg.timers.granularity);
-            }
+        if self.is_paced(cx.now) {
             return None;
         }
         if let Some(segment) = retransmission {
@@ -184,6 +181,30 @@ impl Endpoint {
             return Some(sent);
         }
         self.retransmit_unmarked(cx, out)
+    }
+
+    /// Whether the pacer holds everything back; if so, a timer looks again.
+    #[inline]
+    fn is_paced(&mut self, now: Instant) -> bool {
+        // A connection whose controller does not pace has no pacer. The pacer is taken out while it decides, since what is
+        // ready is asked of the whole endpoint.
+        let mut pacer = match self.pacer.take() {
+            Some(pacer) => pacer,
+            None if self.cc.pacing().is_none() => return false,
+            None => Box::default(),
+        };
+        let ready = || {
+            // A FIN that was sent has a number behind the data.
+            let unsent = self.data_end().distance_from(self.snd.nxt.min(self.data_end()));
+            (self.rec.board.lost_bytes() + unsent).min(self.allowance())
+        };
+        let until = pacer.blocked_until(now, self.snd.smss, || self.cc.pacing(), ready);
+        self.pacer = Some(pacer);
+        let Some(until) = until else { return false };
+        if self.timers.deadline(TimerKind::Pace) != Some(until) {
+            self.timers.arm(TimerKind::Pace, until, self.cfg.timers.granularity);
+        }
+        true
     }
 
     //= specs/rfc9937.md#each-ack
@@ -294,7 +315,8 @@ impl Endpoint {
         if self.owes_cwr() || self.is_urgent() {
             self.segment_size()
         } else {
-            out.tso_max_bytes.max(self.segment_size())
+            let allowed = self.pacer.as_ref().map_or(Bytes::MAX, |pacer| pacer.allowed());
+            out.tso_max_bytes.min(allowed).max(self.segment_size())
         }
     }
 

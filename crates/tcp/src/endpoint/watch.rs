@@ -165,7 +165,7 @@ impl Endpoint {
         if self.allowance() < want {
             return window;
         }
-        if self.pacer.blocked_until(self.cc.pacing(), now).is_some() {
+        if self.pacer.as_ref().is_some_and(|pacer| pacer.is_waiting(now)) {
             return Limit::Pacing;
         }
         if repairs { Limit::Recovery } else { Limit::Nothing }

@@ -1,79 +1,122 @@
-//! When the next segment may leave, for controllers that pace.
+//! When the next segment may leave, for controllers that pace: a token bucket in bytes.
 //!
-//! Keeps one release time. A segment may leave once it has come; sending moves it forward by the segment's length at the
-//! controller's rate. An idle sender gains at most one quantum.
+//! The bucket fills at the controller's rate and holds one quantum, so a sender that was silent sends at most one quantum
+//! at once. Bytes rather than a release time are kept, because the rate changes with every ACK: what a release time has
+//! been granted at one rate would overdraw the bucket of the next.
+//!
+//! A blocked sender waits for several segments' worth ([`BURST`]), not for one: then a fast connection needs one timer a
+//! burst. A driver that wakes up late finds what it was late for in the bucket, up to [`LATENESS`], beyond the quantum.
+//! So a machine whose timers are tens of microseconds late still sends at the rate, in larger bursts, and where timers
+//! are exact nothing ever exceeds the quantum.
 
-use base::{Bytes, Instant};
+use base::{Bytes, Duration, Instant};
 use cc::Pacing;
 
+/// A blocked sender waits for what leaves in this time, but for two segments at least and one quantum at most.
+const BURST: Duration = Duration::from_millis(1);
+/// Longest lateness of a driver that a blocked sender makes up for.
+const LATENESS: Duration = Duration::from_millis(1);
+/// Units of credit in one byte: a rate of one bit per second earns one unit each nanosecond, so nothing is ever rounded.
+const UNITS: i64 = 8_000_000_000;
+
 /// The pacer's state.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Pacer {
-    release: Instant,
+    /// What may leave now, in [`UNITS`] of a byte; below zero after transmissions that do not ask.
+    credit: i64,
+    /// When `credit` was counted last.
+    counted: Instant,
+    /// A blocked sender waits until then; [`Instant::ZERO`] when none does.
+    until: Instant,
+}
+
+impl Default for Pacer {
+    /// A full bucket.
+    fn default() -> Self {
+        Self { credit: i64::MAX, counted: Instant::ZERO, until: Instant::ZERO }
+    }
 }
 
 impl Pacer {
-    /// `None` when a segment may leave now, else when it may.
+    /// Returns `None` when a segment of `size` bytes may leave now, else when to try again. `pacing` and `ready`, the bytes
+    /// that could leave but for the pacer, are asked for only where they are needed.
     #[inline]
-    pub fn blocked_until(&self, pacing: Option<Pacing>, now: Instant) -> Option<Instant> {
-        let at = match pacing {
-            None => return None,
-            Some(Pacing::Departure(at)) => at,
-            Some(Pacing::Rate { .. }) => self.release,
-        };
-        (at > now).then_some(at)
-    }
-    /// A segment of `bytes` left.
-    #[inline]
-    pub fn on_sent(&mut self, pacing: Option<Pacing>, bytes: Bytes, now: Instant) {
-        if let Some(Pacing::Rate { rate, quantum }) = pacing {
-            let earliest = now - rate.time_for(u64::from(quantum.saturating_sub(bytes)));
-            self.release = self.release.max(earliest) + rate.time_for(u64::from(bytes));
+    pub fn blocked_until(
+        &mut self,
+        now: Instant,
+        size: Bytes,
+        pacing: impl FnOnce() -> Option<Pacing>,
+        ready: impl FnOnce() -> Bytes,
+    ) -> Option<Instant> {
+        let needed = worth(size);
+        if now == self.counted && now >= self.until && self.credit >= needed {
+            return None;
+        }
+        match pacing() {
+            None => {
+                (self.credit, self.counted) = (i64::MAX, now);
+                None
+            }
+            Some(Pacing::Departure(at)) => (at > now).then_some(at),
+            Some(Pacing::Rate { rate, quantum }) => {
+                let (bits_per_sec, depth) = (rate.bits_per_sec(), worth(quantum).max(needed));
+                // Also while it waits: each part of the wait is worth what the rate was then.
+                self.count(now, bits_per_sec, depth);
+                if now < self.until {
+                    return Some(self.until);
+                }
+                if self.credit >= needed {
+                    self.until = Instant::ZERO;
+                    return None;
+                }
+                let burst = earned(bits_per_sec, BURST).max(worth(2 * size)).min(depth);
+                let wanted = burst.min(worth(ready())).max(needed);
+                let missing = wanted.abs_diff(self.credit).div_ceil(bits_per_sec);
+                self.until = now + Duration::from_nanos(missing);
+                Some(self.until)
+            }
         }
     }
+
+    /// Adds what the time since the last count is worth.
+    fn count(&mut self, now: Instant, bits_per_sec: u64, depth: i64) {
+        let late = now.since(self.until);
+        let waited = self.until != Instant::ZERO && late <= LATENESS;
+        let most = if waited { depth.saturating_add(earned(bits_per_sec, late)) } else { depth };
+        let gained = earned(bits_per_sec, now.since(self.counted));
+        self.credit = self.credit.saturating_add(gained).min(most);
+        self.counted = now;
+    }
+
+    /// Whether a sender waits at `now`.
+    pub fn is_waiting(&self, now: Instant) -> bool {
+        now < self.until
+    }
+
+    /// Bytes that may leave now, for frames of several segments.
+    #[inline]
+    pub fn allowed(&self) -> Bytes {
+        Bytes::try_from(self.credit / UNITS).unwrap_or(if self.credit < 0 { 0 } else { Bytes::MAX })
+    }
+
+    /// Segments with `bytes` of payload left.
+    #[inline]
+    pub fn on_sent(&mut self, bytes: Bytes) {
+        self.credit = self.credit.saturating_sub(worth(bytes));
+    }
+}
+
+/// The credit that `bytes` take.
+#[inline]
+const fn worth(bytes: Bytes) -> i64 {
+    (bytes as i64).saturating_mul(UNITS)
+}
+
+/// The credit that a rate earns in `span`.
+#[inline]
+fn earned(bits_per_sec: u64, span: Duration) -> i64 {
+    i64::try_from(bits_per_sec.saturating_mul(span.as_nanos())).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use base::{Duration, Rate};
-
-    fn pacing(quantum: Bytes) -> Option<Pacing> {
-        // 8 Mbit/s: one microsecond an octet.
-        Some(Pacing::Rate { rate: Rate::from_bits_per_sec(8_000_000).unwrap(), quantum })
-    }
-
-    #[test]
-    fn an_idle_sender_may_burst_one_quantum_and_is_then_spaced() {
-        let (mut pacer, mut now) = (Pacer::default(), Instant::from_nanos(1_000_000_000));
-        let mut burst = 0;
-        while pacer.blocked_until(pacing(4000), now).is_none() {
-            pacer.on_sent(pacing(4000), 1000, now);
-            burst += 1;
-        }
-        assert_eq!(burst, 4);
-        now = pacer.blocked_until(pacing(4000), now).unwrap();
-        pacer.on_sent(pacing(4000), 1000, now);
-        let next = pacer.blocked_until(pacing(4000), now).unwrap();
-        assert_eq!(next.since(now), Duration::from_micros(1000));
-    }
-
-    #[test]
-    fn the_long_run_rate_is_the_controllers() {
-        let (mut pacer, start) = (Pacer::default(), Instant::from_nanos(1_000_000_000));
-        let mut now = start;
-        for _ in 0..1000 {
-            now = pacer.blocked_until(pacing(2000), now).unwrap_or(now);
-            pacer.on_sent(pacing(2000), 1000, now);
-        }
-        // A thousand segments take 999 ms, less the one that the quantum let go early.
-        assert_eq!(now.since(start), Duration::from_millis(998));
-    }
-
-    #[test]
-    fn without_pacing_nothing_is_held() {
-        assert_eq!(Pacer::default().blocked_until(None, Instant::ZERO), None);
-        let at = Instant::from_nanos(5);
-        assert_eq!(Pacer::default().blocked_until(Some(Pacing::Departure(at)), Instant::ZERO), Some(at));
-    }
-}
+mod tests;

@@ -23,6 +23,24 @@ fn an_idle_endpoint_with_its_boxes_fits_into_one_kibibyte(detector: DetectorConf
     assert!(size <= 1024, "{size} octets");
 }
 
+/// What pacing takes: its rate in the controller, and its bucket.
+#[test]
+fn a_paced_endpoint_takes_sixty_four_octets_more() {
+    let size = |pacing| {
+        let mut cfg = quick();
+        cfg.cc.pacing = pacing;
+        let mut script = Script::established(cfg);
+        script.write(1);
+        script.ack(2);
+        script.write(1);
+        script.ack(3);
+        script.stack.endpoint(script.conn).map(Endpoint::state_size).expect("exists")
+    };
+    let pacing = cc::PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 125, quantum_segments: 10 };
+    let (without, with) = (size(cc::PacingConfig::Off), size(pacing));
+    assert!(with > without && with <= without + 64, "{with} beside {without} octets");
+}
+
 #[test]
 fn a_connection_that_had_a_large_flight_is_as_small_as_before_once_it_is_acknowledged() {
     const SEGMENTS: u32 = 1_000;
