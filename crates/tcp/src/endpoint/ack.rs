@@ -275,7 +275,7 @@ impl Endpoint {
             self.rec.detector.on_duplicate_ack(&dcx);
         }
         self.rec.detector.on_delivered(&d.batch, &dcx);
-        p.cwnd_limited = self.usage.on_ack(self.snd.una, self.snd.nxt, self.cc.window());
+        p.cwnd_limited = self.usage.on_ack(cx.now, self.snd.una, self.snd.nxt, self.cc.window());
         // A duplicate that a probe made says nothing about an episode's retransmissions.
         let dsack = p.dsack.filter(|_| probe == ProbeOutcome::Pending);
         self.undo_if_spurious(cx, dsack, p.acked, d, &dcx);

@@ -14,6 +14,7 @@ mod mtu_search;
 mod opening;
 mod path_mtu;
 mod patience;
+mod pauses;
 mod probes;
 mod reassembly;
 mod recovery;

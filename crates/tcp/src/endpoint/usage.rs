@@ -1,9 +1,9 @@
-//! The congestion window in use (RFC 7661, RFC 2861 §3.2): how much of it was, what becomes of one that was not, and what a pause
-//! does to it. [`crate::send::window`] keeps the books; the controller owns the window.
+//! The congestion window in use (RFC 5681 §4.1, RFC 7661, RFC 2861 §3.2): how much of it was, what becomes of one that was not,
+//! and what a pause does to it. [`crate::send::window`] keeps the books; the controller owns the window.
 
 use super::Endpoint;
 use crate::send::window::Standing;
-use base::Instant;
+use base::{Bytes, Instant};
 use cc::IdleRestart;
 use recovery::Episode;
 
@@ -25,6 +25,9 @@ impl Endpoint {
         if let Some(used) = used.filter(|_| self.cfg.cc.idle_restart == IdleRestart::HalvePerRto) {
             self.on_unused(now, used);
         }
+        if self.cfg.cc.idle_restart == IdleRestart::HalvePerFiveMinutes {
+            self.halve_if_unused(now);
+        }
         // A write that was cut short makes no room by itself.
         let heard = core::mem::take(&mut self.heard);
         if heard && self.write_blocked && self.chunks_config().is_some() {
@@ -42,22 +45,56 @@ impl Endpoint {
         self.usage.restart(now);
     }
 
-    /// RFC 2861 §3.2: after a pause the window is halved for each RTO of it, but not below the initial one.
+    /// Data is about to leave, and nothing is outstanding: what the pause before it does to the window.
     pub(super) fn restart_if_idle(&mut self, now: Instant) {
-        if self.cfg.cc.idle_restart == IdleRestart::Off {
-            return;
+        match self.cfg.cc.idle_restart {
+            IdleRestart::Off => {}
+            IdleRestart::InitialWindow => self.restart_from_initial(now),
+            IdleRestart::HalvePerRto => self.halve_per_rto(now),
+            IdleRestart::HalvePerFiveMinutes => self.halve_if_unused(now),
         }
+    }
+
+    //= specs/rfc5681.md#restart-after-idle
+    //# After more than an RTO without sending, the window is no larger than the initial one.
+    fn restart_from_initial(&mut self, now: Instant) {
+        let initial = self.cfg.cc.initial_window.octets(self.snd.smss);
+        let idle = self.tally.since_data_sent(now) > self.rec.rto.current().duration();
+        if idle && self.cc.window().cwnd() > initial {
+            self.cc.on_unused(initial);
+        }
+    }
+
+    /// RFC 2861 §3.2: after a pause the window is halved for each RTO of it, but not below the initial one.
+    fn halve_per_rto(&mut self, now: Instant) {
         let (mut idle, rto) = (self.tally.since_data_sent(now), self.rec.rto.current().duration());
         if idle <= rto {
             return;
         }
-        let mut cwnd = self.cc.window().cwnd();
-        let floor = self.cfg.cc.initial_window.octets(self.snd.smss).min(cwnd);
-        while idle > rto && cwnd > floor {
+        let mut halvings = 0;
+        while idle > rto && halvings < Bytes::BITS {
             idle = idle.saturating_sub(rto);
-            cwnd /= 2;
+            halvings += 1;
         }
-        self.cc.on_unused(cwnd.max(floor));
+        self.halve(halvings);
         self.usage.restart(now);
+    }
+
+    /// RFC 7661 §4.4.3: the window is halved for each five minutes in which less than half of it was used.
+    #[inline]
+    fn halve_if_unused(&mut self, now: Instant) {
+        if self.rec.episode == Episode::Open {
+            let periods = self.usage.periods_unused(now);
+            if periods > 0 {
+                self.halve(periods);
+            }
+        }
+    }
+
+    /// Lowers the window by half so many times, but not below the initial one.
+    fn halve(&mut self, times: u32) {
+        let cwnd = self.cc.window().cwnd();
+        let floor = self.cfg.cc.initial_window.octets(self.snd.smss).min(cwnd);
+        self.cc.on_unused(cwnd.checked_shr(times).unwrap_or(0).max(floor));
     }
 }

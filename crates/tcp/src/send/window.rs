@@ -5,7 +5,8 @@
 //!
 //! * [`HalfUsed`]: an ACK counts as window-limited when the flight it acknowledges was sent up to the window, or, in slow
 //!   start, when at least half of the window was in use, so that a doubling sender is not stopped by the grain of its own
-//!   bursts.
+//!   bursts. It also knows when a round trip last used half of the window, which RFC 7661 takes for the proof that the
+//!   path still carries it.
 //! * [`PacketsOut`]: what counts is how the window was used in the last window of data, as it stood whenever nothing more
 //!   could be sent. This one also notices a window that was not used for long, which RFC 2861 §3.2 lets decay.
 
@@ -39,7 +40,7 @@ impl CwndUsage {
     /// Starts at the first sequence number.
     pub fn new(rule: CwndValidation, nxt: SeqNum, now: Instant) -> Self {
         match rule {
-            CwndValidation::HalfUsed => Self::HalfUsed(HalfUsed::new(nxt)),
+            CwndValidation::HalfUsed => Self::HalfUsed(HalfUsed::new(nxt, now)),
             CwndValidation::PacketsOut => Self::PacketsOut(PacketsOut::new(nxt, now)),
         }
     }
@@ -68,6 +69,15 @@ impl CwndUsage {
             _ => None,
         }
     }
+    /// How many times [`VALID_FOR`] has passed since half of the window was in use, or since this was answered; always none
+    /// by the rule that reports unused windows itself.
+    #[inline]
+    pub fn periods_unused(&mut self, now: Instant) -> u32 {
+        match self {
+            Self::HalfUsed(usage) if ticks(now) >= usage.valid_until => usage.periods_unused(now),
+            _ => 0,
+        }
+    }
     /// The window was lowered because it was not used, or the sender hit its own limits: it is tried anew.
     pub fn restart(&mut self, now: Instant) {
         if let Self::PacketsOut(usage) = self {
@@ -78,9 +88,9 @@ impl CwndUsage {
     //# The window of a flow that does not use it does not grow.
     /// Whether the flight that ends at the acknowledged `una` was limited by the window.
     #[inline]
-    pub fn on_ack(&mut self, una: SeqNum, nxt: SeqNum, window: &cc::Window) -> bool {
+    pub fn on_ack(&mut self, now: Instant, una: SeqNum, nxt: SeqNum, window: &cc::Window) -> bool {
         match self {
-            Self::HalfUsed(usage) => usage.on_ack(una, nxt, window.cwnd(), window.ssthresh()),
+            Self::HalfUsed(usage) => usage.on_ack(now, una, nxt, window),
             Self::PacketsOut(usage) => usage.is_limited(window.cwnd() / window.smss(), window.in_slow_start()),
         }
     }
@@ -139,6 +149,15 @@ impl PacketsOut {
     }
 }
 
+/// How long a window that is not used is believed (RFC 7661 §4.4): five minutes, in [`ticks`].
+const VALID_FOR: u32 = 280;
+
+/// Time in units of 2^30 nanoseconds, which are a little more than a second: half the room of an instant, and no division.
+#[inline]
+fn ticks(at: Instant) -> u32 {
+    (at.as_nanos() >> 30) as u32
+}
+
 /// Remembers how far the window was used.
 #[derive(Clone, Debug)]
 pub(crate) struct HalfUsed {
@@ -147,20 +166,26 @@ pub(crate) struct HalfUsed {
     /// Most octets in flight since `round_end` was set.
     max_pipe: Bytes,
     round_end: SeqNum,
+    /// [`VALID_FOR`] after the end of the last round that had used half of the window.
+    valid_until: u32,
 }
 
 impl HalfUsed {
-    fn new(nxt: SeqNum) -> Self {
-        Self { limited_at: nxt, max_pipe: 0, round_end: nxt }
+    fn new(nxt: SeqNum, now: Instant) -> Self {
+        Self { limited_at: nxt, max_pipe: 0, round_end: nxt, valid_until: ticks(now) + VALID_FOR }
     }
     #[inline]
     fn on_sent(&mut self, pipe: Bytes) {
         self.max_pipe = self.max_pipe.max(pipe);
     }
     #[inline]
-    fn on_ack(&mut self, una: SeqNum, nxt: SeqNum, cwnd: Bytes, ssthresh: Bytes) -> bool {
-        let limited = una.at_or_before(self.limited_at) || (cwnd < ssthresh && cwnd / 2 < self.max_pipe);
+    fn on_ack(&mut self, now: Instant, una: SeqNum, nxt: SeqNum, window: &cc::Window) -> bool {
+        let half = window.cwnd() / 2;
+        let limited = una.at_or_before(self.limited_at) || (window.in_slow_start() && half < self.max_pipe);
         if una.at_or_after(self.round_end) {
+            if half <= self.max_pipe {
+                self.valid_until = ticks(now) + VALID_FOR;
+            }
             self.round_end = nxt;
             self.max_pipe = 0;
         }
@@ -170,41 +195,73 @@ impl HalfUsed {
         }
         limited
     }
+    fn periods_unused(&mut self, now: Instant) -> u32 {
+        let now = ticks(now);
+        let periods = now.checked_sub(self.valid_until).map_or(0, |late| late / VALID_FOR + 1);
+        self.valid_until += periods * VALID_FOR;
+        periods
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cc::{InitialWindow, Window};
+
+    /// A window of ten thousand bytes in slow start.
+    fn slow_start() -> Window {
+        Window::new(&InitialWindow::plain(10), 1_000)
+    }
+
+    /// The same in congestion avoidance.
+    fn avoiding() -> Window {
+        let mut window = slow_start();
+        window.set_ssthresh(5_000);
+        window
+    }
 
     //= specs/rfc9438.md#application-limit
     //= type=test
     //# The window of a flow that does not use it does not grow.
     #[test]
     fn a_flight_that_was_stopped_by_the_window_counts_and_a_later_one_does_not() {
-        let mut usage = HalfUsed::new(SeqNum(0));
+        let mut usage = HalfUsed::new(SeqNum(0), Instant::ZERO);
         usage.limited_at = SeqNum(10_000);
-        assert!(usage.on_ack(SeqNum(1_000), SeqNum(10_000), 10_000, 5_000));
-        assert!(usage.on_ack(SeqNum(10_000), SeqNum(12_000), 10_000, 5_000));
-        assert!(!usage.on_ack(SeqNum(11_000), SeqNum(12_000), 10_000, 5_000));
+        assert!(usage.on_ack(Instant::ZERO, SeqNum(1_000), SeqNum(10_000), &avoiding()));
+        assert!(usage.on_ack(Instant::ZERO, SeqNum(10_000), SeqNum(12_000), &avoiding()));
+        assert!(!usage.on_ack(Instant::ZERO, SeqNum(11_000), SeqNum(12_000), &avoiding()));
     }
 
     #[test]
     fn slow_start_counts_a_window_that_was_half_used() {
-        let mut usage = HalfUsed::new(SeqNum(0));
+        let mut usage = HalfUsed::new(SeqNum(0), Instant::ZERO);
         usage.on_sent(6_000);
-        assert!(usage.on_ack(SeqNum(1), SeqNum(6_000), 10_000, u32::MAX));
-        let mut usage = HalfUsed::new(SeqNum(0));
+        assert!(usage.on_ack(Instant::ZERO, SeqNum(1), SeqNum(6_000), &slow_start()));
+        let mut usage = HalfUsed::new(SeqNum(0), Instant::ZERO);
         usage.on_sent(4_000);
-        assert!(!usage.on_ack(SeqNum(1), SeqNum(4_000), 10_000, u32::MAX));
+        assert!(!usage.on_ack(Instant::ZERO, SeqNum(1), SeqNum(4_000), &slow_start()));
+    }
+
+    #[test]
+    fn a_window_is_believed_for_five_minutes_after_a_round_that_used_half_of_it() {
+        let minutes = |minutes: u64| Instant::ZERO + Duration::from_secs(60 * minutes);
+        let mut usage = HalfUsed::new(SeqNum(0), Instant::ZERO);
+        usage.on_sent(5_000);
+        usage.on_ack(minutes(2), SeqNum(1), SeqNum(5_000), &avoiding());
+        assert_eq!((usage.periods_unused(minutes(6)), usage.periods_unused(minutes(7))), (0, 1));
+        assert_eq!(usage.periods_unused(minutes(11)), 0, "that much was said already");
+        usage.on_sent(4_999);
+        usage.on_ack(minutes(11), SeqNum(5_000), SeqNum(9_999), &avoiding());
+        assert_eq!(usage.periods_unused(minutes(63)), 11, "less than half is no proof");
     }
 
     #[test]
     fn an_old_mark_does_not_come_round_again() {
-        let mut usage = HalfUsed::new(SeqNum(0));
+        let mut usage = HalfUsed::new(SeqNum(0), Instant::ZERO);
         let mut una = SeqNum(0);
         for _ in 0..64 {
             una += 1 << 27;
-            assert!(!usage.on_ack(una, una, 10_000, 5_000));
+            assert!(!usage.on_ack(Instant::ZERO, una, una, &avoiding()));
         }
     }
 
