@@ -12,7 +12,7 @@ use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
 use crate::options::{self, Negotiated, TIMESTAMP_OCTETS};
 use crate::recv::{AckPolicy, Assembler, AutoTune, ReceiveBuffer, ReceiveWindow};
-use crate::send::{CwndUsage, Pacer, SendBuffer};
+use crate::send::{CwndUsage, SendBuffer};
 use crate::timers::{TimerKind, TimerTable};
 use crate::timestamps::TimestampState;
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
