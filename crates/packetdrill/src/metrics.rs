@@ -7,12 +7,19 @@
 
 use crate::netlink::{Netlink, Wanted, attribute, find};
 use libc::MSG_FASTOPEN;
-use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, sendto, socket};
+use nix::sys::socket::sockopt::SendTimeout;
+use nix::sys::socket::{
+    AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, sendto, setsockopt, socket,
+};
+use nix::sys::time::TimeVal;
 use std::net::{Ipv4Addr, SocketAddrV4, TcpListener};
 use std::os::fd::AsRawFd;
 
 /// Whom the entry is about.
 const MARK: Ipv4Addr = Ipv4Addr::new(127, 7, 4, 13);
+
+/// How long the connection to oneself may take, in real time; a firewall might swallow it.
+const LONGEST: TimeVal = TimeVal::new(0, 200_000);
 
 /// Generic netlink: the service that knows the others' numbers, its question, and its attributes.
 const CONTROL: u16 = 0x10;
@@ -52,6 +59,7 @@ fn mark() -> Option<(Netlink, u16)> {
     let listener = TcpListener::bind(SocketAddrV4::new(MARK, 0)).ok()?;
     let port = listener.local_addr().ok()?.port();
     let client = socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None).ok()?;
+    setsockopt(&client, SendTimeout, &LONGEST).ok()?;
     let to = SockaddrIn::from(SocketAddrV4::new(MARK, port));
     sendto(client.as_raw_fd(), b"", &to, MsgFlags::from_bits_retain(MSG_FASTOPEN)).ok()?;
     (is_marked(&line, family)?).then_some((line, family))

@@ -3,7 +3,9 @@
 //! Owns the framing: one request, the messages that answer it, and the attributes inside them. A kernel that does not answer
 //! leaves the question open; nothing here fails a script.
 
-use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
+use nix::sys::socket::sockopt::ReceiveTimeout;
+use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, setsockopt, socket};
+use nix::sys::time::TimeVal;
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Octets of the header of a message, and of an attribute.
@@ -13,6 +15,9 @@ const ATTRIBUTE: usize = 4;
 const ALIGNMENT: usize = 4;
 /// Octets of the largest datagram that the kernel makes for a reader with this buffer.
 const BUFFER: usize = 32_768;
+
+/// How long an answer may take, in real time.
+const LONGEST: TimeVal = TimeVal::new(1, 0);
 
 const REQUEST: u16 = 1;
 const DUMP: u16 = 0x300;
@@ -36,7 +41,9 @@ pub(crate) struct Netlink(OwnedFd);
 impl Netlink {
     /// A line to `service` of this thread's network namespace.
     pub fn open(service: SockProtocol) -> Option<Self> {
-        socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, service).ok().map(Self)
+        let line = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, service).ok()?;
+        setsockopt(&line, ReceiveTimeout, &LONGEST).ok()?;
+        Some(Self(line))
     }
 
     /// Sends a request of `kind` and collects the bodies of the answers; `None` when there is no answer, or an error.
