@@ -4,6 +4,7 @@
 //! software first, and the stack is told that its device cuts none.
 
 use crate::device::Frame;
+use crate::link::mark_ce;
 use crate::pool::Pool;
 use base::{Instant, Rng};
 use netem::{Packet, Path, PathSpec};
@@ -65,9 +66,8 @@ impl Packet for Parcel {
         self.octets.len() as u32
     }
 
-    /// No connection of ours negotiates ECN, so no packet here is capable of a mark.
     fn mark_ce(&mut self) -> bool {
-        false
+        mark_ce(&mut self.octets)
     }
 
     fn duplicate(&self) -> Self {
@@ -127,5 +127,45 @@ impl PacketPool {
 
     pub(crate) fn put_back(&mut self, packet: Parcel) {
         self.boxes.put_back(packet);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_case::test_case;
+    use wire::{Ecn, Flags, Fragmentation, IpRepr, MAX_HEADER, Options, TcpRepr};
+
+    /// Connections negotiate ECN where their profile offers it, so their packets can be marked in place of being dropped.
+    #[test_case(Ecn::NotEct, None; "not capable")]
+    #[test_case(Ecn::Ect0, Some(Ecn::Ce))]
+    #[test_case(Ecn::Ect1, Some(Ecn::Ce))]
+    fn a_packet_that_is_capable_takes_a_mark(before: Ecn, after: Option<Ecn>) {
+        let fragmentation = Fragmentation::Forbidden;
+        let [src, dst] = [1, 2].map(|host| [10, 9, 0, host].into());
+        let ip = IpRepr { src, dst, ttl: 64, dscp: 0, ecn: before, fragmentation };
+        let tcp = TcpRepr {
+            src_port: 9,
+            dst_port: 50_000,
+            seq: base::SeqNum(1),
+            ack: Some(base::SeqNum(7)),
+            flags: Flags::NONE,
+            window: 1_000,
+            urgent: 0,
+            options: Options::default(),
+        };
+        let mut header = [0; MAX_HEADER];
+        let len = wire::emit(&ip, &tcp, 0, &mut header);
+        let frame = TxFrame {
+            header: &header[..len],
+            payload: Payload::Bytes(&[]),
+            gso_size: None,
+            checksum: ChecksumState::InHeader,
+            not_before: None,
+        };
+        let mut packet = PacketPool::default().outgoing(&frame);
+        assert_eq!(packet.mark_ce(), after.is_some());
+        let (ip, _) = wire::parse(&packet.octets, 0).expect("its checksum holds");
+        assert_eq!(ip.ecn, after.unwrap_or(before));
     }
 }

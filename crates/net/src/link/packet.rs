@@ -61,7 +61,7 @@ fn put(octets: &mut [u8], at: usize, value: u16) {
 }
 
 /// Sets the congestion-experienced code point of an IP packet, if its sender said that it understands one.
-fn mark_ce(packet: &mut [u8]) -> bool {
+pub(crate) fn mark_ce(packet: &mut [u8]) -> bool {
     let version_4 = packet[0] >> 4 == 4;
     // The two bits end the second octet of IPv4; in IPv6 four bits of the flow label follow.
     let shift = if version_4 { 0 } else { 4 };
