@@ -7,8 +7,9 @@ use crate::{output, summary, table};
 use ::profiles::nearest;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
+use lab::results::{self, Conditions};
 use lab::{Backend, Experiment, Finished, LogError, MockBackend, Overrides, Plan, RunLog, RunName, SimBackend};
-use lab::{execute, results, spec};
+use lab::{execute, spec};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -38,8 +39,8 @@ pub struct AbArgs {
     #[arg(long, value_name = "FORMAT", default_value = "table")]
     format: Format,
     /// Change a value: path.{rate,rtt,buffer,loss,drop,jitter,reorder.{probability,delay,mode,queues}}, flow.bytes, or a leaf of an arm's
-    /// profile, as in server-2022.rto.min=200ms. Several values, separated by commas, make a sweep. What an experiment
-    /// expects is then not checked.
+    /// profile, as in server-2022.rto.min=200ms. Several values, separated by commas, make a sweep. A kind that changes keeps
+    /// the leaves that the new kind has, too. What an experiment expects is then not checked.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Make this one run only, as a message about a failed run names it.
@@ -85,9 +86,11 @@ pub fn run(args: &AbArgs) -> Result<(), Failure> {
         Format::Table => table::ab(&plan, &rows),
         Format::Jsonl => rows.iter().map(|row| results::jsonl(row) + "\n").collect(),
     });
-    let unmet = if args.set.is_empty() && args.run.is_none() { results::unmet(&plan, &rows) } else { Vec::new() };
+    let Conditions { unmet, unchecked } =
+        if args.run.is_none() { results::conditions(&plan, &rows) } else { Conditions::default() };
     complain(args, &plan, &finished, &unmet);
     told?;
+    unchecked.iter().for_each(|sentence| anstream::eprintln!("note: {sentence}"));
     summary::tell(&finished, elapsed);
     if finished.failures.is_empty() && unmet.is_empty() { Ok(()) } else { Err(Failure::Told) }
 }
@@ -100,7 +103,10 @@ fn plan(args: &AbArgs) -> Result<Plan, Failure> {
     experiment.arms.iter().filter_map(|arm| arm.profile()).for_each(|profile| crate::profiles::warn(profile));
     let mut plan = Plan::new(experiment).map_err(Failure::usage)?;
     match args.backend {
-        BackendChoice::Sim => plan.can_be_simulated().map_err(Failure::usage)?,
+        BackendChoice::Sim => {
+            plan.can_be_simulated().map_err(Failure::usage)?;
+            plan = plan.without_repetitions();
+        }
         BackendChoice::Netns => plan = plan.made_by(NetnsBackend::maker()),
         BackendChoice::Mock => {}
     }

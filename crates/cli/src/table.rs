@@ -1,8 +1,11 @@
 //! Tables for a terminal of a hundred columns.
 
+mod arms;
+
 use ::profiles::table::Table as Plain;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lab::results::Row;
+use lab::stats::MIN_PAIRS;
 use lab::{Plan, results};
 
 /// What a reader's terminal is expected to have.
@@ -63,13 +66,24 @@ fn finish(table: &Table) -> String {
 pub fn ab(plan: &Plan, rows: &[Row]) -> String {
     let experiment = &plan.experiment;
     let head = format!(
-        "{}{}runs per arm and cell: {}, seed: {}\n\n",
-        paragraph(&format!("{}: ", experiment.name), &experiment.summary),
+        "{}{}runs per arm and cell: {}\n{}\n",
+        paragraph(&format!("{}: ", experiment.name), &experiment.title()),
         paragraph("", &results::constants(plan)),
-        experiment.iterations,
-        experiment.seed
+        runs(plan),
+        arms::differences(plan)
     );
-    format!("{head}{}\n{}", body(plan, rows), legend(plan, columns(rows)))
+    format!("{head}{}\n{}", body(plan, rows), legend(plan, rows))
+}
+
+/// How many runs were made, and from which seed.
+fn runs(plan: &Plan) -> String {
+    let (all, seed) = (plan.experiment.iterations, plan.experiment.seed);
+    let once = (0..plan.cells.len()).filter(|cell| plan.is_once(*cell)).count();
+    match once {
+        0 => format!("{all}, seed: {seed}"),
+        _ if once == plan.cells.len() => "1, since the path draws nothing and all runs would be equal".to_owned(),
+        _ => format!("{all}, seed: {seed}; 1 where the path draws nothing and all runs would be equal"),
+    }
 }
 
 /// A number of every row.
@@ -164,7 +178,8 @@ fn ratio(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-fn legend(plan: &Plan, columns: &[Column]) -> String {
+fn legend(plan: &Plan, rows: &[Row]) -> String {
+    let columns = columns(rows);
     let reference = plan.arms.first().map_or("", |arm| arm.label.as_str());
     let signs: Vec<String> = VERDICTS.iter().map(|(word, sign)| format!("{sign} {word}")).collect();
     let mut text = format!(
@@ -174,6 +189,11 @@ fn legend(plan: &Plan, columns: &[Column]) -> String {
                  (better and worse: clear of 1 ± 1 %; equivalent: within)\n",
         signs.join("  "),
     );
+    if rows.iter().filter_map(|row| row.vs_reference.as_ref()).any(|versus| versus.lacks_runs()) {
+        text.push_str(&format!(
+            "        (`?` without an interval: there is none of fewer than {MIN_PAIRS} runs; use `--iterations`)\n"
+        ));
+    }
     for pair in columns.chunks(2) {
         text.push_str(&format!("{:<8}{:<47}", pair[0].head, pair[0].meaning));
         if let Some(second) = pair.get(1) {

@@ -54,6 +54,15 @@ impl Drops {
         self.0.is_empty()
     }
 
+    /// Whether the seed draws a place.
+    pub fn is_drawn(&self) -> bool {
+        let drawn = |drop: &Drop| match &drop.whereabouts {
+            Whereabouts::Within(range) => range.end - range.start > 1,
+            Whereabouts::Last(_) => false,
+        };
+        self.0.iter().any(drawn)
+    }
+
     /// The losses of this flow as the path wants them.
     ///
     /// # Errors

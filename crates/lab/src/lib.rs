@@ -7,6 +7,7 @@
 
 pub mod arm;
 pub mod backend;
+pub mod difference;
 pub mod drops;
 pub mod expect;
 pub mod headlines;

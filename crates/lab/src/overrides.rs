@@ -48,7 +48,7 @@ impl Experiment {
         }
         self.iterations = overrides.iterations.unwrap_or(self.iterations);
         self.seed = overrides.seed.unwrap_or(self.seed);
-        let is_kind = |set: &&String| set.split('=').next().is_some_and(|key| key.trim().ends_with(".kind"));
+        let is_kind = |set: &&String| set.split_once('=').is_some_and(|(key, _)| self.is_kind(key.trim()));
         let (kinds, others): (Vec<&String>, Vec<&String>) = overrides.set.iter().partition(is_kind);
         for set in kinds.into_iter().chain(others) {
             self.set(set).map_err(|refusal| UsageError {
@@ -60,6 +60,11 @@ impl Experiment {
         Ok(())
     }
 
+    /// Whether a key of an arm decides which other leaves the arm has.
+    fn is_kind(&self, key: &str) -> bool {
+        matches!(self.target(key), Ok(Target::Arm { path, .. }) if profiles::resolve_leaf(path).is_ok_and(profiles::Leaf::is_kind))
+    }
+
     fn choose_arms(&mut self, names: &[String]) -> Result<(), UsageError> {
         let mut chosen = Vec::with_capacity(names.len());
         for name in names {
@@ -68,6 +73,8 @@ impl Experiment {
             let place = || format!("--arms {}", names.join(","));
             chosen.push(arm.map_err(|(problem, remedy)| UsageError { place: place(), problem, remedy })?);
         }
+        let names = |arms: &[ArmSpec]| arms.iter().map(|arm| arm.name.clone()).collect::<Vec<_>>();
+        self.chosen = (names(&chosen) != names(&self.arms)).then(|| names(&chosen));
         self.arms = chosen;
         let sweep = core::mem::take(&mut self.sweep);
         self.sweep = sweep.into_iter().filter(|axis| self.target(&axis.key).is_ok()).collect();
@@ -96,6 +103,7 @@ impl Experiment {
                 canonical.push(value);
             }
         }
+        self.changed.push(format!("{key}={}", canonical.join(",")));
         // A flow is so many bytes or so much time: the later word holds.
         let rival =
             [("flow.bytes", "flow.seconds"), ("flow.seconds", "flow.bytes")].into_iter().find(|(one, _)| *one == key);
@@ -177,6 +185,25 @@ mod tests {
         let experiment = wan(&[], &["flow.seconds=10"]).unwrap();
         assert_eq!(experiment.sweep.iter().map(|axis| axis.key.as_str()).collect::<Vec<_>>(), ["path.rtt"]);
         assert!(experiment.point.canonical().ends_with("flow.seconds=10s"));
+    }
+
+    #[test]
+    fn a_summary_does_not_outlive_what_contradicts_it() {
+        let title = |arms: &[&str], set: &[&str]| wan(arms, set).unwrap().title();
+        assert_eq!(title(&[], &["run.iterations=3", "run.seed=2"]), spec::builtin("wan").unwrap().summary);
+        let own = ["server-2016", "server-2019", "server-2022", "linux", "longhaul"];
+        assert_eq!(title(&own, &[]), spec::builtin("wan").unwrap().summary);
+        assert_eq!(title(&[], &["path.loss=1%", "path.rtt=5ms,0.01s"]), "changed to path.loss=1% path.rtt=5ms,10ms");
+        assert_eq!(
+            title(&["linux", "longhaul"], &["linux.rto.min=1s"]),
+            "changed to linux.rto.min=1s arms linux,longhaul"
+        );
+    }
+
+    #[test]
+    fn a_group_that_stands_for_its_kind_is_set_before_its_leaves() {
+        let sets = ["server-2022.cc.pacing.quantum_segments=16", "server-2022.cc.pacing=window"];
+        assert!(wan(&[], &sets).unwrap().arms[2].ends(&[]).is_ok());
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub struct Plan {
     pub runs: Vec<RunSpec>,
     /// What makes the runs, unless it is the simulator.
     pub made_by: Option<String>,
+    /// Whether runs that cannot differ are made once.
+    pub once: bool,
 }
 
 /// One arm in one cell with one seed.
@@ -79,7 +81,7 @@ impl Plan {
                 }
             }
         }
-        Ok(Self { experiment, cells, arms, runs, made_by: None })
+        Ok(Self { experiment, cells, arms, runs, made_by: None, once: false })
     }
 
     /// Says that something else than the simulator makes the runs: their results are not the simulator's.
@@ -90,6 +92,28 @@ impl Plan {
         }
         self.made_by = Some(maker);
         self
+    }
+
+    /// What stands at both ends of an arm's runs in a cell.
+    ///
+    /// # Panics
+    /// When the plan has no such cell or arm.
+    pub fn ends(&self, cell: usize, arm: usize) -> Ends {
+        configure(&self.arms[arm], &self.cells[cell]).expect("the plan was unfolded with it")
+    }
+
+    /// Keeps one run of each arm in cells where the seed decides about nothing: in the simulator all would be equal.
+    #[must_use]
+    pub fn without_repetitions(mut self) -> Self {
+        self.once = true;
+        let cells = &self.cells;
+        self.runs.retain(|run| run.iteration == 1 || cells[run.cell].point.is_drawn());
+        self
+    }
+
+    /// Whether a cell's runs cannot differ, and one of each arm is made.
+    pub fn is_once(&self, cell: usize) -> bool {
+        self.once && !self.cells[cell].point.is_drawn()
     }
 
     /// Whether the simulator can make the runs.
@@ -115,6 +139,7 @@ impl Plan {
             |run: &RunSpec| run.cell + 1 == name.cell && Some(run.arm) == arm && run.iteration == name.iteration;
         if !self.runs.iter().any(wanted) {
             let labels: Vec<&str> = self.arms.iter().map(|arm| arm.label.as_str()).collect();
+            let once = (1..=self.cells.len()).contains(&name.cell) && self.is_once(name.cell - 1);
             return Err(UsageError {
                 place: format!("--run {name}"),
                 problem: "there is no such run".to_owned(),
@@ -122,7 +147,7 @@ impl Plan {
                     "cells are 1 to {}, arms {}, iterations 1 to {}",
                     self.cells.len(),
                     labels.join(", "),
-                    self.experiment.iterations
+                    if once { 1 } else { self.experiment.iterations }
                 ),
             });
         }

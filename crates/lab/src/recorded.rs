@@ -141,6 +141,23 @@ mod tests {
         }
     }
 
+    /// A line holds what differs from the root profile. A leaf that a changed kind shares with the root's, at the root's value, is
+    /// not among that, and has to come back nevertheless.
+    #[test]
+    fn an_arm_with_a_changed_kind_and_a_value_of_the_root_is_made_of_its_line() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut experiment = spec::builtin("dsack").unwrap();
+        let set = ["cc.slow_start.kind=hystart_pp_css", "cc.slow_start.limit_segments=2", "cc.avoidance.kind=reno"];
+        let set = set.map(|set| format!("rfc.{set}")).to_vec();
+        let arms = vec!["rfc".to_owned()];
+        experiment.apply(&Overrides { set, arms, iterations: Some(1), ..Overrides::default() }).unwrap();
+        let plan = Plan::new(experiment).unwrap();
+        let mut log = RunLog::open(directory.path()).unwrap();
+        let measured = Measured::of_transfer(1, base::Duration::from_millis(1));
+        log.append(&plan, &plan.runs[0], measured).unwrap();
+        assert_eq!(read(directory.path(), 1).unwrap().run.ends, plan.runs[0].ends);
+    }
+
     fn refused(change: impl Fn(String) -> String, row: usize) -> String {
         let directory = tempfile::tempdir().unwrap();
         results(directory.path(), "dsack");

@@ -3,12 +3,13 @@
 //! Figures are rounded to nine decimals only where they are written down, never in between.
 
 use crate::backend::{Measured, Punctuality};
+use crate::difference::{self, Differences};
 use crate::expect::Expectation;
 use crate::log::Identity;
 use crate::plan::Plan;
 use crate::run::Finished;
 use crate::setting::{Flow, Point};
-use crate::stats::{self, Comparison, compare};
+use crate::stats::{self, Comparison, Verdict, compare};
 use netem::Buffer;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -24,6 +25,8 @@ pub struct Row {
     pub arm: String,
     /// Runs that succeeded.
     pub runs: usize,
+    /// Whether the seed decides about nothing here, so that one run says what all would.
+    pub deterministic: bool,
     /// Payload bits over the time from the first SYN to the last octet read.
     pub goodput_mbps: Spread,
     /// From the first SYN to the last octet read, median over runs.
@@ -62,6 +65,8 @@ pub struct Row {
     pub dropped: Option<f64>,
     /// The profile behind the arm, if it is one.
     pub profile: Option<String>,
+    /// In which leaves the arm differs from the reference in this cell; `None` for the reference, and unless both are profiles.
+    pub differs: Option<Differences>,
     /// Runs that the machine disturbed although they were made twice; `None` in virtual time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbed_runs: Option<usize>,
@@ -149,7 +154,9 @@ impl Row {
 
     fn compared_to(&self, other: &Self) -> Option<Comparison> {
         let pair = |(iteration, own): (&u32, &f64)| Some((*own, *other.by_iteration.get(iteration)?));
-        compare(&self.by_iteration.iter().filter_map(pair).collect::<Vec<_>>())
+        let pairs: Vec<(f64, f64)> = self.by_iteration.iter().filter_map(pair).collect();
+        let verdict = |found: Comparison| if self.deterministic { found.deterministic() } else { found };
+        compare(&pairs).map(verdict)
     }
 }
 
@@ -206,6 +213,7 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
         cell: CellView::new(point, &plan.cells[cell].swept),
         arm: plan.arms[arm].label.clone(),
         runs: runs.len(),
+        deterministic: plan.is_once(cell),
         goodput_mbps: Spread {
             median: stats::median(&goodputs).map(rounded),
             mean: stats::mean(&goodputs).map(rounded),
@@ -230,6 +238,7 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
         reo_wnd_mult: stats::mean(&each(&|m| m.reo_wnd_mult.map(f64::from))).map(rounded),
         dropped: mean(|m| Some(m.dropped)),
         profile: plan.arms[arm].spec.profile().map(|profile| profile.name.clone()),
+        differs: (arm > 0).then(|| difference::between(&plan.ends(cell, 0), &plan.ends(cell, arm))).flatten(),
         disturbed_runs: (!punctual.is_empty()).then(|| punctual.iter().filter(|run| run.disturbed).count()),
         latest_ms: punctual.iter().map(|run| run.latest_ns).max().map(|ns| rounded(ns as f64 / 1e6)),
         median_run: median_run(plan, cell, arm, &by_iteration),
@@ -238,6 +247,11 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
 }
 
 impl Versus {
+    /// Whether the verdict is open for want of runs.
+    pub fn lacks_runs(&self) -> bool {
+        self.lo.is_none() && self.verdict == Verdict::Inconclusive.word()
+    }
+
     fn new(comparison: Comparison) -> Self {
         let Comparison { median_ratio, interval, verdict } = comparison;
         Self {
@@ -290,6 +304,42 @@ fn rounded(value: f64) -> f64 {
 /// One JSON object a row.
 pub fn jsonl(row: &Row) -> String {
     serde_json::to_string(row).expect("rows have only text as keys")
+}
+
+/// What became of the conditions that the experiment's file states.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conditions {
+    /// Those that do not hold: which cell, counted from zero, and what is wrong.
+    pub unmet: Vec<(usize, String)>,
+    /// Those that were not checked, and why: a sentence for all, or one for each.
+    pub unchecked: Vec<String>,
+}
+
+/// Checks the conditions, unless they speak of another experiment than was made.
+pub fn conditions(plan: &Plan, rows: &[Row]) -> Conditions {
+    if plan.experiment.expect.is_empty() {
+        return Conditions::default();
+    }
+    if let Some(why) = other_experiment(plan) {
+        return Conditions { unchecked: vec![format!("[expect] is not checked: {why}")], ..Conditions::default() };
+    }
+    let takes_part = |arm: &str| plan.arms.iter().any(|known| known.label == arm);
+    let absent = |condition: &Expectation| {
+        let arm = condition.arms().find(|arm| !takes_part(arm))?;
+        Some(format!("`{}` is not checked: arm `{arm}` takes no part", condition.text))
+    };
+    Conditions { unmet: unmet(plan, rows), unchecked: plan.experiment.expect.iter().filter_map(absent).collect() }
+}
+
+/// Why the file's conditions say nothing of these runs.
+fn other_experiment(plan: &Plan) -> Option<String> {
+    let experiment = &plan.experiment;
+    if !experiment.changed.is_empty() {
+        return Some(format!("it speaks of the experiment without `--set {}`", experiment.changed.join(" ")));
+    }
+    let (own, made) = (experiment.expected_of, experiment.iterations);
+    let fewer = made < own && (0..plan.cells.len()).any(|cell| !plan.is_once(cell));
+    fewer.then(|| format!("it speaks of {own} runs per arm and cell, and these are {made}"))
 }
 
 /// Conditions of the experiment that do not hold: which cell, counted from zero, and what is wrong.

@@ -112,6 +112,13 @@ impl Point {
         self.settings().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
     }
 
+    /// Whether the seed decides about anything: jitter, loss, reordering or a place of losses is drawn. Endpoints draw only
+    /// numbers without consequence for time, ports and initial sequence numbers, so all runs of a path that draws nothing are
+    /// one and the same.
+    pub fn is_drawn(&self) -> bool {
+        !self.jitter.is_zero() || !self.loss.is_zero() || !self.reorder.probability.is_zero() || self.drops.is_drawn()
+    }
+
     /// Whether the settings fit together.
     ///
     /// # Errors

@@ -53,6 +53,12 @@ pub struct Experiment {
     pub seed: u64,
     /// What has to come out.
     pub expect: Vec<Expectation>,
+    /// How many runs that speaks of: the file's own number.
+    pub expected_of: u32,
+    /// What the command line changed, `KEY=VALUE` each: the summary and the expectations speak of something else.
+    pub changed: Vec<String>,
+    /// The arms that the command line chose in place of the file's, if it did.
+    pub chosen: Option<Vec<String>>,
 }
 
 /// One side of the comparison.
@@ -117,6 +123,13 @@ impl ArmSpec {
 }
 
 impl Experiment {
+    /// What is compared, in words. The file's summary speaks of the file's values and arms, so it stands only where they do.
+    pub fn title(&self) -> String {
+        let arms = self.chosen.as_ref().map(|arms| format!("arms {}", arms.join(",")));
+        let changes: Vec<String> = self.changed.iter().cloned().chain(arms).collect();
+        if changes.is_empty() { self.summary.clone() } else { format!("changed to {}", changes.join(" ")) }
+    }
+
     /// What `key` reaches.
     pub(crate) fn target<'k>(&self, key: &'k str) -> Result<Target<'k>, Refusal> {
         if let Some(found) = Key::find(key) {

@@ -97,6 +97,33 @@ fn the_table_tells_what_is_known_and_fits_into_a_hundred_columns() {
 }
 
 #[test]
+fn a_table_says_in_what_its_arms_differ_and_why_verdicts_are_open() {
+    let set = ["--set", "longhaul.cc.slow_start.kind=classic"];
+    let ended = ab("wan", &[&["--arms", "longhaul,longhaul,linux", "--backend", "mock"][..], &set].concat());
+    let head = "wan: changed to longhaul.cc.slow_start.kind=classic flow.bytes=200kB path.rtt=25ms arms longhaul,longhaul,linux";
+    let words = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.starts_with(head), "{}", ended.stdout);
+    assert!(ended.stdout.contains("  longhaul#2: nothing but the seeds\n"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("set in longhaul: cc.slow_start.kind=classic"), "{}", ended.stdout);
+    assert!(ended.stdout.contains("there is none of fewer than 6 runs"), "{}", ended.stdout);
+    assert!(ended.stderr.contains("note: [expect] is not checked: "), "{}", ended.stderr);
+    let enough = longhaul(&["ab", "wan", "--backend", "mock", "--arms", "rfc,longhaul", "--iterations", "6"]);
+    assert!(!enough.stdout.contains("there is none of fewer"), "{}", enough.stdout);
+    assert!(enough.stderr.contains("it speaks of 10 runs per arm and cell, and these are 6"), "{}", enough.stderr);
+}
+
+#[test]
+fn a_path_that_draws_nothing_is_run_once_and_says_so() {
+    let set = ["--set", "path.jitter=0", "--set", "flow.bytes=200kB", "--set", "path.rtt=25ms"];
+    let ended = longhaul(&[&["ab", "wan", "--arms", "rfc,longhaul", "--iterations", "9"], &set[..]].concat());
+    assert!(ended.stderr.contains("done: 2 runs"), "{}", ended.stderr);
+    let sentence = "runs per arm and cell: 1, since the path draws nothing and all runs would be equal\n";
+    assert!(ended.stdout.contains(sentence), "{}", ended.stdout);
+    let row = ended.stdout.lines().find(|line| line.starts_with("longhaul ")).unwrap();
+    assert!(row.contains(" = "), "{row}");
+}
+
+#[test]
 fn where_losses_are_placed_the_table_tells_what_they_cost() {
     let ended = longhaul(&["ab", "tail-loss", "--set", "flow.bytes=50kB", "--iterations", "6"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);

@@ -26,6 +26,8 @@ fn a_row_has_the_schema_and_the_numbers_of_the_contract() {
         rows_of(&plan).iter().map(|row| serde_json::from_str(&jsonl(row)).unwrap()).collect();
     // Later iterations take longer: of the two in the middle, the fourth is the slower one.
     let run = lines[1].as_object_mut().unwrap().remove("median_run").unwrap();
+    let differs = lines[1].as_object_mut().unwrap().remove("differs").unwrap();
+    assert_eq!(differs["rto.min"], serde_json::json!(["1s", "200ms"]));
     let slower = plan.runs.iter().find(|run| (run.arm, run.iteration) == (1, 4)).unwrap();
     assert_eq!(run, serde_json::to_value(Identity::new(&plan, slower)).unwrap());
     let seconds: Vec<f64> = (0..6).map(|k| 16.0 + 0.016 * f64::from(k)).collect();
@@ -39,6 +41,7 @@ fn a_row_has_the_schema_and_the_numbers_of_the_contract() {
         },
         "arm": "longhaul",
         "runs": 6,
+        "deterministic": false,
         "goodput_mbps": {
             "median": middle(|s| 8.0 / s),
             "mean": rounded(seconds.iter().map(|s| 8.0 / s).sum::<f64>() / 6.0),
@@ -131,6 +134,60 @@ fn a_condition_that_does_not_hold_is_named_with_its_cell() {
     let ratio = "`rfc.goodput / longhaul.goodput` is 2.000, at least 5 was expected";
     let mean = "`rfc.fast_retransmits` is 0.500, at most 0.4 was expected";
     assert_eq!(texts, [(0, ratio), (0, mean), (1, ratio), (1, mean)]);
+}
+
+/// The experiment of the built-in file with one more condition, made as the options say.
+fn conditions_of(condition: &str, arms: &[&str], set: &[&str], iterations: Option<u32>) -> Conditions {
+    let mut experiment = spec::builtin("wan").unwrap();
+    let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let overrides = Overrides { arms: texts(arms), set: texts(set), iterations, seed: None };
+    experiment.apply(&overrides).unwrap();
+    let mut condition = Expectation::parse(condition).unwrap();
+    condition.at_most = Some(0.0);
+    experiment.expect = vec![condition];
+    let plan = Plan::new(experiment).unwrap();
+    conditions(&plan, &rows_of(&plan))
+}
+
+#[test]
+fn conditions_are_checked_only_on_the_experiment_that_they_speak_of() {
+    let unchecked = |arms: &[&str], set: &[&str], iterations| {
+        let found = conditions_of("longhaul.goodput", arms, set, iterations);
+        (found.unmet.len(), found.unchecked)
+    };
+    assert_eq!(unchecked(&[], &[], None), (8, vec![]));
+    assert_eq!(unchecked(&[], &[], Some(12)), (8, vec![]), "more runs than the file's own are as good");
+    let fewer = "[expect] is not checked: it speaks of 10 runs per arm and cell, and these are 3";
+    assert_eq!(unchecked(&[], &[], Some(3)), (0, vec![fewer.to_owned()]));
+    assert_eq!(unchecked(&[], &["run.iterations=3"], None), (0, vec![fewer.to_owned()]));
+    let other = "[expect] is not checked: it speaks of the experiment without `--set path.rtt=25ms path.loss=1%`";
+    assert_eq!(unchecked(&[], &["path.rtt=25ms", "path.loss=0.01"], None), (0, vec![other.to_owned()]));
+    let absent = "`longhaul.goodput` is not checked: arm `longhaul` takes no part";
+    assert_eq!(unchecked(&["linux", "rfc"], &[], None), (0, vec![absent.to_owned()]));
+}
+
+#[test]
+fn a_cell_that_draws_nothing_has_one_run_that_says_what_all_would() {
+    let set = ["path.rtt=25ms", "flow.bytes=1MB", "path.jitter=0,1ms"];
+    let plan = plan(10, &set, &["rfc", "longhaul"]).without_repetitions();
+    assert_eq!((plan.runs.len(), plan.is_once(0), plan.is_once(1)), (2 + 20, true, false));
+    let rows = rows_of(&plan);
+    let told: Vec<(usize, bool, &str)> = [&rows[1], &rows[3]]
+        .map(|row| (row.runs, row.deterministic, row.vs_reference.as_ref().unwrap().verdict))
+        .to_vec();
+    assert_eq!(told, [(1, true, "deterministic"), (10, false, "worse")]);
+    let mut only = plan.clone();
+    let error = only.keep_only(&"1/rfc/2".parse().unwrap()).unwrap_err().to_string();
+    assert!(error.ends_with("iterations 1 to 1"), "{error}");
+}
+
+#[test]
+fn fewer_than_six_runs_leave_a_verdict_open_for_want_of_runs() {
+    let lacks = |iterations| {
+        let rows = rows_of(&plan(iterations, &["path.rtt=25ms", "flow.bytes=1MB"], &["rfc", "longhaul"]));
+        rows[1].vs_reference.as_ref().unwrap().lacks_runs()
+    };
+    assert_eq!([1, 5, 6].map(lacks), [true, true, false]);
 }
 
 #[test]

@@ -44,6 +44,9 @@ fn empty(name: &str) -> Experiment {
         iterations: ITERATIONS,
         seed: 1,
         expect: Vec::new(),
+        expected_of: ITERATIONS,
+        changed: Vec::new(),
+        chosen: None,
     }
 }
 
@@ -272,7 +275,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Experiment, FileError> {
+    fn finish(mut self) -> Result<Experiment, FileError> {
+        self.experiment.expected_of = self.experiment.iterations;
         let missing = |what: &str, remedy: &str| Err(self.file.error(0..0, format!("{what} is missing"), remedy));
         if self.experiment.summary.is_empty() {
             return missing("`summary`", "say in one sentence what is compared");

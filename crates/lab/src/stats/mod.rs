@@ -6,7 +6,7 @@
 pub mod bootstrap;
 mod paired;
 
-pub use paired::{Comparison, Verdict, compare};
+pub use paired::{Comparison, MIN_PAIRS, Verdict, compare};
 
 /// Runs below which a tenth percentile says nothing.
 const MIN_RUNS_FOR_TAILS: usize = 50;

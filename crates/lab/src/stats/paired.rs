@@ -8,6 +8,8 @@ use super::median;
 
 /// Coverage is at least one minus twice this.
 const TAIL: f64 = 0.025;
+/// Pairs below which no interval has that coverage.
+pub const MIN_PAIRS: usize = 6;
 /// A difference within ±1 % is none that matters.
 const MARGIN: f64 = 0.01;
 /// Powers of one half stay normal numbers up to here; beyond, the normal distribution is as good.
@@ -50,6 +52,14 @@ pub struct Comparison {
     pub interval: Option<(f64, f64)>,
     /// What this says.
     pub verdict: Verdict,
+}
+
+impl Comparison {
+    /// The same where no other pair could come out.
+    #[must_use]
+    pub fn deterministic(self) -> Self {
+        Self { interval: None, verdict: Verdict::Deterministic, ..self }
+    }
 }
 
 /// Compares pairs of (arm, reference), one per seed; `None` without a pair or when a reference is zero.
