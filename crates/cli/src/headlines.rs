@@ -16,7 +16,7 @@ use std::time::Instant;
 
 /// Arguments of `longhaul headlines`.
 ///
-/// Exit code 0 when no row with a band is `not reproduced`, else 1.
+/// Exit code 0 when no row is `not reproduced`, else 1: outside its band, and of the wrong sign or order.
 #[derive(Args, Clone, Debug)]
 pub struct HeadlinesArgs {
     /// How results are written to stdout.
@@ -117,19 +117,32 @@ fn make(args: &HeadlinesArgs, claims: &[&'static Claim], mut log: Option<&mut Ru
 fn tell(evidence: &Evidence, findings: &[Finding], began: Instant) -> Result<(), Failure> {
     let runs: usize = evidence.all().map(|runs| runs.plan.runs.len()).sum();
     let packets: u64 = evidence.all().map(|runs| runs.packets).sum();
-    let banded = findings.iter().filter(|finding| finding.claim.band.is_some());
-    let (all, as_published) =
-        (banded.clone().count(), banded.clone().filter(|finding| finding.verdict == Verdict::Reproduced).count());
     anstream::eprintln!(
-        "done: {runs} runs, {packets} packets in {:.2} s; {as_published} of {all} rows with a band are reproduced",
-        began.elapsed().as_secs_f64()
+        "done: {runs} runs, {packets} packets in {:.2} s; {}",
+        began.elapsed().as_secs_f64(),
+        reproduced(findings)
     );
+    let banded = findings.iter().filter(|finding| finding.claim.band.is_some());
     let missed: Vec<&str> =
         banded.filter(|finding| finding.verdict == Verdict::NotReproduced).map(|finding| finding.claim.id).collect();
     if missed.is_empty() {
         return Ok(());
     }
     Err(Failure::Failed(format!("not reproduced: {}", missed.join(", "))))
+}
+
+/// How many of the rows that can be reproduced are, by verdict.
+fn reproduced(findings: &[Finding]) -> String {
+    let banded = || findings.iter().filter(|finding| finding.claim.band.is_some());
+    let count = |verdict| banded().filter(|finding| finding.verdict == verdict).count();
+    let mut text = format!("{} of {} rows are reproduced", count(Verdict::Reproduced), banded().count());
+    for verdict in [Verdict::InBand, Verdict::Direction, Verdict::NotReproduced] {
+        match count(verdict) {
+            0 => {}
+            rows => text.push_str(&format!(", {rows} {}", verdict.word())),
+        }
+    }
+    text + "."
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 mod arms;
 
+pub use arms::listed;
+
 use ::profiles::table::Table as Plain;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lab::results::Row;

@@ -1,6 +1,7 @@
 //! The page that `--write` makes: what is the same for all rows, the table, and a section for each row.
 
 use super::table;
+use crate::table::listed;
 #[cfg(test)]
 use lab::headlines::claims;
 use lab::headlines::{Claim, Finding};
@@ -19,8 +20,11 @@ const LEGEND: &str = "\
 * **measured** is the published estimator, a ratio of means of ten runs, unless the row says otherwise. In brackets stands the
   interval that holds 95 % of what comes out when the seeds are drawn a thousand times with replacement (the bootstrap; arms of a
   cell keep their pairs). It says how much the seeds matter, not how well the model fits.
-* **verdict**: *reproduced* is inside the band; *direction* has the right sign and order, outside the band; *not reproduced* has
-  neither. Rows without a band are *reported*.
+* **verdict**: *reproduced* where what was published holds: a published number, if the measured effect is within a quarter of it (of a
+  multiple, the effect is what exceeds one); a published bound, if the whole interval keeps it. Where the publication has words and no
+  number, the band is how we read them, and is judged as a bound. *In band* is what is not reproduced but lies in the band, which we
+  chose before anything was measured; *direction* has the right sign and order, outside the band; *not reproduced* has neither.
+  Rows without a band are *reported*.
 * **carried by** names the ingredients of the faster side with which at least a fifth of the effect goes when they alone are taken
   away, and how much. Shares need not add up to a hundred: several may be needed together.
 ";
@@ -30,6 +34,7 @@ pub(super) fn text(findings: &[Finding], version: &str) -> String {
     let mut page = INTRODUCTION.to_owned();
     let mut put = |part: &str| page.push_str(part);
     put(&format!("\nMade by `longhaul headlines --write docs/headlines.md`, version {version}.\n\n"));
+    put(&format!("{}\n\n", super::reproduced(findings)));
     put("| row | published | measured | 95 % | band | verdict | carried by |\n");
     put("| --- | --- | ---: | ---: | --- | --- | --- |\n");
     for finding in findings {
@@ -91,7 +96,9 @@ fn section(finding: &Finding) -> String {
             .iter()
             .map(|carrier| {
                 let left = claim.unit.show(carrier.without);
-                format!("without {} {left} ({})", carrier.ingredient, table::share(carrier))
+                let leaves =
+                    if carrier.differs.is_empty() { String::new() } else { format!("; {}", listed(&carrier.differs)) };
+                format!("without {} {left} ({}{leaves})", carrier.ingredient, table::share(carrier))
             })
             .collect();
         put(format!("\nTaken away one by one: {}.\n", each.join("; ")));

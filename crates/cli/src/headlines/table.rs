@@ -50,7 +50,10 @@ pub(super) fn jsonl(finding: &Finding) -> String {
         .ablated
         .iter()
         .filter(|carrier| carrier.carries())
-        .map(|carrier| json!({"ingredient": carrier.ingredient, "share_pct": rounded(carrier.share_pct)}))
+        .map(|carrier| {
+            let share_pct = rounded(carrier.share_pct);
+            json!({"ingredient": carrier.ingredient, "share_pct": share_pct, "differs": carrier.differs})
+        })
         .collect();
     let band = claim.band.map(|band| band.text(claim.unit));
     json!({

@@ -77,7 +77,7 @@ fn a_row_that_is_not_reproduced_fails_the_command_and_others_do_not() {
     assert!(
         matches!(ends(&of(Verdict::NotReproduced)), Err(Failure::Failed(text)) if text.contains("not reproduced: "))
     );
-    for verdict in [Verdict::Reproduced, Verdict::Direction, Verdict::Reported] {
+    for verdict in [Verdict::Reproduced, Verdict::InBand, Verdict::Direction, Verdict::Reported] {
         assert!(ends(&of(verdict)).is_ok());
     }
 }
@@ -107,4 +107,33 @@ fn a_page_made_anew_has_the_fixed_parts_in_their_order() {
         rest = &rest[at + part.len()..];
     }
     assert!(page.contains("version 1.2.3+test"));
+}
+
+/// The cells of a row of the page's table: published, measured, interval, band, verdict.
+fn cells_of<'p>(page: &'p str, id: &str) -> Vec<&'p str> {
+    let line = page.lines().find(|line| line.starts_with(&format!("| [{id}](")));
+    line.unwrap_or_else(|| panic!("the page has no row {id}")).split('|').map(str::trim).skip(2).take(5).collect()
+}
+
+/// The README says how many rows are reproduced, and shows some: both are the page's.
+#[test]
+fn the_readme_says_what_the_page_says() {
+    let [readme, page] = [include_str!("../../../../README.md"), include_str!("../../../../docs/headlines.md")];
+    let ids: Vec<&str> = claims::all().map(|claim| claim.id).collect();
+    let verdicts: Vec<&str> = ids.iter().map(|id| cells_of(page, id)[4]).collect();
+    let reproduced = verdicts.iter().filter(|verdict| **verdict == "reproduced").count();
+    let judged = verdicts.iter().filter(|verdict| **verdict != "reported").count();
+    let sentence = format!("**{reproduced} of {judged} rows are reproduced**");
+    assert!(readme.contains(&sentence), "README.md: {sentence}");
+    assert!(page.contains(&format!("\n{reproduced} of {judged} rows are reproduced")), "{sentence} in the page");
+    let lines = readme.lines().filter(|line| ids.iter().any(|id| line.starts_with(&format!(" {id} "))));
+    let mut shown = 0;
+    for line in lines {
+        let id = line.split_whitespace().next().expect("it begins with a name");
+        for cell in cells_of(page, id) {
+            assert!(line.contains(cell), "README.md shows another {id}: {cell} in {line}");
+        }
+        shown += 1;
+    }
+    assert!(shown >= 5, "the README shows {shown} rows");
 }

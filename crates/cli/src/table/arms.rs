@@ -44,7 +44,7 @@ fn sentence(reference: &Arm, arm: &Arm, contrast: &Contrast) -> String {
 }
 
 /// `cc.slow_start.kind hystart → classic, …`
-fn listed(differences: &Differences) -> String {
+pub fn listed(differences: &Differences) -> String {
     let each = differences.iter().map(|(path, values)| {
         let [reference, arm] = values.each_ref().map(|value| value.as_deref().unwrap_or(NOTHING));
         format!("{path} {reference} → {arm}")

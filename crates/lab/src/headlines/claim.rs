@@ -42,13 +42,26 @@ pub enum Measure {
     Examples(fn() -> (usize, usize)),
 }
 
-/// Numbers that count as reproduced, and those that at least have the right sign and order.
+/// What a measured number is judged by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Band {
-    /// Reproduced.
+    /// What the publication says: by this a number counts as reproduced.
+    pub published: Published,
+    /// In band: a range that we chose.
     pub inside: Range,
-    /// The direction, if not inside.
+    /// The right sign and order, if not inside.
     pub direction: Range,
+}
+
+/// What a publication says, in the unit of its row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Published {
+    /// A number: reproduced by an effect that is within a quarter of the published one.
+    Number(f64),
+    /// A bound: reproduced where the whole interval keeps it.
+    Bound(Range),
+    /// Words without a number, and the range that we read in them: judged as a bound.
+    Words(Range),
 }
 
 /// Both ends.
@@ -136,8 +149,10 @@ pub struct Fact {
 /// What a measurement says of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Inside the band.
+    /// What the publication says holds.
     Reproduced,
+    /// It does not, but the number lies in the band that we chose.
+    InBand,
     /// The right sign and order, outside the band.
     Direction,
     /// Neither.
@@ -151,6 +166,7 @@ impl Verdict {
     pub const fn word(self) -> &'static str {
         match self {
             Self::Reproduced => "reproduced",
+            Self::InBand => "in band",
             Self::Direction => "direction",
             Self::NotReproduced => "not reproduced",
             Self::Reported => "reported",
@@ -158,30 +174,73 @@ impl Verdict {
     }
 }
 
+impl Published {
+    /// An effect within this share of the published one reproduces it.
+    const TOLERANCE: f64 = 0.25;
+
+    /// Whether a number and its 95 % interval reproduce it.
+    fn holds(&self, unit: Unit, measured: f64, interval: Option<(f64, f64)>) -> bool {
+        match self {
+            Self::Number(number) => {
+                let effect = (number - unit.without_effect()).abs();
+                (measured - number).abs() <= effect * Self::TOLERANCE
+            }
+            Self::Bound(range) | Self::Words(range) => {
+                let keeps = |(lo, hi): (f64, f64)| range.contains(&lo) && range.contains(&hi);
+                range.contains(&measured) && interval.is_some_and(keeps)
+            }
+        }
+    }
+
+    /// Why it does not hold, with the numbers.
+    pub(super) fn missed(&self, unit: Unit, measured: f64, interval: Option<(f64, f64)>) -> String {
+        match self {
+            Self::Number(number) => {
+                let share = (measured - unit.without_effect()) / (number - unit.without_effect());
+                let share = Unit::Share.show(share * 100.0);
+                format!("The measured effect is {share} of the published one; 75 to 125 % would reproduce it.")
+            }
+            Self::Bound(range) | Self::Words(range) => {
+                let bound = in_words(*range, unit);
+                let found = interval.map_or_else(
+                    || format!("{} has no interval", unit.show(measured)),
+                    |(lo, hi)| format!("the interval is {} to {}", unit.show(lo), unit.show(hi)),
+                );
+                format!("The bound {bound} does not hold: {found}.")
+            }
+        }
+    }
+}
+
 impl Band {
-    /// What a number says; none says that it was not reproduced.
-    pub fn judge(&self, measured: Option<f64>) -> Verdict {
+    /// What a number and its 95 % interval say; no number says that it was not reproduced.
+    pub fn judge(&self, unit: Unit, measured: Option<f64>, interval: Option<(f64, f64)>) -> Verdict {
         match measured {
-            Some(number) if self.inside.contains(&number) => Verdict::Reproduced,
+            Some(number) if self.published.holds(unit, number, interval) => Verdict::Reproduced,
+            Some(number) if self.inside.contains(&number) => Verdict::InBand,
             Some(number) if self.direction.contains(&number) => Verdict::Direction,
             _ => Verdict::NotReproduced,
         }
     }
 
-    /// The numbers that count as reproduced, in words.
+    /// The numbers in the band, in words.
     pub fn text(&self, unit: Unit) -> String {
-        let show = |number: f64| unit.short(number);
-        match self.inside {
-            (Bound::Included(lo), Bound::Included(hi)) if lo == hi => show(lo),
-            (Bound::Included(lo) | Bound::Excluded(lo), Bound::Included(hi) | Bound::Excluded(hi)) => {
-                format!("{} … {}", show(lo), show(hi))
-            }
-            (Bound::Included(lo), Bound::Unbounded) => format!("≥ {}", show(lo)),
-            (Bound::Excluded(lo), Bound::Unbounded) => format!("> {}", show(lo)),
-            (Bound::Unbounded, Bound::Included(hi)) => format!("≤ {}", show(hi)),
-            (Bound::Unbounded, Bound::Excluded(hi)) => format!("< {}", show(hi)),
-            (Bound::Unbounded, Bound::Unbounded) => "any".to_owned(),
+        in_words(self.inside, unit)
+    }
+}
+
+fn in_words(range: Range, unit: Unit) -> String {
+    let show = |number: f64| unit.short(number);
+    match range {
+        (Bound::Included(lo), Bound::Included(hi)) if lo == hi => show(lo),
+        (Bound::Included(lo) | Bound::Excluded(lo), Bound::Included(hi) | Bound::Excluded(hi)) => {
+            format!("{} … {}", show(lo), show(hi))
         }
+        (Bound::Included(lo), Bound::Unbounded) => format!("≥ {}", show(lo)),
+        (Bound::Excluded(lo), Bound::Unbounded) => format!("> {}", show(lo)),
+        (Bound::Unbounded, Bound::Included(hi)) => format!("≤ {}", show(hi)),
+        (Bound::Unbounded, Bound::Excluded(hi)) => format!("< {}", show(hi)),
+        (Bound::Unbounded, Bound::Unbounded) => "any".to_owned(),
     }
 }
 
@@ -207,6 +266,14 @@ impl Unit {
             Self::Cells | Self::Examples | Self::Milliseconds | Self::Share => 0,
             Self::Percent | Self::Points => 1,
             Self::Times | Self::RoundTrips | Self::Mbit | Self::Per10Mb => 2,
+        }
+    }
+
+    /// What a number is when there is no effect: a multiple is one then.
+    const fn without_effect(self) -> f64 {
+        match self {
+            Self::Times => 1.0,
+            _ => 0.0,
         }
     }
 

@@ -3,6 +3,7 @@
 use super::claim::{Claim, Measure, Nothing, Unit, Verdict};
 use super::estimate::{Estimate, Value};
 use super::evidence::Evidence;
+use crate::difference::{self, Differences};
 use crate::stats::bootstrap::{self, RESAMPLES};
 use base::Rng;
 
@@ -36,6 +37,8 @@ pub struct Carrier {
     pub without: f64,
     /// How much of the effect goes with it, per cent; above a hundred when less than nothing is left.
     pub share_pct: f64,
+    /// In which leaves the arm without it differs from the row's own.
+    pub differs: Differences,
 }
 
 impl Carrier {
@@ -58,11 +61,16 @@ pub fn find(claim: &'static Claim, evidence: &Evidence) -> Finding {
         }
     };
     let measured = value.as_ref().map(|value| value.number);
-    let verdict = claim.band.map_or(Verdict::Reported, |band| band.judge(measured));
+    let verdict = claim.band.map_or(Verdict::Reported, |band| band.judge(claim.unit, measured, interval));
     let place = value.as_ref().map_or_else(String::new, |value| place(claim, value, evidence));
     let fill = |text: &str| fill(text, claim, measured, &place, evidence);
     let failures = failures(claim, evidence);
-    let reason = if failures.is_empty() { fill(claim.reason) } else { failures };
+    let missed = measured.zip(claim.band).map(|(measured, band)| band.published.missed(claim.unit, measured, interval));
+    let reason = if failures.is_empty() {
+        missed.into_iter().chain(Some(fill(claim.reason))).filter(|text| !text.is_empty()).collect::<Vec<_>>().join(" ")
+    } else {
+        failures
+    };
     Finding {
         claim,
         measured,
@@ -94,11 +102,27 @@ fn ablated(claim: &Claim, measured: f64, evidence: &Evidence) -> Vec<Carrier> {
     let effect = nothing.map(|nothing| measured - nothing).filter(|effect| *effect != 0.0);
     let without = claim.ablations.iter().filter_map(|ablation| {
         let without = value(&ablation.without, evidence)?.number;
-        Some(Carrier { ingredient: ablation.ingredient, without, share_pct: (measured - without) / effect? * 100.0 })
+        let share_pct = (measured - without) / effect? * 100.0;
+        let differs = match claim.measure {
+            Measure::Runs(own) => differs(&own, &ablation.without, evidence).unwrap_or_default(),
+            Measure::Examples(_) => Differences::new(),
+        };
+        Some(Carrier { ingredient: ablation.ingredient, without, share_pct, differs })
     });
     let mut found: Vec<Carrier> = without.collect();
     found.sort_by(|a, b| b.share_pct.total_cmp(&a.share_pct));
     found
+}
+
+/// The leaves in which the arm of another estimate differs from the arm of this one. Studies sweep paths and flows, never
+/// leaves, so the first cell stands for all.
+fn differs(own: &Estimate, other: &Estimate, evidence: &Evidence) -> Option<Differences> {
+    let ends = |estimate: &Estimate| {
+        let plan = &evidence.of(estimate.study)?.plan;
+        let arm = plan.arms.iter().position(|arm| arm.label == estimate.arm)?;
+        Some(plan.ends(0, arm))
+    };
+    difference::between(&ends(own)?, &ends(other)?)
 }
 
 /// `at rtt=200ms bytes=32MB, over server-2019`

@@ -12,7 +12,7 @@ pub mod judge;
 pub mod quantity;
 pub mod study;
 
-pub use claim::{Ablation, Band, Claim, Fact, Measure, Nothing, Unit, Verdict};
+pub use claim::{Ablation, Band, Claim, Fact, Measure, Nothing, Published, Unit, Verdict};
 pub use estimate::{Across, Estimate, Value, What};
 pub use evidence::{Backends, Evidence, Runs};
 pub use judge::{Carrier, Finding, find};

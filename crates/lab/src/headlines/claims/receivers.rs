@@ -2,7 +2,7 @@
 
 use super::recovery::DSACK;
 use super::{fact, mean, without};
-use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Unit, at_most};
+use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Published, Unit, at_most};
 use crate::headlines::estimate::{Across, Estimate, What};
 use crate::headlines::quantity;
 use crate::headlines::study::{Study, StudyArm, Watch};
@@ -66,7 +66,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: "G. Nebbett's analysis of TCP in Windows 11",
         published: "almost all absorbed",
         unit: Unit::Per10Mb,
-        band: Some(Band { inside: at_most(1.0), direction: at_most(10.0) }),
+        band: Some(Band { published: Published::Words(at_most(1.0)), inside: at_most(1.0), direction: at_most(10.0) }),
         measure: Measure::Runs(MISTAKES),
         nothing: Nothing::Measured(COUNTING),
         ablations: &[

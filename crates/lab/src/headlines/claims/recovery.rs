@@ -1,7 +1,7 @@
 //! What duplicates and lost retransmissions cost, before and after they were recognised.
 
 use super::{fact, mean, without};
-use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Unit, above, at_least, between};
+use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Published, Unit, above, at_least, between};
 use crate::headlines::estimate::{Across, Estimate, What};
 use crate::headlines::quantity::{self, Quantity};
 use crate::headlines::study::{Study, StudyArm, Watch};
@@ -77,7 +77,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: NEBBETT,
         published: "4.2 s / 2.4 s = 1.75×",
         unit: Unit::Times,
-        band: Some(Band { inside: between(1.5, 2.0), direction: above(1.0) }),
+        band: Some(Band { published: Published::Number(1.75), inside: between(1.5, 2.0), direction: above(1.0) }),
         measure: Measure::Runs(slower("windows-11-22h2")),
         nothing: Nothing::Is(1.0),
         ablations: &without(
@@ -106,7 +106,11 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: RECOVERY,
         published: "≥ 300 ms",
         unit: Unit::Milliseconds,
-        band: Some(Band { inside: at_least(300.0), direction: at_least(200.0) }),
+        band: Some(Band {
+            published: Published::Bound(at_least(300.0)),
+            inside: at_least(300.0),
+            direction: at_least(200.0),
+        }),
         measure: Measure::Runs(cost("server-2016", quantity::repair_ms, Across::Smallest)),
         nothing: Nothing::Is(0.0),
         ablations: &without(
@@ -131,7 +135,11 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: RECOVERY,
         published: "~ 1 RTT",
         unit: Unit::RoundTrips,
-        band: Some(Band { inside: between(0.75, 1.5), direction: between(0.0, 3.0) }),
+        band: Some(Band {
+            published: Published::Number(1.0),
+            inside: between(0.75, 1.5),
+            direction: between(0.0, 3.0),
+        }),
         measure: Measure::Runs(cost("server-2022", quantity::repair_rtts, Across::Largest)),
         nothing: Nothing::Measured(cost("without-rack", quantity::repair_rtts, Across::Largest)),
         ablations: &[Ablation {

@@ -1,7 +1,7 @@
 //! What proportional rate reduction brings.
 
 use super::fact;
-use crate::headlines::claim::{Band, Claim, Measure, Nothing, Unit, between};
+use crate::headlines::claim::{Band, Claim, Measure, Nothing, Published, Unit, between};
 use crate::headlines::estimate::{Across, Estimate, What};
 use crate::headlines::study::{Study, StudyArm};
 
@@ -30,7 +30,11 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: SOURCE,
         published: "no gain",
         unit: Unit::Percent,
-        band: Some(Band { inside: between(-3.0, 3.0), direction: between(-10.0, 10.0) }),
+        band: Some(Band {
+            published: Published::Words(between(-3.0, 3.0)),
+            inside: between(-3.0, 3.0),
+            direction: between(-10.0, 10.0),
+        }),
         measure: Measure::Runs(MEDIAN),
         nothing: Nothing::Is(0.0),
         ablations: &[],

@@ -1,7 +1,7 @@
 //! Three releases of a server over clean paths of 100 Mbit/s.
 
 use super::{fact, mean, without};
-use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Unit, above, at_least, between};
+use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Published, Unit, above, at_least, between};
 use crate::headlines::estimate::{Across, Estimate, What};
 use crate::headlines::quantity;
 use crate::headlines::study::{Study, StudyArm, Watch};
@@ -88,7 +88,11 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: SOURCE,
         published: "8 of 8",
         unit: Unit::Cells,
-        band: Some(Band { inside: between(8.0, 8.0), direction: at_least(5.0) }),
+        band: Some(Band {
+            published: Published::Bound(between(8.0, 8.0)),
+            inside: between(8.0, 8.0),
+            direction: at_least(5.0),
+        }),
         measure: Measure::Runs(WINS),
         nothing: Nothing::Is(0.0),
         ablations: &without(WINS, INGREDIENTS),
@@ -111,7 +115,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: SOURCE,
         published: "up to +60 %",
         unit: Unit::Percent,
-        band: Some(Band { inside: between(25.0, 100.0), direction: above(0.0) }),
+        band: Some(Band { published: Published::Number(60.0), inside: between(25.0, 100.0), direction: above(0.0) }),
         measure: Measure::Runs(gain(BEFORE, AT_200)),
         nothing: Nothing::Is(0.0),
         ablations: &without(gain(BEFORE, AT_200), INGREDIENTS),
@@ -135,7 +139,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: SOURCE,
         published: "2016 above 2019",
         unit: Unit::Times,
-        band: Some(Band { inside: above(1.0), direction: at_least(0.99) }),
+        band: Some(Band { published: Published::Bound(above(1.0)), inside: above(1.0), direction: at_least(0.99) }),
         measure: Measure::Runs(against(&["server-2019"])),
         nothing: Nothing::Is(1.0),
         ablations: &[

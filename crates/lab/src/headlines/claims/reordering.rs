@@ -2,7 +2,7 @@
 
 use super::releases::{BEFORE, NO_RACK, NO_WINDOW, RACK, WINDOW};
 use super::{fact, mean, without};
-use crate::headlines::claim::{Band, Claim, Measure, Nothing, Unit, above, at_least, between};
+use crate::headlines::claim::{Band, Claim, Measure, Nothing, Published, Unit, above, at_least, between};
 use crate::headlines::estimate::{Across, Estimate, What};
 use crate::headlines::quantity;
 use crate::headlines::study::{Study, StudyArm, Watch};
@@ -72,7 +72,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: SOURCE,
         published: "≥ 5×",
         unit: Unit::Times,
-        band: Some(Band { inside: at_least(5.0), direction: above(1.0) }),
+        band: Some(Band { published: Published::Bound(at_least(5.0)), inside: at_least(5.0), direction: above(1.0) }),
         measure: Measure::Runs(ALL_LATE),
         nothing: Nothing::Is(1.0),
         ablations: &without(ALL_LATE, [RACK, DSACK, WINDOW]),
@@ -94,7 +94,11 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: SOURCE,
         published: "> 40×",
         unit: Unit::Times,
-        band: Some(Band { inside: between(20.0, 80.0), direction: above(1.0) }),
+        band: Some(Band {
+            published: Published::Bound(above(40.0)),
+            inside: between(20.0, 80.0),
+            direction: above(1.0),
+        }),
         measure: Measure::Runs(FAR_LATE),
         nothing: Nothing::Is(1.0),
         ablations: &without(FAR_LATE, [RACK, DSACK, WINDOW]),

@@ -1,7 +1,7 @@
 //! What HyStart++ saves, with and without the loss detection of its time.
 
 use super::{fact, mean};
-use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Unit, above, below, between};
+use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Published, Unit, above, below, between};
 use crate::headlines::estimate::{Across, Estimate, What};
 use crate::headlines::quantity;
 use crate::headlines::study::{Study, StudyArm, Watch};
@@ -86,7 +86,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: SOURCE,
         published: "up to +39 %",
         unit: Unit::Percent,
-        band: Some(Band { inside: between(20.0, 60.0), direction: above(0.0) }),
+        band: Some(Band { published: Published::Number(39.0), inside: between(20.0, 60.0), direction: above(0.0) }),
         measure: Measure::Runs(gain(SHORT)),
         nothing: Nothing::Is(0.0),
         ablations: &[
@@ -125,7 +125,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: SOURCE,
         published: "+14 %",
         unit: Unit::Percent,
-        band: Some(Band { inside: between(5.0, 30.0), direction: above(0.0) }),
+        band: Some(Band { published: Published::Number(14.0), inside: between(5.0, 30.0), direction: above(0.0) }),
         measure: Measure::Runs(gain(LONG)),
         nothing: Nothing::Is(0.0),
         ablations: &[
@@ -147,7 +147,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: SOURCE,
         published: "−50 %",
         unit: Unit::Percent,
-        band: Some(Band { inside: between(-90.0, -35.0), direction: below(0.0) }),
+        band: Some(Band { published: Published::Number(-50.0), inside: between(-90.0, -35.0), direction: below(0.0) }),
         measure: Measure::Runs(RETRANSMITTED),
         nothing: Nothing::Is(0.0),
         ablations: &[itself(RETRANSMITTED)],
@@ -169,7 +169,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: SOURCE,
         published: "−36 %",
         unit: Unit::Percent,
-        band: Some(Band { inside: between(-80.0, -20.0), direction: below(0.0) }),
+        band: Some(Band { published: Published::Number(-36.0), inside: between(-80.0, -20.0), direction: below(0.0) }),
         measure: Measure::Runs(RTOS),
         nothing: Nothing::Is(0.0),
         ablations: &[itself(RTOS)],
@@ -189,7 +189,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: SOURCE,
         published: "43.48 → 52 %",
         unit: Unit::Points,
-        band: Some(Band { inside: between(5.0, 30.0), direction: above(0.0) }),
+        band: Some(Band { published: Published::Number(8.52), inside: between(5.0, 30.0), direction: above(0.0) }),
         measure: Measure::Runs(SUCCESS),
         nothing: Nothing::Is(0.0),
         ablations: &[itself(SUCCESS)],

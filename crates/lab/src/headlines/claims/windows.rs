@@ -1,7 +1,7 @@
 //! The receive window of a system of 1999, and the arithmetic of the note that enlarged it.
 
 use super::{fact, mean};
-use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Unit, at_least, between};
+use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Published, Unit, at_least, between};
 use crate::headlines::estimate::Estimate;
 use crate::headlines::quantity;
 use crate::headlines::study::{Study, StudyArm};
@@ -29,7 +29,11 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: SOURCE,
         published: "1.8 Mbit/s",
         unit: Unit::Mbit,
-        band: Some(Band { inside: between(1.62, 1.98), direction: between(0.9, 3.6) }),
+        band: Some(Band {
+            published: Published::Number(1.8),
+            inside: between(1.62, 1.98),
+            direction: between(0.9, 3.6),
+        }),
         measure: Measure::Runs(BEFORE),
         nothing: Nothing::Measured(AFTER),
         ablations: &[Ablation { ingredient: "the window of 17,520 bytes", without: AFTER }],
@@ -45,7 +49,7 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: SOURCE,
         published: "7 Mbit/s",
         unit: Unit::Mbit,
-        band: Some(Band { inside: between(6.3, 13.5), direction: at_least(3.6) }),
+        band: Some(Band { published: Published::Number(7.0), inside: between(6.3, 13.5), direction: at_least(3.6) }),
         measure: Measure::Runs(AFTER),
         nothing: Nothing::Measured(BEFORE),
         ablations: &[Ablation { ingredient: "the window of 131,400 bytes", without: BEFORE }],
@@ -61,7 +65,11 @@ pub(super) const CLAIMS: &[Claim] = &[
         source: SOURCE,
         published: "10 of 10",
         unit: Unit::Examples,
-        band: Some(Band { inside: between(10.0, 10.0), direction: at_least(8.0) }),
+        band: Some(Band {
+            published: Published::Bound(between(10.0, 10.0)),
+            inside: between(10.0, 10.0),
+            direction: at_least(8.0),
+        }),
         measure: Measure::Examples(worked),
         nothing: Nothing::Is(0.0),
         ablations: &[],
