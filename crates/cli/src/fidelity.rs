@@ -205,13 +205,25 @@ fn compare(group: Group, sides: [(&Plan, &Finished); 2]) -> Vec<Comparison> {
     there.iter().zip(&here).enumerate().map(compare).collect()
 }
 
+/// What made the table: the command, the version, and what decides besides.
+fn headline(args: &FidelityArgs) -> String {
+    let only: Vec<String> = args.only.iter().map(|group| group.name()).collect();
+    let only = if only.is_empty() { String::new() } else { format!(" --only {}", only.join(",")) };
+    format!(
+        "Made by `longhaul fidelity{only} --iterations {n} --seed {} --write docs/fidelity.md`, version {}: {n} runs a side, {}.",
+        args.seed,
+        lab::log::VERSION,
+        NetnsBackend::maker(),
+        n = args.iterations,
+    )
+}
+
 fn tell(args: &FidelityArgs, comparisons: &[Comparison], page: Option<table::Page>) -> Result<(), Failure> {
     let told = output::write(&match args.format {
         Format::Table => table::for_people(comparisons),
         Format::Jsonl => comparisons.iter().map(|comparison| table::jsonl(comparison) + "\n").collect(),
     });
-    let headline = format!("{} runs a side, seed {}, {}", args.iterations, args.seed, NetnsBackend::maker());
-    page.map_or(Ok(()), |page| page.replace(&table::markdown(comparisons, &headline)))?;
+    page.map_or(Ok(()), |page| page.replace(&table::markdown(comparisons, &headline(args))))?;
     told?;
     let disturbed: usize = comparisons.iter().map(|comparison| comparison.disturbed).sum();
     if disturbed > 0 {
@@ -252,6 +264,14 @@ mod tests {
             [&titles[0], &titles[8], &titles[13], &titles[15]],
             ["wan 25ms", "reorder-early 25ms", "loss 0.1%", "dsack"]
         );
+    }
+
+    #[test]
+    fn the_page_says_what_made_its_table() {
+        let args = FidelityArgs { only: vec![Group::Wan, Group::ReorderEarly], ..args(6) };
+        let begin = "Made by `longhaul fidelity --only wan,reorder-early --iterations 6 --seed 1 --write docs/fidelity.md`, version ";
+        let text = headline(&args);
+        assert!(text.starts_with(&format!("{begin}{}: 6 runs a side, netns on kernel ", lab::log::VERSION)), "{text}");
     }
 
     #[test]
