@@ -67,13 +67,15 @@ pub fn rust_sources() -> Vec<Source> {
 ///
 /// Walks the directories the project owns instead of asking git, so that an unpacked archive is checked alike.
 pub fn text_files() -> Vec<(String, String)> {
+    // A git worktree has a file where a clone has a directory.
+    const NOT_OURS: [&str; 2] = ["Cargo.lock", ".git"];
     const OWNED: [&str; 9] = [".cargo", ".ci", "benches", "crates", "docs", "experiments", "fuzz", "specs", "web"];
     let root = repository_root();
     let mut found = Vec::new();
     for entry in fs::read_dir(&root).expect("the repository root is readable").flatten() {
         let path = entry.path();
         let name = entry.file_name();
-        if path.is_file() && name != "Cargo.lock" || OWNED.iter().any(|owned| name == *owned) {
+        if path.is_file() && !NOT_OURS.iter().any(|other| name == *other) || OWNED.iter().any(|owned| name == *owned) {
             walk(&root, &path, &mut found);
         }
     }
@@ -107,7 +109,7 @@ mod tests {
         let files = text_files();
         assert!(files.iter().any(|(path, _)| path == "crates/tidy/src/source.rs"));
         assert!(files.iter().any(|(path, _)| path == "Cargo.toml"));
-        assert!(!files.iter().any(|(path, _)| path == "Cargo.lock"));
+        assert!(!files.iter().any(|(path, _)| path == "Cargo.lock" || path == ".git"));
     }
 
     #[test]
