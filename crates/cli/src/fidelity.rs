@@ -12,7 +12,7 @@ use crate::netns_backend::NetnsBackend;
 use crate::output;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::{Backend, Finished, Overrides, Plan, Row, RunLog, SimBackend, execute, results, spec};
+use lab::{Backend, Finished, Overrides, Plan, Row, RunLog, SimBackend, execute, results, spec, stamp};
 use std::path::PathBuf;
 
 /// Arguments of `longhaul fidelity`.
@@ -209,10 +209,11 @@ fn compare(group: Group, sides: [(&Plan, &Finished); 2]) -> Vec<Comparison> {
 fn headline(args: &FidelityArgs) -> String {
     let only: Vec<String> = args.only.iter().map(|group| group.name()).collect();
     let only = if only.is_empty() { String::new() } else { format!(" --only {}", only.join(",")) };
+    let mark = stamp::mark(["longhaul", "linux"], stamp::Devices::Both);
     format!(
-        "Made by `longhaul fidelity{only} --iterations {n} --seed {} --write docs/fidelity.md`, version {}: {n} runs a side, {}.",
+        "{mark}\nMade by `longhaul fidelity{only} --iterations {n} --seed {} --write docs/fidelity.md`, release {}: {n} runs a side, {}.",
         args.seed,
-        lab::log::VERSION,
+        env!("CARGO_PKG_VERSION"),
         NetnsBackend::maker(),
         n = args.iterations,
     )

@@ -10,7 +10,7 @@ use ::profiles::nearest;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::headlines::{Backends, Claim, Evidence, Finding, Verdict, claims, evidence, find};
-use lab::{MockBackend, RunLog, SimBackend, StaleSackBackend};
+use lab::{MockBackend, RunLog, SimBackend, StaleSackBackend, stamp};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -70,7 +70,8 @@ pub fn run(args: &HeadlinesArgs) -> Result<(), Failure> {
         Format::Jsonl => findings.iter().map(|finding| table::jsonl(finding) + "\n").collect(),
     });
     if let Some(path) = &args.write {
-        std::fs::write(path, page::text(&findings, lab::log::VERSION))
+        let mark = stamp::mark(claims::profiles(), stamp::Devices::Plain);
+        std::fs::write(path, page::text(&findings, &mark))
             .map_err(|error| Failure::Failed(format!("--write {}: {error}", path.display())))?;
     }
     told?;

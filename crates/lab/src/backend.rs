@@ -251,7 +251,7 @@ pub fn forward(point: &Point, delay: Duration) -> PathSpec {
     }
 }
 
-fn measured(outcome: &Outcome) -> Result<Measured, RunFailure> {
+pub(crate) fn measured(outcome: &Outcome) -> Result<Measured, RunFailure> {
     let flow = outcome.flows.first().expect("a run has one flow");
     let ended = |what: &str, end: &sim::EndOutcome| match end.closed {
         Some(reason) => format!("{what} {reason}"),

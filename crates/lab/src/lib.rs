@@ -22,6 +22,7 @@ pub mod run;
 pub mod setting;
 pub mod spec;
 pub mod stale_sacks;
+pub mod stamp;
 pub mod stats;
 pub mod sweep;
 pub mod window;

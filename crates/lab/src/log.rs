@@ -1,12 +1,14 @@
 //! `runs.jsonl`: one line per finished run, on the disk before the run counts as done.
 //!
 //! A sweep that was killed goes on where it stopped: runs whose line is there are not run again. What identifies a run is
-//! everything that determines its result — digest of network, flow and configuration, seed, version of the code — so the
-//! same file serves a sweep that was widened or whose arms were renamed. Lines of other code are left alone and not used. A line that was cut off by a crash is dropped, with a
-//! warning. The lines stand in the order in which runs finished; nothing else in the file depends on the machine.
+//! everything that determines its result — digest of network, flow and configuration, seed, version — so the same file serves
+//! a sweep that was widened or whose arms were renamed. A version is the program's release and the stamp of what the arm's
+//! configuration does (`stamp.rs`), so results outlive a change of the code that changes no behaviour. Lines of another version
+//! are left alone and not used. A line that was cut off by a crash is dropped, with a warning. The lines stand in the order in which runs finished; nothing else in the file depends on the machine.
 
 use crate::backend::Measured;
 use crate::plan::{Plan, RunSpec, difference_from_root};
+use crate::stamp;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -15,12 +17,11 @@ use std::path::{Path, PathBuf};
 
 /// Name of the file in the directory that the user gives.
 pub(crate) const FILE_NAME: &str = "runs.jsonl";
-/// The package's version and a digest of the sources that make results (`build.rs`): results of different code are not
-/// mixed.
-pub const VERSION: &str = env!("LONGHAUL_VERSION");
 
-/// What identifies a result of this version: digest of the run, and its seed.
+/// What identifies a result of one version: digest of the run, and its seed.
 type RunKey = (String, u64);
+/// Results of one run by version. Those of other code may have measured other things: they are `None` then.
+type ByVersion = BTreeMap<String, Option<Measured>>;
 
 /// What every line says, whichever version wrote it.
 #[derive(Deserialize)]
@@ -51,7 +52,7 @@ impl Identity {
     pub(crate) fn new(plan: &Plan, run: &RunSpec) -> Self {
         let arm = &plan.arms[run.arm];
         Self {
-            version: VERSION.to_owned(),
+            version: stamp::version(&run.ends),
             experiment: plan.experiment.name.clone(),
             spec: run.digest.clone(),
             path: run.point.canonical(),
@@ -79,7 +80,7 @@ struct Line {
 pub struct RunLog {
     file: File,
     path: PathBuf,
-    known: BTreeMap<RunKey, Measured>,
+    known: BTreeMap<RunKey, ByVersion>,
     warning: Option<String>,
 }
 
@@ -140,7 +141,8 @@ impl RunLog {
 
     /// The result of a run that was made before.
     pub fn find(&self, run: &RunSpec) -> Option<Measured> {
-        self.known.get(&(run.digest.clone(), run.seed)).copied()
+        let by_version = self.known.get(&(run.digest.clone(), run.seed))?;
+        by_version.get(&stamp::version(&run.ends)).copied().flatten()
     }
 
     /// Appends a finished run; it is on the disk when this returns.
@@ -157,8 +159,8 @@ impl RunLog {
     }
 }
 
-fn read_lines(path: &Path, bytes: &[u8]) -> Result<BTreeMap<RunKey, Measured>, LogError> {
-    let mut known = BTreeMap::new();
+fn read_lines(path: &Path, bytes: &[u8]) -> Result<BTreeMap<RunKey, ByVersion>, LogError> {
+    let mut known: BTreeMap<RunKey, ByVersion> = BTreeMap::new();
     for (index, line) in bytes.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty()) {
         let foreign = |error: serde_json::Error| LogError::Foreign {
             path: path.to_owned(),
@@ -166,10 +168,8 @@ fn read_lines(path: &Path, bytes: &[u8]) -> Result<BTreeMap<RunKey, Measured>, L
             problem: error.to_string(),
         };
         let origin: Origin = serde_json::from_slice(line).map_err(foreign)?;
-        if origin.version == VERSION {
-            let measured = serde_json::from_slice(line).map_err(foreign)?;
-            known.insert((origin.spec, origin.seed), measured);
-        }
+        let measured = serde_json::from_slice(line).ok();
+        known.entry((origin.spec, origin.seed)).or_default().insert(origin.version, measured);
     }
     Ok(known)
 }
@@ -222,13 +222,14 @@ mod tests {
     }
 
     #[test]
-    fn results_of_other_code_are_kept_and_not_used() {
+    fn results_of_other_behaviour_are_kept_and_not_used() {
         let directory = tempfile::tempdir().unwrap();
         let plan = fill(directory.path(), 1);
         let path = directory.path().join(FILE_NAME);
         let text = std::fs::read_to_string(&path).unwrap();
         // Other code may have measured other things.
-        let other = text.replace(VERSION, "0.1.0+other").replace("\"rtos\":", "\"timeouts\":");
+        let version = stamp::version(&plan.runs[0].ends);
+        let other = text.replace(&version, "0.1.0+0123456789abcdef").replace("\"elapsed_ns\":", "\"took_ns\":");
         std::fs::write(&path, &other).unwrap();
         let mut log = RunLog::open(directory.path()).unwrap();
         assert_eq!((log.find(&plan.runs[0]), log.warning()), (None, None));
@@ -239,9 +240,18 @@ mod tests {
     }
 
     #[test]
-    fn the_version_tells_the_code_that_makes_results() {
-        let digest = VERSION.strip_prefix(concat!(env!("CARGO_PKG_VERSION"), "+")).unwrap();
-        assert!(digest.len() == 16 && digest.bytes().all(|byte| byte.is_ascii_hexdigit()), "{VERSION}");
+    fn a_line_names_the_release_and_what_its_arm_does() {
+        let directory = tempfile::tempdir().unwrap();
+        let plan = fill(directory.path(), 2);
+        let text = std::fs::read_to_string(directory.path().join(FILE_NAME)).unwrap();
+        let version = |line: &str| serde_json::from_str::<Origin>(line).unwrap().version;
+        let versions: Vec<String> = text.lines().map(version).collect();
+        for version in &versions {
+            let stamp = version.strip_prefix(concat!(env!("CARGO_PKG_VERSION"), "+")).unwrap();
+            assert!(stamp.len() == 16 && stamp.bytes().all(|byte| byte.is_ascii_hexdigit()), "{version}");
+        }
+        assert_ne!(plan.runs[0].ends, plan.runs[1].ends);
+        assert_ne!(versions[0], versions[1], "two profiles, two behaviours");
     }
 
     #[test]

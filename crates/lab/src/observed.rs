@@ -1,9 +1,9 @@
 //! What a trace says of the run it is of.
 
 use crate::backend::paths;
-use crate::log::VERSION;
 use crate::plan::{RunSpec, difference_from_root};
 use crate::spec::Ends;
+use crate::stamp;
 use netem::Buffer;
 use profiles::Profile;
 use sim::CONN_IDS_PER_NODE;
@@ -28,10 +28,11 @@ pub struct Names {
 
 /// What is known beforehand of a transfer over a network that is nobody's model. `settings` are whatever tells it from others.
 pub fn meta_of_real(arm: &Profile, settings: Vec<(String, String)>) -> Meta {
-    let config = difference_from_root(&Ends::Profile(arm.config().clone()));
+    let ends = Ends::Profile(arm.config().clone());
+    let config = difference_from_root(&ends);
     Meta {
         vocabulary: trace_io::VERSION,
-        version: VERSION.to_owned(),
+        version: stamp::version(&ends),
         experiment: "send".to_owned(),
         arm: arm.name.clone(),
         profile: Some(arm.name.clone()),
@@ -53,7 +54,7 @@ pub fn meta(names: &Names, run: &RunSpec) -> Meta {
     };
     Meta {
         vocabulary: trace_io::VERSION,
-        version: VERSION.to_owned(),
+        version: stamp::version(&run.ends),
         experiment: names.experiment.clone(),
         arm: names.arm.clone(),
         profile: names.profile.clone(),

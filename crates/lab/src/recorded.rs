@@ -3,13 +3,14 @@
 //!
 //! A line tells everything that decides about its run, so the experiment's file is not needed: path and flow in canonical form,
 //! the leaves in which the arm differs from the root profile, and the seed. Whether it is the same run is not taken on trust:
-//! the digest has to come out the same, and the program's version has to be the line's.
+//! the digest has to come out the same, and the version — release and stamp of behaviour — has to be the line's.
 
-use crate::log::{FILE_NAME, Identity, VERSION};
+use crate::log::{FILE_NAME, Identity};
 use crate::observed::Names;
 use crate::plan::{RunSpec, digest};
 use crate::setting::{Key, Point};
 use crate::spec::Ends;
+use crate::stamp;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -68,11 +69,14 @@ pub fn read(result: &Path, row: usize) -> Result<Recorded, ReplayError> {
     if let Some(maker) = &line.made_by {
         return Err(error(format!("it was made by {maker}"), "only simulated runs can be made again"));
     }
-    if line.version != VERSION {
-        let problem = format!("it was made by version {}, and this is {VERSION}", line.version);
+    let version = line.version.clone();
+    let found = again(line).map_err(|problem| error(problem, "take the line as `ab` wrote it"))?;
+    let today = stamp::version(&found.run.ends);
+    if version != today {
+        let problem = format!("it was made by version {version}, and what this program does is {today}");
         return Err(error(problem, "check out the code that made it, or make the comparison again"));
     }
-    again(line).map_err(|problem| error(problem, "take the line as `ab` wrote it"))
+    Ok(found)
 }
 
 fn again(line: Identity) -> Result<Recorded, String> {
@@ -173,8 +177,9 @@ mod tests {
         let same = |text| text;
         assert_eq!(refused(same, 0), "`DIR/runs.jsonl`, line 0: there is no such line; lines are 1 to 4");
         assert_eq!(refused(same, 5), "`DIR/runs.jsonl`, line 5: there is no such line; lines are 1 to 4");
-        let other = refused(|text| text.replace(VERSION, "0.0.9+0"), 2);
-        assert!(other.contains("line 2: it was made by version 0.0.9+0, and this is "), "{other}");
+        let other = refused(|text| text.replace("\"version\":\"", "\"version\":\"0."), 2);
+        assert!(other.contains("line 2: it was made by version 0.0."), "{other}");
+        assert!(other.contains(", and what this program does is 0."), "{other}");
         let faster = refused(|text| text.replace("rate=34500kbit", "rate=35Mbit"), 1);
         assert!(faster.contains("path and configuration are not those that its `spec` is of"), "{faster}");
         let real = refused(|text| text.replace("\"seed\":", "\"made_by\":\"netns\",\"seed\":"), 1);

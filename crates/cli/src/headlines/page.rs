@@ -29,11 +29,16 @@ const LEGEND: &str = "\
   away, and how much. Shares need not add up to a hundred: several may be needed together.
 ";
 
-/// The whole page.
-pub(super) fn text(findings: &[Finding], version: &str) -> String {
+/// The whole page. `mark` says which behaviour its numbers are of.
+pub(super) fn text(findings: &[Finding], mark: &str) -> String {
     let mut page = INTRODUCTION.to_owned();
     let mut put = |part: &str| page.push_str(part);
-    put(&format!("\nMade by `longhaul headlines --write docs/headlines.md`, version {version}.\n\n"));
+    put(&format!(
+        "\nMade by `longhaul headlines --write docs/headlines.md`, release {}.\n\n",
+        env!("CARGO_PKG_VERSION")
+    ));
+    put(mark);
+    put("\n");
     put(&format!("{}\n\n", super::reproduced(findings)));
     put("| row | published | measured | 95 % | band | verdict | carried by |\n");
     put("| --- | --- | ---: | ---: | --- | --- | --- |\n");

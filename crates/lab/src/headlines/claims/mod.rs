@@ -29,6 +29,11 @@ pub fn all() -> impl Iterator<Item = &'static Claim> {
     ALL.iter().flat_map(|group| group.iter())
 }
 
+/// The profiles that take part, as often as they do.
+pub fn profiles() -> impl Iterator<Item = &'static str> {
+    all().flat_map(Claim::studies).flat_map(|study| study.arms.iter().map(|arm| arm.profile))
+}
+
 const fn fact(name: &'static str, estimate: Estimate, decimals: usize) -> Fact {
     Fact { name, estimate, decimals }
 }
