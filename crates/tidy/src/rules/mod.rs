@@ -4,6 +4,7 @@ pub mod changelog;
 pub mod configs;
 pub mod layers;
 pub mod opening;
+pub mod pages;
 pub mod size;
 pub mod variants;
 pub mod words;

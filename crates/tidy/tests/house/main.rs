@@ -5,7 +5,7 @@
 
 mod layers;
 
-use tidy::rules::{changelog, configs, opening, size, variants, words};
+use tidy::rules::{changelog, configs, opening, pages, size, variants, words};
 use tidy::{Problem, Source, report, rust_sources, text_files};
 
 fn each(rule: impl Fn(&Source) -> Vec<Problem>) -> Vec<Problem> {
@@ -66,4 +66,16 @@ fn no_file_knows_a_machine() {
 fn the_changelog_has_room_for_the_next_entry() {
     let text = std::fs::read_to_string(tidy::repository_root().join("CHANGELOG.md")).expect("CHANGELOG.md is readable");
     report(&changelog::check("CHANGELOG.md", &text));
+}
+
+#[test]
+fn no_measured_page_is_older_than_its_behaviour() {
+    let read = |path: &str| {
+        std::fs::read_to_string(tidy::repository_root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    };
+    let stamps = read(pages::STAMPS);
+    let today = pages::stamps(&stamps);
+    assert!(!today.is_empty(), "{} has no stamps", pages::STAMPS);
+    let check = |page: &pages::Page| pages::check(page, &read(page.path), &today, pages::OWED);
+    report(&pages::PAGES.iter().flat_map(check).collect::<Vec<_>>());
 }
