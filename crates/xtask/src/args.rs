@@ -1,4 +1,7 @@
-//! What was asked for. Eight commands and three flags need no library.
+//! What was asked for. A dozen commands and a few flags need no library.
+
+use crate::against::{Against, Named};
+use crate::stamp;
 
 /// Printed by `cargo xtask` alone, and after a wrong argument.
 pub const HELP: &str = "\
@@ -19,6 +22,16 @@ cargo xtask web [--check]
 cargo xtask bench
     Counts instructions: of headers, whole simulated transfers, traces and captures, and of an unobserved transfer with and without
     the code of events, which may not differ. Installs valgrind (apt, as root) and gungraun-runner (a minute or two, once).
+cargo xtask bench --against COMMIT [--named ROW=REASON]…
+    Counts the same rows of another commit and of this tree, both built at one place, and prints their ratios. Fails when a row
+    takes over 2 % more, or is gone, and is not named with its reason.
+cargo xtask stamp [--check | --page FILE…]
+    Writes docs/stamps.txt, a digest of what each profile does, and says which moved; with --check only says whether the file is
+    up to date. With --page also writes today's stamps into the marks of these pages: only when their numbers were measured again.
+cargo xtask advisories
+    Checks the dependencies against RustSec's database. Needs a network, and says so where there is none; outside CI.
+cargo xtask miri
+    Runs the tests of the crates with unsafe code under Miri, as far as it can run them. Needs a nightly toolchain; outside CI.
 cargo xtask snapshots
     Runs the tests, accepts every changed snapshot and deletes those no test refers to. Then read `git diff`.
 cargo xtask variants [NAME]
@@ -40,6 +53,14 @@ pub enum Command {
     Web(DocsMode),
     /// Count instructions.
     Bench,
+    /// Count instructions of this tree and of another commit.
+    BenchAgainst(Against),
+    /// Write or check the stamps of behaviour.
+    Stamp(stamp::What),
+    /// Check the dependencies for known weaknesses.
+    Advisories,
+    /// Run tests under Miri.
+    Miri,
     /// Accept snapshots.
     Snapshots,
     /// Delete one variant, or each in turn.
@@ -76,16 +97,48 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         "compliance" => docs_mode(command, flags).map(Command::Compliance),
         "web" => docs_mode(command, flags).map(Command::Web),
         "bench" if flags.is_empty() => Ok(Command::Bench),
+        "bench" => against(flags).map(Command::BenchAgainst),
+        "stamp" => stamp(flags).map(Command::Stamp),
+        "advisories" if flags.is_empty() => Ok(Command::Advisories),
+        "miri" if flags.is_empty() => Ok(Command::Miri),
         "snapshots" if flags.is_empty() => Ok(Command::Snapshots),
-        "bench" | "snapshots" => Err(format!("`{command}` takes no arguments, not `{}`", flags.join(" "))),
+        "advisories" | "miri" | "snapshots" => {
+            Err(format!("`{command}` takes no arguments, not `{}`", flags.join(" ")))
+        }
         "variants" => match flags {
             [] => Ok(Command::Variants(None)),
             [name] if !name.starts_with('-') => Ok(Command::Variants(Some(name.clone()))),
             _ => Err(format!("`variants` takes one name or none, not `{}`", flags.join(" "))),
         },
         unknown => Err(format!(
-            "there is no command `{unknown}`; right would be test, docs, compliance, web, bench, snapshots or variants"
+            "there is no command `{unknown}`; right would be test, docs, compliance, web, bench, stamp, advisories, miri, \
+             snapshots or variants"
         )),
+    }
+}
+
+fn against(flags: &[String]) -> Result<Against, String> {
+    let usage =
+        || format!("`bench` knows --against COMMIT and, behind it, --named ROW=REASON, not `{}`", flags.join(" "));
+    let [flag, commit, rest @ ..] = flags else { return Err(usage()) };
+    if flag != "--against" || commit.starts_with('-') {
+        return Err(usage());
+    }
+    let (pairs, odd) = rest.as_chunks::<2>();
+    let named = pairs.iter().map(|[flag, row]| {
+        let (row, reason) = row.split_once('=').filter(|(row, reason)| !row.is_empty() && !reason.trim().is_empty())?;
+        (flag == "--named").then(|| Named { row: row.to_owned(), reason: reason.trim().to_owned() })
+    });
+    let named: Option<Vec<Named>> = named.collect();
+    named.filter(|_| odd.is_empty()).map(|named| Against { commit: commit.clone(), named }).ok_or_else(usage)
+}
+
+fn stamp(flags: &[String]) -> Result<stamp::What, String> {
+    match flags {
+        [] => Ok(stamp::What::Write),
+        [flag] if flag == "--check" => Ok(stamp::What::Check),
+        [flag, pages @ ..] if flag == "--page" && !pages.is_empty() => Ok(stamp::What::Pages(pages.to_vec())),
+        _ => Err(format!("`stamp` knows --check, or --page with files, not `{}`", flags.join(" "))),
     }
 }
 
@@ -141,6 +194,26 @@ mod tests {
     }
 
     #[test]
+    fn a_comparison_names_a_commit_and_rows_with_their_reasons() {
+        let named = vec![Named { row: "emit".to_owned(), reason: "a guard".to_owned() }];
+        let words = ["bench", "--against", "HEAD~3", "--named", "emit=a guard"].map(str::to_owned);
+        assert_eq!(parse(&words), Ok(Command::BenchAgainst(Against { commit: "HEAD~3".to_owned(), named })));
+        for wrong in
+            ["", " --named emit=x", " HEAD --named", " HEAD --named emit", " HEAD --named emit=", " HEAD x y=z"]
+        {
+            assert!(parsed(&format!("bench --against{wrong}")).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn stamps_are_written_checked_or_put_into_pages() {
+        assert_eq!(parsed("stamp"), Ok(Command::Stamp(stamp::What::Write)));
+        assert_eq!(parsed("stamp --check"), Ok(Command::Stamp(stamp::What::Check)));
+        let pages = stamp::What::Pages(vec!["README.md".to_owned(), "docs/longhaul.md".to_owned()]);
+        assert_eq!(parsed("stamp --page README.md docs/longhaul.md"), Ok(Command::Stamp(pages)));
+    }
+
+    #[test]
     fn unknown_words_are_named_with_what_would_be_right() {
         assert!(parsed("tset").unwrap_err().contains("`tset`; right would be test"));
         assert!(parsed("test --fast").unwrap_err().contains("`--fast`"));
@@ -148,6 +221,8 @@ mod tests {
         assert!(parsed("compliance now").unwrap_err().contains("`compliance` knows only --check"));
         assert!(parsed("web now").unwrap_err().contains("`web` knows only --check"));
         assert!(parsed("snapshots now").unwrap_err().contains("`snapshots` takes no arguments, not `now`"));
-        assert!(parsed("bench all").unwrap_err().contains("`bench` takes no arguments, not `all`"));
+        assert!(parsed("bench all").unwrap_err().contains("--against COMMIT"));
+        assert!(parsed("stamp --page").unwrap_err().contains("--page with files, not `--page`"));
+        assert!(parsed("miri all").unwrap_err().contains("`miri` takes no arguments, not `all`"));
     }
 }

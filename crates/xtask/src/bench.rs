@@ -10,26 +10,31 @@ use crate::runner::{Failure, Outcome, capture, cargo, root};
 use crate::tool::{Tool, WhenAbsent};
 use serde_json::Value;
 use std::ffi::OsStr;
+use std::process::Command;
 
 /// Starts valgrind. The library refuses any other version than its own.
-const RUNNER: Tool = Tool { name: "gungraun-runner", version: "0.20.0" };
+pub const RUNNER: Tool = Tool { name: "gungraun-runner", version: "0.20.0" };
 
-/// All benchmarks. The last word of a name says how many of what it takes, as in `segments_1000`.
-const ALL: [&str; 12] = [
-    "--package",
-    "longhaul-wire",
-    "--package",
-    "longhaul-sim",
-    "--package",
-    "longhaul-trace-io",
-    "--bench",
-    "segment",
-    "--bench",
-    "transfer",
-    "--bench",
-    "files",
+/// A program of benchmarks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bench {
+    /// Package that it belongs to.
+    package: &'static str,
+    /// Its name.
+    name: &'static str,
+    /// Its source, from the root of the repository.
+    pub file: &'static str,
+}
+
+/// All of them. The last word of a benchmark's name says how many of what it takes, as in `segments_1000`.
+pub const BENCHES: [Bench; 3] = [
+    Bench { package: "longhaul-wire", name: "segment", file: "crates/wire/benches/segment.rs" },
+    TRANSFER,
+    Bench { package: "longhaul-trace-io", name: "files", file: "crates/trace-io/benches/files.rs" },
 ];
-const PAIR: [&str; 6] = ["--package", "longhaul-sim", "--bench", "transfer", "--profile", "pair"];
+const TRANSFER: Bench = Bench { package: "longhaul-sim", name: "transfer", file: "crates/sim/benches/transfer.rs" };
+/// In which builds that differ in dead code alone are equal.
+const PAIR: [&str; 2] = ["--profile", "pair"];
 const HALF: &str = "unobserved";
 
 /// How far the halves of the pair may be apart, in millionths: less than any one event of a segment or an ACK costs, and more
@@ -38,37 +43,48 @@ const LIMIT: u64 = 500;
 
 /// A benchmark that was run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Count {
-    name: String,
+pub struct Count {
+    /// Unique.
+    pub name: String,
     /// Instructions.
-    instructions: u64,
+    pub instructions: u64,
     /// How many of what were handled.
-    of: u64,
-    what: String,
+    pub of: u64,
+    /// One of them.
+    pub what: String,
 }
 
 /// Runs everything and compares the pair.
 pub fn run() -> Outcome {
     needs::provide_valgrind()?;
     let Some(runner) = RUNNER.provide(WhenAbsent::Install)? else { return Ok(()) };
-    let all = counts(&ALL, &runner, None)?;
-    let watched = counts(&PAIR, &runner, None)?;
-    let unwatched = counts(&PAIR, &runner, Some("--cfg longhaul_unwatched --allow unused"))?;
+    let all = counts(&BENCHES, &runner, |_| ())?;
+    let watched = counts(&[TRANSFER], &runner, |command| {
+        command.args(PAIR);
+    })?;
+    let unwatched = counts(&[TRANSFER], &runner, |command| {
+        // Whoever builds with flags of their own compares like with like.
+        let own = std::env::var("RUSTFLAGS").unwrap_or_default();
+        let flags = format!("{own} --cfg longhaul_unwatched --allow unused");
+        let target = root().join("target").join("unwatched");
+        command.args(PAIR).env("RUSTFLAGS", flags).env("CARGO_TARGET_DIR", target);
+    })?;
     print!("{}", table(&all));
     compare(half(&watched)?, half(&unwatched)?)
 }
 
-/// Builds with these flags, if any, in a directory of their own, and counts.
-fn counts(benches: &[&str], runner: &impl AsRef<OsStr>, flags: Option<&str>) -> Result<Vec<Count>, Failure> {
+/// Builds these, as `adjust` says where and how, and counts.
+pub fn counts(
+    benches: &[Bench],
+    runner: &impl AsRef<OsStr>,
+    adjust: impl FnOnce(&mut Command),
+) -> Result<Vec<Count>, Failure> {
     let mut command = cargo(&["bench", "--quiet"]);
-    command.args(benches).env("GUNGRAUN_RUNNER", runner);
-    if let Some(flags) = flags {
-        // Whoever builds with flags of their own compares like with like.
-        let own = std::env::var("RUSTFLAGS").unwrap_or_default();
-        command
-            .env("RUSTFLAGS", format!("{own} {flags}"))
-            .env("CARGO_TARGET_DIR", root().join("target").join("unwatched"));
+    for Bench { package, name, .. } in benches {
+        command.args(["--package", package, "--bench", name]);
     }
+    command.env("GUNGRAUN_RUNNER", runner);
+    adjust(&mut command);
     let output = capture(command.args(["--", "--output-format=json"]))?;
     let lines = String::from_utf8_lossy(&output);
     lines.lines().filter(|line| line.starts_with('{')).map(count).collect()

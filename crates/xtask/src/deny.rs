@@ -1,13 +1,13 @@
 //! Licences, bans and sources of all dependencies, checked by cargo-deny against `deny.toml`.
 //!
-//! Advisories need a network and change under one's feet, so they are not part of this.
+//! Advisories need a network and change from day to day: `cargo xtask advisories` checks them, outside CI.
 
 use crate::runner::{Outcome, root, run};
 use crate::tool::{Tool, WhenAbsent};
 use std::process::Command;
 
 /// The newest that builds with the pinned toolchain.
-const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
+pub const CARGO_DENY: Tool = Tool { name: "cargo-deny", version: "0.20.2" };
 
 /// Runs the three checks.
 pub fn check(when_absent: WhenAbsent) -> Outcome {

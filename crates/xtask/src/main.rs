@@ -5,16 +5,20 @@
 //! Exit codes: 0 done, 1 a step failed, 2 wrong usage or something missing on this machine.
 #![forbid(unsafe_code)]
 
+mod advisories;
+mod against;
 mod args;
 mod bench;
 mod compliance;
 mod deny;
 mod determinism;
+mod miri;
 mod mirror;
 mod needs;
 mod quirks;
 mod runner;
 mod snapshots;
+mod stamp;
 mod steps;
 mod tool;
 mod variants;
@@ -35,6 +39,10 @@ fn main() -> ExitCode {
         Ok(Command::Compliance(mode)) => runner::finish(compliance::run(mode, tool::WhenAbsent::Install)),
         Ok(Command::Web(mode)) => runner::finish(web::build_or_check(mode)),
         Ok(Command::Bench) => runner::finish(bench::run()),
+        Ok(Command::BenchAgainst(against)) => runner::finish(against::compare(&against)),
+        Ok(Command::Stamp(what)) => runner::finish(stamp::run(&what)),
+        Ok(Command::Advisories) => runner::finish(advisories::check()),
+        Ok(Command::Miri) => runner::finish(miri::check()),
         Ok(Command::Snapshots) => runner::finish(snapshots::update()),
         Ok(Command::Variants(only)) => runner::finish(variants::check(only.as_deref())),
         Err(message) => {

@@ -1,0 +1,73 @@
+//! `cargo xtask advisories`: known weaknesses of the dependencies, by cargo-deny against RustSec's database.
+//!
+//! Outside CI: the database changes from day to day, so that the same commit passes today and fails tomorrow, and it has to be
+//! fetched. Without a network nothing is checked, and the command says so and ends with exit code 2: an old database that finds
+//! nothing proves nothing.
+
+use crate::deny::CARGO_DENY;
+use crate::runner::{Failure, Outcome, root};
+use crate::tool::WhenAbsent;
+use std::process::{Command, Output};
+
+/// Fetches the database and checks.
+pub fn check() -> Outcome {
+    let not_installed = |failure: Failure| match failure {
+        Failure::Failed(text) => Failure::Missing(format!("not checked: cargo-deny could not be installed: {text}")),
+        missing => missing,
+    };
+    let Some(program) = CARGO_DENY.provide(WhenAbsent::Install).map_err(not_installed)? else { return Ok(()) };
+    let mut command = Command::new(program);
+    command.args(["--workspace", "check", "advisories"]).current_dir(root());
+    eprintln!("$ cargo-deny --workspace check advisories");
+    let output =
+        command.output().map_err(|error| Failure::Missing(format!("cargo-deny cannot be started: {error}")))?;
+    let told = told(&output);
+    eprint!("{told}");
+    judge(output.status.success(), &told)
+}
+
+fn told(output: &Output) -> String {
+    [&output.stdout, &output.stderr].map(|octets| String::from_utf8_lossy(octets).into_owned()).concat()
+}
+
+/// What cargo-deny says when it has no database to check by.
+const NO_DATABASE: [&str; 3] =
+    ["failed to fetch advisory database", "failed to load advisory database", "failed to acquire advisory"];
+
+fn judge(success: bool, told: &str) -> Outcome {
+    if let Some(line) = told.lines().find(|line| NO_DATABASE.iter().any(|words| line.contains(words))) {
+        let line = line.trim();
+        return Err(Failure::Missing(format!(
+            "not checked: no network, or none that reaches RustSec's database ({line}); run it where there is one"
+        )));
+    }
+    if success {
+        return Ok(());
+    }
+    Err(Failure::Failed(
+        "cargo-deny objects; update what it names (`cargo update -p NAME`), or say in deny.toml why not".to_owned(),
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_network_nothing_is_claimed() {
+        let told = "2026-11-22 [ERROR] failed to fetch advisory database https://github.com/rustsec/advisory-db\nCaused by: …\n";
+        let failure = judge(false, told).unwrap_err();
+        assert!(
+            matches!(&failure, Failure::Missing(text) if text.starts_with("not checked: no network")),
+            "{failure:?}"
+        );
+        assert!(judge(true, told).is_err(), "success without a database is none");
+    }
+
+    #[test]
+    fn a_weakness_fails_and_none_passes() {
+        assert_eq!(judge(true, "advisories ok\n"), Ok(()));
+        let failure = judge(false, "error[vulnerability]: …\nadvisories FAILED\n").unwrap_err();
+        assert!(matches!(&failure, Failure::Failed(text) if text.contains("cargo update")), "{failure:?}");
+    }
+}
