@@ -131,7 +131,7 @@ mod tests {
         unsafe {
             assert_eq!(octets(ptr::null(), 0), Ok(&[][..]));
             assert_eq!(room(ptr::null_mut::<u64>(), 0), Ok(&mut [][..]));
-            assert_eq!(pieces(ptr::null(), 0).unwrap(), [&[]; 0] as [&[u8]; 0]);
+            assert!(pieces(ptr::null(), 0).unwrap().is_empty());
             assert_eq!(octets(ptr::null(), 1), Err(Errno::EFAULT));
             assert_eq!(room(ptr::null_mut::<u64>(), 1), Err(Errno::EFAULT));
             assert_eq!(rooms(ptr::null(), 1), Err(Errno::EFAULT));
