@@ -12,7 +12,9 @@ use std::process::{Command, Output};
 /// Fetches the database and checks.
 pub fn check() -> Outcome {
     let not_installed = |failure: Failure| match failure {
-        Failure::Failed(text) => Failure::Missing(format!("not checked: cargo-deny could not be installed: {text}")),
+        Failure::Failed(text) => Failure::Missing(format!(
+            "not checked: no network to install cargo-deny from, or it does not build here ({text}); run it where there is one"
+        )),
         missing => missing,
     };
     let Some(program) = CARGO_DENY.provide(WhenAbsent::Install).map_err(not_installed)? else { return Ok(()) };
@@ -34,6 +36,9 @@ fn told(output: &Output) -> String {
 const NO_DATABASE: [&str; 3] =
     ["failed to fetch advisory database", "failed to load advisory database", "failed to acquire advisory"];
 
+/// What it says when it has checked and found nothing.
+const CHECKED: &str = "advisories ok";
+
 fn judge(success: bool, told: &str) -> Outcome {
     if let Some(line) = told.lines().find(|line| NO_DATABASE.iter().any(|words| line.contains(words))) {
         let line = line.trim();
@@ -41,8 +46,10 @@ fn judge(success: bool, told: &str) -> Outcome {
             "not checked: no network, or none that reaches RustSec's database ({line}); run it where there is one"
         )));
     }
-    if success {
-        return Ok(());
+    match (success, told.contains(CHECKED)) {
+        (true, true) => return Ok(()),
+        (true, false) => return Err(Failure::Missing(format!("not checked: cargo-deny did not say `{CHECKED}`"))),
+        (false, _) => {}
     }
     Err(Failure::Failed(
         "cargo-deny objects; update what it names (`cargo update -p NAME`), or say in deny.toml why not".to_owned(),
@@ -62,6 +69,11 @@ mod tests {
             "{failure:?}"
         );
         assert!(judge(true, told).is_err(), "success without a database is none");
+        let silent = judge(true, "").unwrap_err();
+        assert!(
+            matches!(&silent, Failure::Missing(text) if text.contains("did not say `advisories ok`")),
+            "{silent:?}"
+        );
     }
 
     #[test]

@@ -35,10 +35,10 @@ const LIMIT: u64 = 20_000;
 
 /// Counts both and compares.
 pub fn compare(against: &Against) -> Outcome {
-    needs::provide_valgrind()?;
-    let Some(runner) = RUNNER.provide(WhenAbsent::Install)? else { return Ok(()) };
     let place = root().join("target").join("against");
     let commit = Checkout::of(&against.commit, &place)?;
+    needs::provide_valgrind()?;
+    let Some(runner) = RUNNER.provide(WhenAbsent::Install)? else { return Ok(()) };
     let workspace = place.join("workspace");
     let count = |from: &Path| {
         mirror::update(from, &workspace, |_, content| Ok(Some(content)))?;
