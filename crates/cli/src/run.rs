@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::observe::{self, TraceArgs};
 use clap::Args;
 use lab::observed::Names;
+use lab::sweep::Cell;
 use lab::{Overrides, Plan, RunName};
 
 /// Arguments of `longhaul run`.
@@ -60,10 +61,20 @@ pub fn run(args: &RunArgs) -> Result<(), Failure> {
     let arm = &plan.arms[0];
     let names = Names {
         experiment: plan.experiment.name.clone(),
-        arm: arm.label.clone(),
+        arm: title(&plan, &plan.cells[args.cell as usize - 1]),
         profile: arm.spec.profile().map(|profile| profile.name.clone()),
     };
     let name = RunName { cell: args.cell as usize, arm: arm.label.clone(), iteration: args.iteration };
     plan.keep_only(&name).map_err(Failure::usage)?;
     observe::make(&names, &plan.runs[0], &args.trace)
+}
+
+/// What the arm is called: with the leaves that `--set` changes in it, since its name alone is another TCP's.
+fn title(plan: &Plan, cell: &Cell) -> String {
+    let label = &plan.arms[0].label;
+    let swept: Vec<String> = cell.swept.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let is_swept = |set: &&String| cell.swept.iter().any(|(key, _)| set.starts_with(&format!("{key}=")));
+    let all = plan.experiment.changed.iter().filter(|set| !is_swept(set)).chain(&swept);
+    let own: Vec<&str> = all.filter_map(|set| set.strip_prefix(label.as_str())?.strip_prefix('.')).collect();
+    if own.is_empty() { label.clone() } else { format!("{label} ({})", own.join(" ")) }
 }

@@ -113,6 +113,19 @@ fn a_table_says_in_what_its_arms_differ_and_why_verdicts_are_open() {
 }
 
 #[test]
+fn a_run_names_the_leaves_that_were_set_in_its_arm() {
+    let small = ["--set", "flow.bytes=200kB", "--set", "path.rtt=25ms", "--arm", "longhaul"];
+    let first = |set: &[&str]| {
+        let ended = longhaul(&[&["run", "wan"], &small[..], set].concat());
+        ended.stdout.lines().next().unwrap_or_default().to_owned()
+    };
+    assert!(first(&[]).starts_with("run         wan with longhaul, iteration 1,"), "{}", first(&[]));
+    let set = ["--set", "longhaul.rto.min=1s", "--set", "longhaul.ack.delay=10ms,20ms", "--cell", "2"];
+    let begin = "run         wan with longhaul (rto.min=1s ack.delay=20ms), iteration 1,";
+    assert!(first(&set).starts_with(begin), "{}", first(&set));
+}
+
+#[test]
 fn a_path_that_draws_nothing_is_run_once_and_says_so() {
     let set = ["--set", "path.jitter=0", "--set", "flow.bytes=200kB", "--set", "path.rtt=25ms"];
     let ended = longhaul(&[&["ab", "wan", "--arms", "rfc,longhaul", "--iterations", "9"], &set[..]].concat());
