@@ -49,7 +49,7 @@ struct World {
     stack: Stack,
     now: Instant,
     header: [u8; MAX_HEADER],
-    sent: Vec<TcpRepr>,
+    answer: Answer,
     conn: Option<Conn>,
     memory_max: u64,
 }
@@ -75,14 +75,32 @@ fn source(n: u32) -> IpAddr {
     IpAddr::V4(Ipv4Addr::from_bits(0x0b00_0000 + n))
 }
 
+/// The header of the last frame that left.
+struct Answer {
+    header: [u8; MAX_HEADER],
+    len: usize,
+}
+
+impl Default for Answer {
+    fn default() -> Self {
+        Self { header: [0; MAX_HEADER], len: 0 }
+    }
+}
+
+impl Answer {
+    /// The sequence number behind that of the answer.
+    fn next_seq(&self) -> SeqNum {
+        wire::parse(&self.header[..self.len], 0).map(|(_, repr)| repr.seq + 1).expect("it was answered")
+    }
+}
+
 /// The turn of one packet.
 #[inline(always)]
-fn one_turn(stack: &mut Stack, now: Instant, header: &[u8], payload: Payload<'_>, sent: &mut Vec<TcpRepr>) {
+fn one_turn(stack: &mut Stack, now: Instant, header: &[u8], payload: Payload<'_>, answer: &mut Answer) {
     let frame = RxFrame { at: now, header, payload, gso_size: None, checksum: ChecksumState::Unneeded };
     let mut tx = |frame: TxFrame<'_>| {
-        if let Ok((_, repr)) = wire::parse(frame.header, frame.payload.len()) {
-            sent.push(repr);
-        }
+        answer.len = frame.header.len();
+        answer.header[..answer.len].copy_from_slice(frame.header);
         Sent::Accepted
     };
     turn(stack, &mut StackCx::new(now, &mut Off), [frame], &mut tx, Budget::UNLIMITED);
@@ -91,15 +109,15 @@ fn one_turn(stack: &mut Stack, now: Instant, header: &[u8], payload: Payload<'_>
 /// The turn of an attack packet: what is counted. The name goes through a black box, or the compiler would make one function of this
 /// and the next.
 #[inline(never)]
-fn attack_packet(stack: &mut Stack, now: Instant, header: &[u8], payload: Payload<'_>, sent: &mut Vec<TcpRepr>) {
+fn attack_packet(stack: &mut Stack, now: Instant, header: &[u8], payload: Payload<'_>, answer: &mut Answer) {
     std::hint::black_box("attack");
-    one_turn(stack, now, header, payload, sent);
+    one_turn(stack, now, header, payload, answer);
 }
 
 /// The turn of a packet that only prepares.
 #[inline(never)]
-fn prepare_packet(stack: &mut Stack, now: Instant, header: &[u8], payload: Payload<'_>, sent: &mut Vec<TcpRepr>) {
-    one_turn(stack, now, header, payload, sent);
+fn prepare_packet(stack: &mut Stack, now: Instant, header: &[u8], payload: Payload<'_>, answer: &mut Answer) {
+    one_turn(stack, now, header, payload, answer);
 }
 
 fn segment(port: u16, flags: Flags, seq: SeqNum, ack: Option<SeqNum>) -> TcpRepr {
@@ -116,23 +134,23 @@ fn syn(port: u16, timestamps: Option<Timestamps>) -> TcpRepr {
 impl World {
     fn new() -> Self {
         let (stack, now) = (stack(SERVER, 1), Instant::from_nanos(1_000_000_000));
-        Self { stack, now, header: [0; MAX_HEADER], sent: Vec::new(), conn: None, memory_max: 0 }
+        Self { stack, now, header: [0; MAX_HEADER], answer: Answer::default(), conn: None, memory_max: 0 }
     }
 
     fn listen(&mut self, cfg: Config) {
         self.stack.listen(PORT, BACKLOG, &valid(cfg)).expect("listens");
     }
 
-    /// Delivers a segment from `src`; what answers it is in `sent`.
+    /// Delivers a segment from `src`; what answers it is in `answer`.
     fn deliver(&mut self, src: IpAddr, repr: &TcpRepr, octets: &[u8], counted: bool) {
         let fragmentation = Fragmentation::Forbidden;
         let ip = IpRepr { src, dst: SERVER, ttl: 64, dscp: 0, ecn: Ecn::NotEct, fragmentation };
         let len = wire::emit(&ip, repr, octets.len() as u32, &mut self.header);
         self.now += Duration::from_nanos(1_000_000_000 / RATE);
-        self.sent.clear();
+        self.answer.len = 0;
         let (header, payload) = (&self.header[..len], Payload::Bytes(octets));
         let call = if counted { attack_packet } else { prepare_packet };
-        call(&mut self.stack, self.now, header, payload, &mut self.sent);
+        call(&mut self.stack, self.now, header, payload, &mut self.answer);
         self.memory_max = self.memory_max.max(self.stack.guarded_usage().memory);
         while let Some(event) = self.stack.poll_event() {
             if let StackEvent::Accepted { conn, .. } = event {
@@ -172,7 +190,7 @@ impl World {
     fn established(&mut self, port: u16) -> (Conn, SeqNum) {
         self.conn = None;
         self.deliver(PEER, &syn(port, None), &[], false);
-        let ack = self.sent[0].seq + 1;
+        let ack = self.answer.next_seq();
         self.deliver(PEER, &segment(port, Flags::NONE, IRS + 1, Some(ack)), &[], false);
         self.deliver(PEER, &segment(port, Flags::NONE, IRS + 1, Some(ack)), b"0", false);
         self.deliver(PEER, &segment(port, Flags::NONE, IRS + 2, Some(ack)), b"1", false);
@@ -229,7 +247,7 @@ impl World {
             let src = source(n);
             self.conn = None;
             self.deliver(src, &syn(999, None), &[], counted);
-            let ack = self.sent[0].seq + 1;
+            let ack = self.answer.next_seq();
             self.deliver(src, &segment(999, Flags::NONE, IRS + 1, Some(ack)), &[], counted);
             let conn = self.conn.expect("accepted");
             let mut off = Off;
@@ -248,7 +266,7 @@ impl World {
             let src = source(n);
             self.conn = None;
             self.deliver(src, &syn(999, None), &[], counted);
-            let ack = self.sent[0].seq + 1;
+            let ack = self.answer.next_seq();
             let closed = TcpRepr { window: 0, ..segment(999, Flags::NONE, IRS + 1, Some(ack)) };
             self.deliver(src, &closed, &[], counted);
             let conn = self.conn.expect("accepted");
@@ -302,7 +320,7 @@ impl Beside {
                 let (src, fragmentation) = (source(self.spoofed), Fragmentation::Forbidden);
                 let ip = IpRepr { src, dst: SERVER, ttl: 64, dscp: 0, ecn: Ecn::NotEct, fragmentation };
                 let len = wire::emit(&ip, &syn(999, None), 0, &mut header);
-                prepare_packet(&mut self.stacks[0], now, &header[..len], Payload::Bytes(&[]), &mut Vec::new());
+                prepare_packet(&mut self.stacks[0], now, &header[..len], Payload::Bytes(&[]), &mut Answer::default());
                 self.spoofed += 1;
             }
         }

@@ -32,6 +32,9 @@ cargo xtask advisories
     Checks the dependencies against RustSec's database. Needs a network, and says so where there is none; outside CI.
 cargo xtask miri
     Runs the tests of the crates with unsafe code under Miri, as far as it can run them. Needs a nightly toolchain; outside CI.
+cargo xtask attacks
+    Counts the instructions of packets that strangers send, plays honest peers beside a flood, and writes the table in
+    docs/SECURITY.md. Installs valgrind (apt, as root).
 cargo xtask snapshots
     Runs the tests, accepts every changed snapshot and deletes those no test refers to. Then read `git diff`.
 cargo xtask variants [NAME]
@@ -61,6 +64,8 @@ pub enum Command {
     Advisories,
     /// Run tests under Miri.
     Miri,
+    /// Count what strangers' packets cost.
+    Attacks,
     /// Accept snapshots.
     Snapshots,
     /// Delete one variant, or each in turn.
@@ -99,10 +104,11 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         "bench" if flags.is_empty() => Ok(Command::Bench),
         "bench" => against(flags).map(Command::BenchAgainst),
         "stamp" => stamp(flags).map(Command::Stamp),
+        "attacks" if flags.is_empty() => Ok(Command::Attacks),
         "advisories" if flags.is_empty() => Ok(Command::Advisories),
         "miri" if flags.is_empty() => Ok(Command::Miri),
         "snapshots" if flags.is_empty() => Ok(Command::Snapshots),
-        "advisories" | "miri" | "snapshots" => {
+        "advisories" | "attacks" | "miri" | "snapshots" => {
             Err(format!("`{command}` takes no arguments, not `{}`", flags.join(" ")))
         }
         "variants" => match flags {

@@ -8,6 +8,7 @@
 mod advisories;
 mod against;
 mod args;
+mod attacks;
 mod bench;
 mod compliance;
 mod deny;
@@ -38,6 +39,7 @@ fn main() -> ExitCode {
         Ok(Command::Docs(mode)) => runner::finish(quirks::docs(mode)),
         Ok(Command::Compliance(mode)) => runner::finish(compliance::run(mode, tool::WhenAbsent::Install)),
         Ok(Command::Web(mode)) => runner::finish(web::build_or_check(mode)),
+        Ok(Command::Attacks) => runner::finish(attacks::run()),
         Ok(Command::Bench) => runner::finish(bench::run()),
         Ok(Command::BenchAgainst(against)) => runner::finish(against::compare(&against)),
         Ok(Command::Stamp(what)) => runner::finish(stamp::run(&what)),
