@@ -56,7 +56,8 @@ impl Endpoint {
             srtt: rtt.srtt().unwrap_or_default(),
             rttvar: rtt.rttvar().unwrap_or_default(),
             rto,
-            min_rtt: rtt.min_rtt().unwrap_or_default(),
+            // Until two samples agree the shorter of them may be wrong; what is known is the mean.
+            min_rtt: rtt.min_rtt().or(rtt.srtt()).unwrap_or_default(),
         });
         // Controllers follow the least samples of a round trip: what does not lower the minimum would mislead them.
         (trust == Trust::Taken).then_some(sample)
