@@ -21,6 +21,9 @@ pub struct Scenario {
     pub budget: BudgetSpec,
     /// How often the books of the endpoints are audited.
     pub audit: AuditSchedule,
+    /// How long a flow may go without a byte being read before the run fails as stalled. [`stall_limit`](crate::stall_limit)
+    /// computes what luck alone does not exceed.
+    pub stall_after: Duration,
     /// When the run is over.
     pub until: Until,
     /// Version of the addresses.
@@ -30,6 +33,9 @@ pub struct Scenario {
     /// The device of the servers' node.
     pub server_device: Device,
 }
+
+/// A stall in an experiment: longer than any back-off that a path with some loss leads to, and shorter than anybody would wait.
+const STALL_AFTER: Duration = Duration::from_secs(300);
 
 impl Scenario {
     /// A scenario without flows, with the default budget, audited as experiments are, on IPv4, with plain devices.
@@ -41,6 +47,7 @@ impl Scenario {
             flows: Vec::new(),
             budget: BudgetSpec::default(),
             audit: AuditSchedule::EpisodeEdges,
+            stall_after: STALL_AFTER,
             until: Until::Closed,
             ip: IpVersion::V4,
             client_device: Device::PLAIN,

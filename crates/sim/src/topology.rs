@@ -18,7 +18,7 @@ pub(crate) const CLIENTS: usize = 0;
 pub(crate) const SERVERS: usize = 1;
 
 /// The server of flow `f` listens on this port plus `f`.
-const FIRST_PORT: u16 = 5_001;
+pub(crate) const FIRST_PORT: u16 = 5_001;
 /// Most flows of a scenario; their ports must stay clear of the ephemeral ones.
 const MAX_FLOWS: usize = 10_000;
 /// Old duplicates of SYNs may open connections beside the one that is meant.

@@ -99,7 +99,7 @@ impl<'a, O: Observer> World<'a, O> {
             lost: Vec::new(),
             entered: Vec::new(),
             timers: Timers::new(topology.nodes.len()),
-            checkers: Checkers::new(&topology, scenario.audit),
+            checkers: Checkers::new(&topology, scenario),
             budget: Budget::new(scenario.budget),
             until: scenario.until,
             topology,
@@ -108,12 +108,18 @@ impl<'a, O: Observer> World<'a, O> {
     }
 
     fn run(&mut self) -> Result<Outcome, Cause> {
+        self.run_with(|_| {})
+    }
+
+    /// Runs to the end; `tamper` may break something after each step, to see that a checker notices.
+    fn run_with(&mut self, mut tamper: impl FnMut(&mut Topology)) -> Result<Outcome, Cause> {
         while let Some((at, node)) = self.queue.pop() {
             assert!(at >= self.now, "an event in the past");
             self.now = at;
             self.checkers.before_step(&self.topology, at)?;
             let served = self.step(node)?;
             self.checkers.after_step(&self.topology, node)?;
+            tamper(&mut self.topology);
             let links = &self.topology.links;
             self.budget.spend(at, || links.iter().map(|link| link.path.in_flight()).max().unwrap_or(0))?;
             if served.closings > 0 && self.until == Until::Closed && self.open_flow().is_none() {

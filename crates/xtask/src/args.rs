@@ -117,7 +117,7 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
             _ => Err(format!("`variants` takes one name or none, not `{}`", flags.join(" "))),
         },
         unknown => Err(format!(
-            "there is no command `{unknown}`; right would be test, docs, compliance, web, bench, stamp, advisories, miri, \
+            "there is no command `{unknown}`; right would be test, docs, compliance, web, bench, stamp, attacks, advisories, miri, \
              snapshots or variants"
         )),
     }

@@ -1,26 +1,24 @@
 //! Liveness checker: data keeps being read until the end of the stream.
 //!
-//! Five virtual minutes without an octet are a stall. That is longer than any back-off of a retransmission timer that a
-//! path with some loss leads to, and shorter than anybody would wait. Each flow is looked at only when its five minutes
-//! could be over, so that a step costs one comparison.
+//! A flow whose reader gets no byte for [`Scenario::stall_after`](crate::Scenario) has stalled. Each flow is looked at only
+//! when that time could be over, so that a step costs one comparison.
 
 use crate::outcome::Cause;
 use crate::topology::Topology;
 use base::{Duration, Instant};
 
-/// How long a flow may go without an octet being read.
-const PATIENCE: Duration = Duration::from_secs(300);
-
 #[derive(Debug)]
 pub(super) struct Liveness {
+    /// How long a flow may go without a byte being read.
+    limit: Duration,
     /// No flow can have stalled before.
     look_at: Instant,
 }
 
 impl Liveness {
-    pub(super) fn new(topology: &Topology) -> Self {
+    pub(super) fn new(topology: &Topology, limit: Duration) -> Self {
         let first = (0..topology.flows.len()).map(|flow| topology.sender(flow).started()).min();
-        Self { look_at: first.map_or(Instant::MAX, |started| started + PATIENCE) }
+        Self { limit, look_at: first.map_or(Instant::MAX, |started| started + limit) }
     }
 
     #[inline]
@@ -37,10 +35,10 @@ impl Liveness {
                 continue;
             }
             let since = receiver.last_read().unwrap_or(topology.sender(flow).started());
-            if now >= since + PATIENCE {
+            if now >= since + self.limit {
                 return Err(Cause::Stalled { flow, idle: now.since(since), bytes_read: receiver.bytes_read() });
             }
-            self.look_at = self.look_at.min(since + PATIENCE);
+            self.look_at = self.look_at.min(since + self.limit);
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ mod stream;
 mod timers;
 
 use crate::outcome::Cause;
-use crate::scenario::AuditSchedule;
+use crate::scenario::Scenario;
 use crate::topology::Topology;
 use accounting::Accounting;
 use base::Instant;
@@ -24,8 +24,9 @@ pub(crate) struct Checkers {
 }
 
 impl Checkers {
-    pub(crate) fn new(topology: &Topology, schedule: AuditSchedule) -> Self {
-        Self { accounting: Accounting::new(topology, schedule), liveness: Liveness::new(topology) }
+    pub(crate) fn new(topology: &Topology, scenario: &Scenario) -> Self {
+        let accounting = Accounting::new(topology, scenario.audit);
+        Self { accounting, liveness: Liveness::new(topology, scenario.stall_after) }
     }
 
     /// The clock has come to `now`, and nothing has happened there yet.

@@ -74,6 +74,12 @@ impl Receiver {
         self.end.open(conn);
     }
 
+    /// Forgets when it wants to read next.
+    #[cfg(test)]
+    pub(crate) fn oversleep(&mut self) {
+        self.next_read = Instant::MAX;
+    }
+
     /// The port it listens on.
     pub(super) fn port(&self) -> u16 {
         self.port

@@ -69,6 +69,12 @@ impl Sender {
         self.written
     }
 
+    /// Forgets when it wants to write next, but for the first time.
+    #[cfg(test)]
+    pub(crate) fn oversleep(&mut self) {
+        self.next_write = Instant::MAX;
+    }
+
     /// Port of the server.
     pub(super) fn port(&self) -> u16 {
         self.remote.port()

@@ -1,5 +1,7 @@
 //! Small worlds, and what must come out of them.
 
+mod planted;
+
 use super::*;
 use crate::scenario::{AppPace, AuditSchedule, Carriage, FlowSpec, IpVersion, Workload};
 use crate::{BudgetSpec, Resource};

@@ -59,6 +59,7 @@ pub fn random(seed: u64) -> Scenario {
     for index in 0..rng.pick(&[1, 1, 1, 2, 4]) {
         scenario.flows.push(flow(&mut root.fork(&format!("swarm/flow/{index}")), &scenario.forward));
     }
+    scenario.stall_after = sim::stall_limit(&scenario);
     scenario
 }
 

@@ -117,6 +117,13 @@ impl Endpoint {
         cx.emit(|| Event::TimerArmed { kind: kind.name(), fires_at: at });
     }
 
+    /// A planted defect: a timer is stopped that should run.
+    pub(crate) fn lose_timer(&mut self, kind: TimerKind) {
+        if self.timers.deadline(kind).is_some() {
+            self.timers.stop(kind);
+        }
+    }
+
     //= specs/rfc7413.md#server
     //# Nothing but the SYN-ACK is sent again before the handshake is over.
     /// A SYN or SYN-ACK was not answered (RFC 6298 §5, RFC 9293 MUST-23).
@@ -165,6 +172,7 @@ impl Endpoint {
         rare.timeouts += 1;
         rare.episodes += u32::from(opens);
         rare.on_timeout(cx.now, further);
+        self.hear_pending_mtu(cx.now);
         self.forget_reneged();
         self.suspect_black_hole(cx.now);
         let event = CongestionEvent::Timeout { flight_size: self.flight_size(), first: self.rec.retries == 1 };
@@ -172,7 +180,6 @@ impl Endpoint {
         let verdict = self.rec.detector.on_timeout(&mut self.rec.board, &dcx);
         self.take_verdict(cx, verdict);
         self.rec.board.clear_lost_log();
-        self.hear_pending_mtu(cx.now);
         self.cc.on_congestion(&event, cx.now);
         self.owe_cwr();
         self.rec.answered_at = cx.now;

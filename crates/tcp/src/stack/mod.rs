@@ -10,6 +10,7 @@ mod fastopen;
 mod icmp;
 mod isn;
 mod listener;
+mod planted;
 mod relief;
 mod reset;
 mod slots;
