@@ -32,6 +32,8 @@ pub struct Frame<'a> {
 pub trait Device {
     /// What it can do for the stack.
     fn caps(&self) -> DeviceCaps;
+    /// Most frames that wait in it to be read.
+    fn queue(&self) -> usize;
     /// What to wait on until it can be read or written.
     fn fd(&self) -> BorrowedFd<'_>;
     /// Reads one packet into `buf`; what does not fit is lost.

@@ -20,10 +20,6 @@ const BATCH: usize = 32;
 /// a step, so that they keep up with what arrives even if they send all of it back.
 const BATCH_BYTES: usize = ALLOWANCE / 4;
 
-/// Frames that a device holds at most; the queue of a TUN device has 500. When this many have been read since some moment,
-/// what had arrived by that moment is among them, whether or not the device was empty in between.
-const DEVICE_QUEUE: usize = 512;
-
 /// Room for a frame of a device that gives super-segments: 65,535 octets of IP, and a little that nobody sends.
 const SUPER_FRAME: usize = 1 << 16;
 
@@ -49,7 +45,8 @@ pub(crate) struct Inlet {
 struct Known {
     /// Everything that had arrived by this moment has been read.
     until: Instant,
-    /// A later moment, and the frames that were read since.
+    /// A later moment, and the frames that were read since. When these are as many as the device holds, what had arrived
+    /// by that moment is among them, although the device was never found empty.
     mark: Option<(Instant, usize)>,
 }
 
@@ -59,11 +56,11 @@ impl Known {
         *self = Self { until: at, mark: None };
     }
 
-    /// `frames` were read from `at` on, and more may wait.
-    fn more(&mut self, at: Instant, frames: usize) {
+    /// `frames` were read from `at` on, and more may wait, at most `queue`.
+    fn more(&mut self, at: Instant, frames: usize, queue: usize) {
         let (mark, read) = self.mark.unwrap_or((at, 0));
         self.mark = Some((mark, read + frames));
-        if read + frames >= DEVICE_QUEUE {
+        if read + frames >= queue {
             *self = Self { until: mark, mark: None };
         }
     }
@@ -116,7 +113,7 @@ impl Inlet {
                 Err(error) => return Err(error),
             }
         }
-        self.known.more(began, self.filled);
+        self.known.more(began, self.filled, device.queue());
         Ok(self.known.until)
     }
 

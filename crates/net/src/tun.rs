@@ -88,6 +88,17 @@ pub struct Tun {
     device: SyncDevice,
     mtu: u16,
     offload: Offload,
+    /// Most packets that wait to be read.
+    queue: u32,
+}
+
+/// What is behind a device.
+#[derive(Clone, Copy, Debug)]
+enum Behind {
+    /// A stack of ours.
+    Stack,
+    /// Another device, which wants a queue of this many packets, and no packets that nobody asked for.
+    Link { queue: u32 },
 }
 
 impl std::fmt::Debug for Tun {
@@ -103,14 +114,14 @@ impl Tun {
     /// Names what is missing or which step failed.
     pub fn create(config: &TunConfig) -> Result<Self, TunError> {
         let address = (config.address.kernel_address(), config.address.prefix());
-        Self::set_up(&config.name, config.mtu, config.offload, &[address], None)
+        Self::set_up(&config.name, config.mtu, config.offload, &[address], Behind::Stack)
     }
 
     /// Creates a device with offload behind which another device is, not a stack: the kernel gets these addresses
     /// themselves, and a queue of this many packets.
     pub(crate) fn create_for_link(name: &str, mtu: u16, addresses: &[Cidr], queue: u32) -> Result<Self, TunError> {
         let addresses: Vec<_> = addresses.iter().map(|cidr| (cidr.address(), cidr.prefix())).collect();
-        Self::set_up(name, mtu, Offload::On, &addresses, Some(queue))
+        Self::set_up(name, mtu, Offload::On, &addresses, Behind::Link { queue })
     }
 
     fn set_up(
@@ -118,26 +129,28 @@ impl Tun {
         mtu: u16,
         offload: Offload,
         addresses: &[(IpAddr, u8)],
-        queue: Option<u32>,
+        behind: Behind,
     ) -> Result<Self, TunError> {
         check_name(name)?;
         let device = open(name, offload)?;
-        if queue.is_some() {
-            keep_quiet(name, addresses);
-        }
+        let queue = match behind {
+            Behind::Stack => QUEUE,
+            Behind::Link { queue } => {
+                keep_quiet(name, addresses);
+                queue
+            }
+        };
         let done = |step, result: io::Result<()>| {
             result.map_err(|source| TunError::SetUp { name: name.to_owned(), step, source })
         };
         done("set the MTU of", device.set_mtu(mtu))?;
-        if let Some(queue) = queue {
-            done("set the queue length of", device.set_tx_queue_len(queue))?;
-        }
+        done("set the queue length of", device.set_tx_queue_len(queue))?;
         for address in addresses {
             done("give the kernel its address on", add_address(&device, *address))?;
         }
         done("bring up", device.enabled(true))?;
         done("stop blocking on", device.set_nonblocking(true))?;
-        Ok(Self { device, mtu, offload })
+        Ok(Self { device, mtu, offload, queue })
     }
 
     /// Reads a frame as the driver gives it, header and all.
@@ -203,6 +216,10 @@ fn add_address(device: &SyncDevice, (address, prefix): (IpAddr, u8)) -> io::Resu
 /// Most payload octets of a super-segment: with the largest header it still fits a 16-bit length field.
 const TSO_MAX_BYTES: u32 = u16::MAX as u32 - wire::MAX_HEADER as u32;
 
+/// Packets that the kernel may keep until the stack reads them. The kernel's own five hundred overflow when a thousand
+/// connections begin at once, and what overflows is lost.
+const QUEUE: u32 = 10_000;
+
 impl Device for Tun {
     fn caps(&self) -> DeviceCaps {
         let (checksum, segmentation) = match self.offload {
@@ -210,6 +227,10 @@ impl Device for Tun {
             Offload::Off => (TxChecksum::Compute, Segmentation::Off),
         };
         DeviceCaps { mtu: self.mtu, checksum, segmentation }
+    }
+
+    fn queue(&self) -> usize {
+        self.queue as usize
     }
 
     fn fd(&self) -> BorrowedFd<'_> {

@@ -81,6 +81,9 @@ impl Device for FakeDevice {
     fn caps(&self) -> DeviceCaps {
         DeviceCaps { mtu: MTU, checksum: TxChecksum::Compute, segmentation: Segmentation::Off }
     }
+    fn queue(&self) -> usize {
+        512
+    }
     fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }

@@ -34,6 +34,9 @@ impl Device for Plug {
         let segmentation = Segmentation::Tso { max_bytes: 65_000 };
         DeviceCaps { mtu: 1500, checksum: TxChecksum::Device, segmentation }
     }
+    fn queue(&self) -> usize {
+        512
+    }
     fn fd(&self) -> BorrowedFd<'_> {
         self.fd.as_fd()
     }
