@@ -1,6 +1,7 @@
 //! `longhaul ab`: reads an experiment, runs it, and tells what came out.
 
 use crate::failure::Failure;
+use crate::interruption;
 use crate::netns_backend::{self, NetnsBackend};
 use crate::trace_file::Traced;
 use crate::{output, summary, table};
@@ -167,7 +168,14 @@ fn make(args: &AbArgs, plan: &Plan, log: Option<&mut RunLog>) -> Result<(Finishe
         Failure::usage(format!("--trace: cannot write `{path}`: {error}"))
     };
     let trace = args.trace.as_deref().map(Traced::create).transpose().map_err(cannot_trace)?;
-    let real = (args.backend == BackendChoice::Netns).then(|| NetnsBackend::new(plan, trace.as_ref())).transpose()?;
+    let told = interruption::message(args.out.as_deref());
+    let real = match args.backend {
+        BackendChoice::Netns => Some(NetnsBackend::new(plan, trace.as_ref(), told)?),
+        BackendChoice::Sim | BackendChoice::Mock => {
+            interruption::end_with(told).map_err(|errno| Failure::Failed(format!("signals: {errno}")))?;
+            None
+        }
+    };
     // indicatif draws on stderr, and only when that is a terminal.
     let bar = ProgressBar::new(plan.runs.len() as u64);
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} runs {eta}").expect("the template is right"));

@@ -8,6 +8,7 @@ mod table;
 
 use crate::ab::{open_log, threads};
 use crate::failure::Failure;
+use crate::interruption;
 use crate::netns_backend::NetnsBackend;
 use crate::output;
 use clap::{Args, ValueEnum};
@@ -147,7 +148,7 @@ pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
     let real = real.collect::<Result<Vec<_>, Failure>>()?;
     // What stands in the file is read before hours are spent on what it is to say.
     let page = args.write.as_deref().map(table::Page::read).transpose()?;
-    let backend = NetnsBackend::new(&real[0], None)?;
+    let backend = NetnsBackend::new(&real[0], None, interruption::message(args.out.as_deref()))?;
 
     let mut comparisons = Vec::new();
     let mut logs = [open(args, "sim")?, open(args, "netns")?];

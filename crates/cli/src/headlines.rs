@@ -71,7 +71,7 @@ pub fn run(args: &HeadlinesArgs) -> Result<(), Failure> {
     });
     if let Some(path) = &args.write {
         let mark = stamp::mark(claims::profiles(), stamp::Devices::Plain);
-        std::fs::write(path, page::text(&findings, &mark))
+        crate::whole_file::write(path, &page::text(&findings, &mark))
             .map_err(|error| Failure::Failed(format!("--write {}: {error}", path.display())))?;
     }
     told?;

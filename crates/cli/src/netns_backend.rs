@@ -44,20 +44,22 @@ pub struct NetnsBackend<'t> {
 }
 
 impl<'t> NetnsBackend<'t> {
-    /// Looks whether the machine can make the plan's runs, and removes what killed ones left behind.
+    /// Looks whether the machine can make the plan's runs, and removes what killed ones left behind. `when_interrupted` is
+    /// said when the program is asked to end.
     ///
     /// To be called before any thread is started: it redirects SIGINT and SIGTERM.
     ///
     /// # Errors
     /// What is missing, and what would be right.
-    pub fn new(plan: &Plan, trace: Option<&'t Traced>) -> Result<Self, Failure> {
+    pub fn new(plan: &Plan, trace: Option<&'t Traced>, when_interrupted: String) -> Result<Self, Failure> {
         leftovers::remove().map_err(Failure::usage)?;
         let world = World::open(&plan.cells[0].point, 0).map_err(Failure::usage)?;
         for run in &plan.runs {
             can_be_made(run, &world).map_err(Failure::Usage)?;
         }
         drop(world);
-        let interrupt = Interrupt::catch().map_err(|error| Failure::Failed(format!("signals: {error}")))?;
+        let interrupt =
+            Interrupt::catch(when_interrupted).map_err(|error| Failure::Failed(format!("signals: {error}")))?;
         Ok(Self { interrupt, trace })
     }
 

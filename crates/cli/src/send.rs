@@ -2,16 +2,19 @@
 
 use crate::observe::limited;
 use crate::serve::{LinkArgs, LinkError, SummaryFormat, drive, print_summary};
+use crate::whole_file::WholeFile;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::observed::{RECEIVER, SENDER, meta_of_real};
 use net::{Ended, Hook, Payload, Transfer};
 use profiles::Profile;
 use serde_json::json;
+use std::cell::RefCell;
 use std::fs::File;
-use std::io::{BufWriter, IsTerminal};
+use std::io::IsTerminal;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use tcp::CloseReason;
 use trace::Off;
 use trace_io::dir::Directory;
@@ -86,12 +89,14 @@ pub fn send(args: &SendArgs) -> Result<(), LinkError> {
     let profile = args.link.profile()?;
     let tracer = args.trace.as_deref().map(|path| Tracer::new(path, args, &profile)).transpose()?;
     let mut driver = args.link.driver()?;
+    args.link.check_forwarding(remote.ip())?;
     let bar = progress_bar(total);
+    let connecting = || anstream::eprintln!("connecting to {remote} …");
     let mut sender = net::Sender::new(remote, profile.config().clone(), payload, advance(bar.clone()));
     let (ended, limited) = match tracer {
-        None => (drive(&mut driver, &mut sender, &mut Off, || {}), None),
+        None => (drive(&mut driver, &mut sender, &mut Off, connecting), None),
         Some(mut tracer) => {
-            let ended = drive(&mut driver, &mut sender, &mut tracer.observer, || {});
+            let ended = drive(&mut driver, &mut sender, &mut tracer.observer, connecting);
             // What led to a failure is worth looking at.
             (ended, Some(tracer.finish()?))
         }
@@ -99,7 +104,8 @@ pub fn send(args: &SendArgs) -> Result<(), LinkError> {
     bar.finish_and_clear();
     let ended = ended?;
     let transfer = sender.finish().map_err(LinkError::failed)?;
-    let concluded = conclude(&args.link, "sent", remote, ended, transfer);
+    let again = || "the same command sends it again from the beginning".to_owned();
+    let concluded = conclude(&args.link, "sent", remote, (ended, transfer), again);
     if let (Some(limited), SummaryFormat::Text) = (limited, args.link.format()) {
         println!("limited by {limited}");
     }
@@ -141,24 +147,45 @@ fn cannot_trace(error: TraceError) -> LinkError {
 /// is not the expected one.
 pub fn recv(args: &RecvArgs) -> Result<(), LinkError> {
     let remote = resolve(&args.link, &args.remote)?;
-    let sink = match &args.file {
-        Some(path) => {
-            let file = File::create(path).map_err(|error| cannot("write", path, &error))?;
-            Some(Box::new(BufWriter::new(file)) as Box<dyn std::io::Write>)
-        }
-        None => None,
-    };
+    let create = |path: &Path| WholeFile::create(path).map_err(|error| cannot("write", path, &error));
+    let file = args.file.as_deref().map(create).transpose()?.map(|file| Rc::new(RefCell::new(file)));
     let (config, mut driver) = (args.link.config()?, args.link.driver()?);
+    args.link.check_forwarding(remote.ip())?;
     let bar = progress_bar(args.bytes);
+    let sink = file.clone().map(|file| Box::new(Shared(file)) as Box<dyn std::io::Write>);
     let mut receiver = net::Receiver::new(remote, config, sink, advance(bar.clone()));
-    let ended = drive(&mut driver, &mut receiver, &mut Off, || {});
+    let connecting = || anstream::eprintln!("connecting to {remote} …");
+    let ended = drive(&mut driver, &mut receiver, &mut Off, connecting);
     bar.finish_and_clear();
     let ended = ended?;
-    let transfer = receiver.finish().map_err(|error| LinkError::failed(format!("cannot write what came: {error}")))?;
-    let came = conclude(&args.link, "received", remote, ended, transfer)?.read.bytes;
+    let cannot_write = |error| LinkError::failed(format!("cannot write what came: {error}; nothing of it is kept"));
+    let transfer = receiver.finish().map_err(cannot_write)?;
+    let mut file = file.map(|file| Rc::into_inner(file).expect("the receiver is gone").into_inner());
+    let kept = || {
+        let part = file.take().map(WholeFile::keep_part);
+        let what = match part {
+            Some(Ok(part)) => format!("what came until then is kept in {}; ", part.display()),
+            _ => String::new(),
+        };
+        format!("{what}the same command receives it again from the beginning")
+    };
+    let came = conclude(&args.link, "received", remote, (ended, transfer), kept)?.read.bytes;
+    file.map_or(Ok(()), WholeFile::finish).map_err(cannot_write)?;
     match args.bytes {
         Some(expected) if expected != came => Err(LinkError::failed(format!("{came} bytes came, not {expected}"))),
         _ => Ok(()),
+    }
+}
+
+/// A file that is still wanted when the receiver has gone.
+struct Shared(Rc<RefCell<WholeFile>>);
+
+impl std::io::Write for Shared {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.0.borrow_mut().flush()
     }
 }
 
@@ -185,21 +212,28 @@ fn resolve(link: &LinkArgs, remote: &str) -> Result<SocketAddr, LinkError> {
         .ok_or_else(|| LinkError::usage(format!("`{remote}` has no address of the IP version of --addr")))
 }
 
-/// The summary, and whether the connection ended well.
+/// The summary of a connection that there was, and whether it ended well; if not, `kept` says what there is, and how to
+/// go on.
 fn conclude(
     link: &LinkArgs,
     what: &str,
     remote: SocketAddr,
-    ended: Ended,
-    transfer: Option<Transfer>,
+    (ended, transfer): (Ended, Option<Transfer>),
+    kept: impl FnOnce() -> String,
 ) -> Result<Transfer, LinkError> {
-    if let Some(transfer) = &transfer {
-        print_summary(link.format(), what, transfer);
-    }
-    match (ended, transfer) {
-        (Ended::Done, Some(transfer)) if transfer.end == CloseReason::Normal => Ok(transfer),
-        (Ended::Done, Some(transfer)) => Err(LinkError::failed(format!("{remote}: {}", transfer.end))),
-        _ => Err(LinkError::failed(format!("{remote}: interrupted"))),
+    let connected = transfer.filter(|transfer| !transfer.elapsed.is_zero());
+    let Some(connected) = connected else {
+        let why = match (ended, transfer) {
+            (Ended::Done, Some(transfer)) => transfer.end.to_string(),
+            _ => "interrupted".to_owned(),
+        };
+        return Err(LinkError::failed(format!("cannot connect to {remote}: {why}; nothing was {what}")));
+    };
+    print_summary(link.format(), what, &connected);
+    match (ended, connected.end) {
+        (Ended::Done, CloseReason::Normal) => Ok(connected),
+        (Ended::Done, reason) => Err(LinkError::failed(format!("{remote}: {reason}; {}", kept()))),
+        (Ended::Stopped, _) => Err(LinkError::failed(format!("{remote}: interrupted; {}", kept()))),
     }
 }
 

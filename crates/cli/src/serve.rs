@@ -10,7 +10,7 @@ use netem::{LossSpec, PathSpec};
 use profiles::Profile;
 use serde_json::json;
 use std::io::{Read, Write};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::sync::Arc;
 use tcp::ValidConfig;
 use trace::{Observer, Off};
@@ -162,6 +162,27 @@ impl LinkArgs {
     /// Whether a remote address can be reached from ours.
     pub fn speaks_to(&self, remote: &SocketAddr) -> bool {
         remote.is_ipv4() == self.addr.address().is_ipv4()
+    }
+
+    /// Refuses what could only time out: packets of ours for another than the host's own addresses are forwarded by its
+    /// kernel, or go nowhere.
+    pub fn check_forwarding(&self, remote: IpAddr) -> Result<(), LinkError> {
+        // Only an address of the host's own can be bound.
+        if UdpSocket::bind((remote, 0)).is_ok() {
+            return Ok(());
+        }
+        let (file, setting) = match remote {
+            IpAddr::V4(_) => (format!("ipv4/conf/{}", self.tun), "net.ipv4.ip_forward"),
+            IpAddr::V6(_) => ("ipv6/conf/all".to_owned(), "net.ipv6.conf.all.forwarding"),
+        };
+        let forwards = std::fs::read_to_string(format!("/proc/sys/net/{file}/forwarding"));
+        if forwards.is_ok_and(|text| text.trim() == "0") {
+            return Err(LinkError::usage(format!(
+                "{remote} cannot be reached from {}: this host does not forward packets; allow it with `sysctl -w {setting}=1`",
+                self.tun
+            )));
+        }
+        Ok(())
     }
 
     /// How the result is to be written.

@@ -1,9 +1,9 @@
 //! `longhaul view`: traces as one HTML file that opens anywhere.
 
 use crate::failure::Failure;
+use crate::whole_file::WholeFile;
 use clap::Args;
 use report::model::Run;
-use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use trace_io::{Trace, TraceError};
@@ -60,9 +60,9 @@ pub fn write(title: &str, runs: &[Run], output: &Path) -> Result<(), Failure> {
             _ => Failure::Failed(format!("cannot write to stdout: {error}")),
         });
     }
-    let written = File::create(output).map(BufWriter::new).and_then(|mut out| {
+    let written = WholeFile::create(output).and_then(|mut out| {
         report::view(title, runs, &mut out)?;
-        out.flush()
+        out.finish()
     });
     written.map_err(|error| Failure::Usage(format!("cannot write `{}`: {error}", output.display())))?;
     anstream::eprintln!("{}: open it in a browser; it needs nothing else", output.display());

@@ -2,6 +2,7 @@
 
 use super::Comparison;
 use crate::failure::Failure;
+use crate::whole_file;
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
 use std::path::{Path, PathBuf};
 
@@ -94,7 +95,7 @@ impl Page {
     /// When it cannot be written.
     pub fn replace(self, table: &str) -> Result<(), Failure> {
         let text = format!("{}{table}{}", self.before, self.behind);
-        std::fs::write(&self.path, text)
+        whole_file::write(&self.path, &text)
             .map_err(|error| Failure::Failed(format!("--write {}: {error}", self.path.display())))
     }
 }

@@ -4,6 +4,7 @@
 //! one there.
 
 use crate::failure::Failure;
+use crate::runtime_dir::runtime_dir;
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -34,8 +35,10 @@ impl Control {
     /// # Errors
     /// When the path cannot be used, or another link listens there.
     pub fn listen(path: Option<&Path>) -> Result<Self, Failure> {
-        let own = || directory().join(format!("{PREFIX}{}{SUFFIX}", std::process::id()));
-        let path = path.map_or_else(own, Path::to_owned);
+        let path = match path {
+            Some(path) => path.to_owned(),
+            None => directory()?.join(format!("{PREFIX}{}{SUFFIX}", std::process::id())),
+        };
         let cannot = |error| {
             let path = path.display();
             Failure::usage(format!("--control {path}: cannot listen there: {error}; name a file that can be made"))
@@ -117,14 +120,13 @@ pub fn ask(path: Option<&Path>, request: &str) -> Result<String, Failure> {
     }
 }
 
-/// Where the system keeps what belongs to running programs: root's, or the user's own.
-fn directory() -> PathBuf {
-    let of_user = || std::env::var_os("XDG_RUNTIME_DIR").map_or_else(std::env::temp_dir, PathBuf::from);
-    if nix::unistd::geteuid().is_root() { PathBuf::from("/run") } else { of_user() }
+fn directory() -> Result<PathBuf, Failure> {
+    runtime_dir()
+        .map_err(|error| Failure::usage(format!("no place for a link's socket: {error}; name one with --control")))
 }
 
 fn the_only_one() -> Result<PathBuf, Failure> {
-    let directory = directory();
+    let directory = directory()?;
     let entries = std::fs::read_dir(&directory).into_iter().flatten().flatten();
     let is_ours = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();

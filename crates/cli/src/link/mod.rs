@@ -5,6 +5,7 @@
 
 mod control;
 mod ends;
+mod leftovers;
 mod paths;
 mod tell;
 mod words;
@@ -19,8 +20,9 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
 use paths::Paths;
-use std::fs::File;
+use std::fs::{File, OpenOptions, Permissions};
 use std::os::fd::AsFd;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
@@ -124,7 +126,11 @@ fn emulate(args: &LinkArgs) -> Result<(), Failure> {
     let signals = signals().map_err(|error| Failure::Failed(format!("signals: {error}")))?;
     let names = format!("{a}, {b}");
     let pcap = args.pcap.as_deref().map(create).transpose()?;
+    leftovers::remove().map_err(Failure::usage)?;
+    let missing = leftovers::missing([&a.namespace, &b.namespace]);
     let mut link = Link::open(&LinkConfig { a, b, ab, ba, seed: args.seed }).map_err(cannot)?;
+    let _note = leftovers::Note::write(&missing)
+        .map_err(|error| Failure::Failed(format!("cannot note which namespaces were made: {error}")))?;
     if let Some(file) = pcap {
         link.capture(file).map_err(cannot)?;
     }
@@ -148,8 +154,17 @@ fn emulate(args: &LinkArgs) -> Result<(), Failure> {
     }
 }
 
+/// Makes a file that no other user can read: it is to hold what passes between others.
 fn create(path: &Path) -> Result<File, Failure> {
-    File::create(path).map_err(|error| {
+    let private = || {
+        let file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path)?;
+        // It may have been there; a pipe or a terminal stays as it is.
+        if file.metadata()?.is_file() {
+            file.set_permissions(Permissions::from_mode(0o600))?;
+        }
+        Ok(file)
+    };
+    private().map_err(|error: std::io::Error| {
         Failure::usage(format!("--pcap {}: cannot write: {error}; name a file that can be made", path.display()))
     })
 }

@@ -11,17 +11,18 @@ pub struct Interrupt {
     signals: SignalFd,
     /// What came, or 0.
     came: AtomicI32,
+    message: String,
 }
 
 impl Interrupt {
-    /// Holds the signals back in the calling thread and in those it starts later.
+    /// Holds the signals back in the calling thread and in those it starts later. `message` is said when one is obeyed.
     ///
     /// # Errors
     /// When they cannot be redirected.
-    pub fn catch() -> io::Result<Self> {
+    pub fn catch(message: String) -> io::Result<Self> {
         held_back().thread_block()?;
         let signals = SignalFd::with_flags(&held_back(), SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
-        Ok(Self { signals, came: AtomicI32::new(0) })
+        Ok(Self { signals, came: AtomicI32::new(0), message })
     }
 
     /// Whether the program was asked to end.
@@ -38,6 +39,7 @@ impl Interrupt {
         if !self.came() {
             return;
         }
+        anstream::eprintln!("{}", self.message);
         let _ = held_back().thread_unblock();
         if let Ok(signal) = Signal::try_from(self.came.load(Ordering::Relaxed)) {
             let _ = raise(signal);

@@ -168,6 +168,60 @@ fn a_client_of_ours_receives_into_a_file() {
 }
 
 #[test]
+fn a_host_that_does_not_forward_is_named_at_once() {
+    let lab = Lab::new();
+    assert!(lab.on_router("sysctl").args(["-qw", "net.ipv4.ip_forward=0"]).status().unwrap().success());
+    let remote = lab.peer_address(V4, 9).to_string();
+    let summary = longhaul(&lab, &["send", &remote, "--bytes", "1MB"], V4, "").finish(2);
+    assert!(
+        summary.stderr.contains("does not forward") && summary.stderr.contains("net.ipv4.ip_forward=1"),
+        "{summary:?}"
+    );
+}
+
+#[test]
+fn a_receiver_that_never_connects_says_so_and_leaves_no_file() {
+    let (lab, directory) = (Lab::new(), tempfile::tempdir().unwrap());
+    let file = directory.path().join("came");
+    // Nobody has this address.
+    let receiving = longhaul(&lab, &["recv", "10.8.0.99:19", file.to_str().unwrap()], V4, "");
+    wait_until(|| file.with_extension("part").exists());
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    receiving.interrupt();
+    let summary = receiving.finish(1);
+    assert!(summary.stderr.contains("connecting to 10.8.0.99:19"), "{summary:?}");
+    assert!(summary.stderr.contains("cannot connect to 10.8.0.99:19: interrupted"), "{summary:?}");
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn an_interrupted_receiver_says_what_it_keeps_and_a_full_disk_keeps_nothing() {
+    let (lab, directory) = (Lab::new(), tempfile::tempdir().unwrap());
+    let (remote, file) = (lab.peer_address(V4, 19), directory.path().join("came"));
+    let part = file.with_extension("part");
+    let server = lab.peer.pattern_server(remote, 1_000_000_000);
+    let receiving = longhaul(&lab, &["recv", &remote.to_string(), file.to_str().unwrap()], V4, "");
+    wait_until(|| std::fs::metadata(&part).is_ok_and(|part| part.len() > 1_000_000));
+    receiving.interrupt();
+    let summary = receiving.finish(1);
+    assert!(summary.stderr.contains(&format!("kept in {}", part.display())), "{summary:?}");
+    assert!(part.exists() && !file.exists());
+    drop(server);
+    let remote = lab.peer_address(V4, 20);
+    let _server = lab.peer.pattern_server(remote, 10_000_000);
+    let summary = longhaul(&lab, &["recv", &remote.to_string(), "/dev/full"], V4, "").finish(1);
+    assert!(summary.stderr.contains("cannot write what came") && summary.stderr.contains("nothing"), "{summary:?}");
+}
+
+fn wait_until(mut holds: impl FnMut() -> bool) {
+    let began = std::time::Instant::now();
+    while !holds() {
+        assert!(began.elapsed() < std::time::Duration::from_secs(60), "still waiting");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+#[test]
 fn a_file_is_sent_as_it_is() {
     let (lab, directory) = (Lab::new(), tempfile::tempdir().unwrap());
     let (remote, file) = (lab.peer_address(V4, 9), directory.path().join("leaves"));

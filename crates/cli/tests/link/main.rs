@@ -17,6 +17,7 @@ use kernel::{Kernel, Pace};
 use netem::{LossSpec, Packet, PathSpec, ReorderSpec};
 use program::{Emulator, missing};
 use std::collections::BTreeSet;
+use std::os::unix::fs::PermissionsExt;
 use test_case::test_case;
 
 const V4: [&str; 2] = ["10.77.0.1/24", "10.77.0.2/24"];
@@ -212,6 +213,30 @@ fn what_was_made_is_removed_and_what_was_there_stays() {
     assert_eq!(Kernel::in_namespace(&names[0], V4[0]).devices(), ["lo"]);
     assert_eq!(net::Namespace::list(&names[1]).unwrap(), [""; 0]);
     assert_eq!(net::Namespace::list(kept.name()).unwrap(), [kept.name()]);
+}
+
+#[test]
+fn what_a_killed_link_made_goes_when_the_next_one_starts() {
+    let names = program::names();
+    let kept = net::Namespace::create(&names[0]).unwrap();
+    let mut killed = Emulator::start_in(&names, V4, "");
+    killed.kill();
+    assert_eq!(net::Namespace::list(&names[1]).unwrap(), [names[1].as_str()], "it had no time to clean up");
+    Emulator::start(V4, "").stop();
+    assert_eq!(net::Namespace::list(&names[1]).unwrap(), [""; 0]);
+    assert_eq!(net::Namespace::list(kept.name()).unwrap(), [kept.name()], "it was there before");
+}
+
+#[test]
+fn nobody_else_can_read_a_capture() {
+    let directory = tempfile::tempdir().unwrap();
+    let (new, old) = (directory.path().join("new"), directory.path().join("old"));
+    std::fs::write(&old, "").unwrap();
+    std::fs::set_permissions(&old, std::fs::Permissions::from_mode(0o644)).unwrap();
+    for file in [new, old] {
+        Emulator::start(V4, &format!("--pcap {}", file.display())).stop();
+        assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600, "{}", file.display());
+    }
 }
 
 #[test]

@@ -77,6 +77,12 @@ impl Emulator {
         serde_json::from_str(&line).unwrap()
     }
 
+    /// Kills it, which leaves it no time to remove anything.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Asks it to end, and waits for that.
     pub fn stop(self) -> Report {
         self.signal(Signal::SIGTERM);

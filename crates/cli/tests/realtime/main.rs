@@ -11,6 +11,8 @@ mod programs;
 use outside::{Ended, longhaul};
 use program::{Experiment, start};
 use serde_json::Value;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 use std::time::{Duration, Instant};
 use test_case::test_case;
@@ -66,6 +68,15 @@ fn a_timed_flow_ends_for_both_kinds_of_tcp() {
     for row in rows(&Experiment::small(), &["--set", "flow.seconds=0.3", "--arms", "longhaul,kernel:cubic"]) {
         assert!(row["elapsed_ms"].as_f64() > Some(300.0), "{row}");
     }
+}
+
+#[test]
+fn a_socket_of_another_user_holds_no_run_up() {
+    let name = SocketAddr::from_abstract_name("longhaul-run-in-real-time").unwrap();
+    let _theirs = UnixListener::bind_addr(&name).unwrap();
+    let experiment = Experiment::small();
+    let mut run = start(&["ab", experiment.path(), "--backend", "netns", "--arms", "longhaul"]);
+    wait_for("the run ends", || run.try_wait().unwrap().is_some_and(|status| status.success()));
 }
 
 #[test]

@@ -1,0 +1,34 @@
+//! Ctrl-C during a comparison: what is kept, and how to go on.
+
+use nix::sys::signal::{SigSet, Signal};
+use std::path::Path;
+
+/// What a comparison says when it is interrupted.
+pub fn message(out: Option<&Path>) -> String {
+    match out {
+        Some(out) => {
+            format!("interrupted: finished runs are kept in {}; the same command goes on from them", out.display())
+        }
+        None => {
+            "interrupted: nothing is kept; with --out DIR finished runs are, and the same command goes on from them"
+                .to_owned()
+        }
+    }
+}
+
+/// Ends the program with this message when SIGINT or SIGTERM arrives. To be called before threads are started, since the
+/// signals are held back in those that follow.
+///
+/// # Errors
+/// When the signals cannot be held back.
+pub fn end_with(message: String) -> nix::Result<()> {
+    let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM].into_iter().collect();
+    signals.thread_block()?;
+    std::thread::spawn(move || {
+        if let Ok(signal) = signals.wait() {
+            anstream::eprintln!("{message}");
+            std::process::exit(128 + signal as i32);
+        }
+    });
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! Where the system keeps what belongs to running programs: a directory that no other user can write to.
+
+use nix::unistd::geteuid;
+use std::fs::DirBuilder;
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// Root's directory, the user's own, or one that is made for the user where the system keeps none.
+///
+/// # Errors
+/// When there is no directory that belongs to the user alone.
+pub fn runtime_dir() -> io::Result<PathBuf> {
+    if geteuid().is_root() {
+        return Ok(PathBuf::from("/run"));
+    }
+    match std::env::var_os("XDG_RUNTIME_DIR") {
+        Some(directory) => Ok(directory.into()),
+        None => private(&std::env::temp_dir().join(format!("longhaul-{}", geteuid()))),
+    }
+}
+
+/// Makes a directory for this user alone. Somebody else may have made one of that name before.
+fn private(path: &Path) -> io::Result<PathBuf> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let found = std::fs::symlink_metadata(path)?;
+    if !found.is_dir() || found.uid() != geteuid().as_raw() || found.mode() & 0o077 != 0 {
+        let problem = format!("{}: it does not belong to this user alone; set XDG_RUNTIME_DIR", path.display());
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, problem));
+    }
+    Ok(path.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    #[test]
+    fn a_directory_that_others_can_write_to_is_refused() {
+        let around = tempfile::tempdir().unwrap();
+        let path = around.path().join("own");
+        assert_eq!(private(&path).unwrap(), path);
+        assert_eq!(std::fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+        assert_eq!(private(&path).unwrap(), path, "it is found again");
+        std::fs::set_permissions(&path, Permissions::from_mode(0o777)).unwrap();
+        assert_eq!(private(&path).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        let link = around.path().join("link");
+        symlink(around.path(), &link).unwrap();
+        assert_eq!(private(&link).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+    }
+}

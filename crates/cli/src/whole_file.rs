@@ -1,0 +1,121 @@
+//! Files that are whole or not there: what is written goes into `NAME.part`, which becomes `NAME` at the end.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// A file that is being written. When it is dropped unfinished, nothing of it stays.
+#[derive(Debug)]
+pub struct WholeFile {
+    path: PathBuf,
+    /// Where it is written: beside its place; or there, when that is a device or a pipe.
+    part: PathBuf,
+    out: Option<BufWriter<File>>,
+}
+
+impl WholeFile {
+    /// Begins one.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let special = std::fs::metadata(path).is_ok_and(|found| !found.is_file());
+        let part = if special { path.to_owned() } else { beside(path) };
+        let out = Some(BufWriter::new(File::create(&part)?));
+        Ok(Self { path: path.to_owned(), part, out })
+    }
+
+    /// Puts it into its place.
+    ///
+    /// # Errors
+    /// When the last bytes cannot be written; nothing stays then.
+    pub fn finish(mut self) -> io::Result<()> {
+        self.flush()?;
+        if self.part != self.path {
+            std::fs::rename(&self.part, &self.path)?;
+        }
+        self.out = None;
+        Ok(())
+    }
+
+    /// Ends it before its time. Returns where the part that was written is.
+    ///
+    /// # Errors
+    /// As [`Self::finish`].
+    pub fn keep_part(mut self) -> io::Result<PathBuf> {
+        self.flush()?;
+        self.out = None;
+        Ok(self.part.clone())
+    }
+}
+
+impl Write for WholeFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.as_mut().expect("it is being written").write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.as_mut().expect("it is being written").flush()
+    }
+}
+
+impl Drop for WholeFile {
+    fn drop(&mut self) {
+        // What the buffer still holds is not tried again.
+        if let Some(out) = self.out.take() {
+            drop(out.into_parts());
+            if self.part != self.path {
+                let _ = std::fs::remove_file(&self.part);
+            }
+        }
+    }
+}
+
+/// Writes a whole file at once.
+///
+/// # Errors
+/// When it cannot be written; what was there before stays then.
+pub fn write(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = WholeFile::create(path)?;
+    file.write_all(text.as_bytes())?;
+    file.finish()
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(".part");
+    path.with_file_name(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_whole_or_as_it_was_before() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        write(&path, "old").unwrap();
+        let mut file = WholeFile::create(&path).unwrap();
+        file.write_all(b"half").unwrap();
+        drop(file);
+        let names = || std::fs::read_dir(directory.path()).unwrap().count();
+        assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), names()), ("old", 1));
+        let mut file = WholeFile::create(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        file.finish().unwrap();
+        assert_eq!((std::fs::read_to_string(&path).unwrap().as_str(), names()), ("new", 1));
+        let mut file = WholeFile::create(&path).unwrap();
+        file.write_all(b"part").unwrap();
+        assert_eq!(std::fs::read_to_string(file.keep_part().unwrap()).unwrap(), "part");
+    }
+
+    #[test]
+    fn a_full_disk_leaves_nothing() {
+        // It is full, always; and it is a device, which stays.
+        let mut full = WholeFile::create(Path::new("/dev/full")).unwrap();
+        assert!(full.write_all(b"x").and_then(|()| full.flush()).is_err());
+        drop(full);
+        assert!(write(Path::new("/dev/full"), "x").is_err() && Path::new("/dev/full").exists());
+    }
+}
