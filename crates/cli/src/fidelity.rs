@@ -4,6 +4,7 @@
 //! the kernel's CUBIC, which shows what the profile leaves out. Both sides of a pair have the same seeds, hence the same
 //! decisions for each packet index.
 
+mod second;
 mod table;
 
 use crate::ab::{open_log, threads};
@@ -14,14 +15,28 @@ use crate::output;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::{Backend, Finished, Overrides, Plan, Row, RunLog, SimBackend, execute, results, spec, stamp};
+use second::Cell;
 use std::path::PathBuf;
 
 /// Arguments of `longhaul fidelity`.
 #[derive(Args, Clone, Debug)]
 pub struct FidelityArgs {
-    /// Runs of each side in each cell; medians are compared.
-    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u32).range(1..))]
-    iterations: u32,
+    /// Which path in real time: the first is our own link, compared with the simulator; the second shares no code with us,
+    /// and `longhaul send` is compared there with the kernel's CUBIC.
+    #[arg(long, value_name = "PATH", default_value = "first")]
+    path: PathKind,
+    /// Runs of each side in each cell; medians are compared [default: 3, and 8 over the second path].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: Option<u32>,
+    /// Cells of the second path, as 37ms@60Mbit: round-trip time and rate; the buffer holds the product of both.
+    #[arg(long, value_name = "A,B,…", value_delimiter = ',', conflicts_with_all = ["only", "seed", "out"])]
+    cells: Vec<Cell>,
+    /// Bytes of each transfer over the second path.
+    #[arg(long, value_name = "N", default_value = "32MB", value_parser = profiles::units::bytes)]
+    bytes: u64,
+    /// Keep one processor busy meanwhile (second path).
+    #[arg(long)]
+    busy: bool,
     /// Where all random streams start.
     #[arg(long, value_name = "N", default_value = "1")]
     seed: u64,
@@ -45,6 +60,22 @@ enum Format {
     Table,
     /// One JSON object per cell and pair.
     Jsonl,
+}
+
+impl FidelityArgs {
+    /// Runs of a side over the first path.
+    fn runs(&self) -> u32 {
+        self.iterations.unwrap_or(3)
+    }
+}
+
+/// Who made the path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum PathKind {
+    /// `longhaul link`'s hops, as `ab --backend netns` has them.
+    First,
+    /// An emulator with no code of ours.
+    Second,
 }
 
 /// Cells that are one experiment.
@@ -120,7 +151,7 @@ impl Group {
         let mut experiment = spec::builtin(name).expect("it is built in");
         let owned = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect();
         let (arms, set) = (owned(&arms), owned(set));
-        let overrides = Overrides { arms, set, iterations: Some(args.iterations), seed: Some(args.seed) };
+        let overrides = Overrides { arms, set, iterations: Some(args.runs()), seed: Some(args.seed) };
         experiment.apply(&overrides).map_err(Failure::usage)?;
         Plan::new(experiment).map_err(Failure::usage)
     }
@@ -138,6 +169,16 @@ impl Group {
 /// # Errors
 /// When an option is wrong, a privilege is missing, a run fails, or a cell is outside its band.
 pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
+    match args.path {
+        PathKind::First if args.busy || !args.cells.is_empty() => {
+            Err(Failure::usage("--busy and --cells belong to the second path: add `--path second`"))
+        }
+        PathKind::First => compare_with_simulator(args),
+        PathKind::Second => second::run(args),
+    }
+}
+
+fn compare_with_simulator(args: &FidelityArgs) -> Result<(), Failure> {
     let groups: Vec<Group> = Group::ALL.into_iter().filter(|g| args.only.is_empty() || args.only.contains(g)).collect();
     let simulated = groups.iter().map(|group| group.plan(args, PAIRS.map(|pair| pair.0)));
     let simulated = simulated.collect::<Result<Vec<_>, _>>()?;
@@ -147,7 +188,7 @@ pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
     });
     let real = real.collect::<Result<Vec<_>, Failure>>()?;
     // What stands in the file is read before hours are spent on what it is to say.
-    let page = args.write.as_deref().map(table::Page::read).transpose()?;
+    let page = args.write.as_deref().map(|path| table::Page::read(path, "fidelity")).transpose()?;
     let backend = NetnsBackend::new(&real[0], None, interruption::message(args.out.as_deref()))?;
 
     let mut comparisons = Vec::new();
@@ -216,7 +257,7 @@ fn headline(args: &FidelityArgs) -> String {
         args.seed,
         env!("CARGO_PKG_VERSION"),
         NetnsBackend::maker(),
-        n = args.iterations,
+        n = args.runs(),
     )
 }
 
@@ -248,7 +289,18 @@ mod tests {
     use super::*;
 
     fn args(iterations: u32) -> FidelityArgs {
-        FidelityArgs { iterations, seed: 1, only: Vec::new(), out: None, format: Format::Jsonl, write: None }
+        FidelityArgs {
+            path: PathKind::First,
+            iterations: Some(iterations),
+            cells: Vec::new(),
+            bytes: 0,
+            busy: false,
+            seed: 1,
+            only: Vec::new(),
+            out: None,
+            format: Format::Jsonl,
+            write: None,
+        }
     }
 
     #[test]
@@ -271,9 +323,10 @@ mod tests {
     #[test]
     fn the_page_says_what_made_its_table() {
         let args = FidelityArgs { only: vec![Group::Wan, Group::ReorderEarly], ..args(6) };
-        let begin = "Made by `longhaul fidelity --only wan,reorder-early --iterations 6 --seed 1 --write docs/fidelity.md`, version ";
+        let made = "Made by `longhaul fidelity --only wan,reorder-early --iterations 6 --seed 1 --write docs/fidelity.md`, release ";
         let text = headline(&args);
-        assert!(text.starts_with(&format!("{begin}{}: 6 runs a side, netns on kernel ", lab::log::VERSION)), "{text}");
+        let made = format!("-->\n\n{made}{}: 6 runs a side, netns on kernel ", env!("CARGO_PKG_VERSION"));
+        assert!(text.starts_with("<!-- behaviour:\n") && text.contains(&made), "{text}");
     }
 
     #[test]

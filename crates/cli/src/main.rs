@@ -70,6 +70,12 @@ enum Command {
     View(view::ViewArgs),
     /// Tell which receive window a path needs, and how systems are told.
     Window(window::WindowArgs),
+    /// A process of `fidelity --path second`.
+    #[command(hide = true)]
+    Yardstick {
+        /// Its command and options.
+        arguments: Vec<String>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -87,6 +93,7 @@ fn main() -> ExitCode {
         Command::Link(args) => link::run(&args),
         Command::View(args) => view::run(&args),
         Command::Window(args) => window::run(&args),
+        Command::Yardstick { arguments } => yardstick::run(&arguments).map_err(Failure::Failed),
         Command::Recv(args) => send::recv(&args).map_err(Failure::from),
     };
     match done {

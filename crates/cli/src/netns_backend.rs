@@ -23,13 +23,15 @@ mod world;
 use crate::failure::Failure;
 use crate::trace_file::Traced;
 use base::Duration;
-use interrupt::Interrupt;
+pub use interrupt::{Interrupt, let_through};
 use lab::setting::Flow;
 use lab::{Backend, Ends, Measured, Plan, Punctuality, RunFailure, RunSpec};
+pub use leftovers::remove as remove_leftovers;
 use net::LinkReport;
-use turn::Turn;
+pub use turn::Turn;
 use watch::Watch;
 use world::World;
+pub use world::namespace;
 
 /// A packet that waited longer than this for the machine may be seen in a result. Of some seventy transfers of 32 MB on a busy
 /// machine of two processors, those whose latest packet was up to 7 ms late were as fast as the others to 0.1 %; of those

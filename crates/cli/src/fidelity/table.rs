@@ -63,9 +63,6 @@ pub(super) fn markdown(comparisons: &[Comparison], headline: &str) -> String {
     text
 }
 
-const BEGIN: &str = "<!-- fidelity: begin -->\n";
-const END: &str = "<!-- fidelity: end -->\n";
-
 /// A Markdown file with a place for the table.
 #[derive(Debug)]
 pub(super) struct Page {
@@ -75,18 +72,19 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// Reads it.
+    /// Reads it. The place is between two comments that bear this name.
     ///
     /// # Errors
     /// When it cannot be read, or has no place for the table.
-    pub fn read(path: &Path) -> Result<Self, Failure> {
+    pub fn read(path: &Path, place: &str) -> Result<Self, Failure> {
+        let [begin, end] = ["begin", "end"].map(|side| format!("<!-- {place}: {side} -->\n"));
         let wrong = |problem: String| Failure::usage(format!("--write {}: {problem}", path.display()));
         let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
         let missing =
-            || wrong(format!("no place for the table; put the lines `{}` and `{}` there", BEGIN.trim(), END.trim()));
-        let begin = text.find(BEGIN).ok_or_else(missing)? + BEGIN.len();
-        let end = begin + text[begin..].find(END).ok_or_else(missing)?;
-        Ok(Self { path: path.to_owned(), before: text[..begin].to_owned(), behind: text[end..].to_owned() })
+            || wrong(format!("no place for the table; put the lines `{}` and `{}` there", begin.trim(), end.trim()));
+        let from = text.find(&begin).ok_or_else(missing)? + begin.len();
+        let to = from + text[from..].find(&end).ok_or_else(missing)?;
+        Ok(Self { path: path.to_owned(), before: text[..from].to_owned(), behind: text[to..].to_owned() })
     }
 
     /// Writes it with this between the two comments.
@@ -119,8 +117,8 @@ mod tests {
     fn a_page_keeps_what_is_around_the_table() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("page.md");
-        std::fs::write(&path, format!("# Title\n{BEGIN}old\n{END}causes\n")).unwrap();
-        Page::read(&path).unwrap().replace(&markdown(&[comparison(60.0)], "Seed 1")).unwrap();
+        std::fs::write(&path, "# Title\n<!-- fidelity: begin -->\nold\n<!-- fidelity: end -->\ncauses\n").unwrap();
+        Page::read(&path, "fidelity").unwrap().replace(&markdown(&[comparison(60.0)], "Seed 1")).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.starts_with("# Title\n<!--") && text.ends_with("end -->\ncauses\n") && !text.contains("old"));
         assert!(
@@ -134,6 +132,8 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("page.md");
         std::fs::write(&path, "# Title\n").unwrap();
-        assert!(matches!(Page::read(&path), Err(Failure::Usage(problem)) if problem.contains("fidelity: begin")));
+        assert!(
+            matches!(Page::read(&path, "fidelity"), Err(Failure::Usage(problem)) if problem.contains("fidelity: begin"))
+        );
     }
 }

@@ -60,10 +60,7 @@ impl World {
     /// # Errors
     /// What is missing, and what would be right; nothing is left behind then.
     pub fn open(point: &Point, seed: u64) -> Result<Self, WorldError> {
-        let name = |side: &str| format!("{PREFIX}{}-{side}", std::process::id());
-        let (a, b) = (Namespace::create(&name("a"))?, Namespace::create(&name("b"))?);
-        set(&a)?;
-        set(&b)?;
+        let (a, b) = (namespace("a")?, namespace("b")?);
         let end = |namespace: &Namespace, device: &str, address: IpAddr| LinkEnd {
             namespace: Some(namespace.name().to_owned()),
             device: device.to_owned(),
@@ -102,6 +99,16 @@ impl Drop for World {
     fn drop(&mut self) {
         let _ = self.stop();
     }
+}
+
+/// A namespace with our settings: side `a` or `b`.
+///
+/// # Errors
+/// What is missing, and what would be right; nothing is left behind then.
+pub fn namespace(side: &str) -> Result<Namespace, WorldError> {
+    let namespace = Namespace::create(&format!("{PREFIX}{}-{side}", std::process::id()))?;
+    set(&namespace)?;
+    Ok(namespace)
 }
 
 /// The /24 network of an address, and the address in it.

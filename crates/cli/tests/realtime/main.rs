@@ -80,6 +80,37 @@ fn a_socket_of_another_user_holds_no_run_up() {
 }
 
 #[test]
+fn programs_are_measured_over_the_second_path() {
+    // Short and slow enough for a busy machine; what it measures depends on that, so only what is there is looked at.
+    let ended = longhaul(&[
+        "fidelity",
+        "--path",
+        "second",
+        "--cells",
+        "20ms@20Mbit",
+        "--iterations",
+        "1",
+        "--bytes",
+        "1MB",
+        "--format",
+        "jsonl",
+    ]);
+    if ended.code == Some(1) {
+        assert!(ended.stderr.contains("too busy to emulate"), "{}", ended.stderr);
+        return;
+    }
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let rows: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let arms: Vec<&str> = rows.iter().map(|row| row["arm"].as_str().unwrap()).collect();
+    assert_eq!(arms, ["kernel:cubic", "send", "send, serve"]);
+    for row in &rows {
+        let goodput = row["goodput_mbps"].as_f64().unwrap();
+        assert!(goodput > 1.0 && goodput < 20.0, "{row}");
+        assert!(row["late_max_ms"].as_f64() > Some(0.0), "{row}");
+    }
+}
+
+#[test]
 fn finished_runs_are_found_again_and_the_simulator_s_are_others() {
     let (experiment, directory) = (Experiment::small(), tempfile::tempdir().unwrap());
     let out = directory.path().to_str().unwrap();
