@@ -147,10 +147,11 @@ fn cannot_trace(error: TraceError) -> LinkError {
 /// is not the expected one.
 pub fn recv(args: &RecvArgs) -> Result<(), LinkError> {
     let remote = resolve(&args.link, &args.remote)?;
-    let create = |path: &Path| WholeFile::create(path).map_err(|error| cannot("write", path, &error));
-    let file = args.file.as_deref().map(create).transpose()?.map(|file| Rc::new(RefCell::new(file)));
     let (config, mut driver) = (args.link.config()?, args.link.driver()?);
     args.link.check_forwarding(remote.ip())?;
+    // Behind the driver, which redirects signals: an interruption leaves no file then.
+    let create = |path: &Path| WholeFile::create(path).map_err(|error| cannot("write", path, &error));
+    let file = args.file.as_deref().map(create).transpose()?.map(|file| Rc::new(RefCell::new(file)));
     let bar = progress_bar(args.bytes);
     let sink = file.clone().map(|file| Box::new(Shared(file)) as Box<dyn std::io::Write>);
     let mut receiver = net::Receiver::new(remote, config, sink, advance(bar.clone()));
