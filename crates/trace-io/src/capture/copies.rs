@@ -10,8 +10,9 @@ use super::flow::Flow;
 use super::headers::Segment;
 use wire::Flags;
 
-/// Packets that are remembered; of a later one in the same place the earlier is forgotten.
+/// Packets that are remembered, and how many of them share a place: of these the oldest makes room for the next.
 const REMEMBERED: usize = 1 << 15;
+const WAYS: usize = 4;
 /// Copies come within this time where no round trip is known: no retransmission timer of a handshake is shorter.
 const UNKNOWN_ROUND_TRIP: u64 = 200_000_000;
 /// The same where packets have no identification, until the connection is known to be captured twice.
@@ -40,11 +41,16 @@ impl Copies {
     #[inline]
     pub fn is_copy(&mut self, at: u64, flow: &Flow, segment: &Segment) -> bool {
         let headers = digest(flow, segment);
-        let seen = &mut self.0[headers as usize % REMEMBERED];
-        if seen.headers == headers && at.abs_diff(seen.at) <= longest(flow, segment) {
-            return true;
+        let place = headers as usize % (REMEMBERED / WAYS) * WAYS;
+        let places = &mut self.0[place..place + WAYS];
+        if let Some(seen) = places.iter_mut().find(|seen| seen.headers == headers) {
+            let is_copy = at.abs_diff(seen.at) <= longest(flow, segment);
+            seen.at = if is_copy { seen.at } else { at };
+            return is_copy;
         }
-        *seen = Seen { headers, at };
+        if let Some(oldest) = places.iter_mut().min_by_key(|seen| seen.at) {
+            *oldest = Seen { headers, at };
+        }
         false
     }
 }
