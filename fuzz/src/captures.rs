@@ -19,6 +19,10 @@ pub fn captures(bytes: &[u8]) {
 
 fn judge(flow: &FlowReport) {
     flow.directions.iter().for_each(balance);
+    let most = flow.duration_ms + 1e-3;
+    for finding in flow.verdict.iter().chain(&flow.notes) {
+        assert!(finding.cost_ms <= most, "a cost above the connection's {most} ms: {finding:?}");
+    }
     let costs: Vec<f64> = flow.verdict.iter().map(|finding| finding.cost_ms).collect();
     assert!(costs.is_sorted_by(|a, b| a >= b), "the costliest comes first: {costs:?}");
     let line = serde_json::to_string(flow).expect("a report can be written");

@@ -50,7 +50,8 @@ fn row(flow: &FlowReport) -> Vec<String> {
     let way = flow.main_direction();
     let ends = if flow.sender == "client" { [&flow.client, &flow.server] } else { [&flow.server, &flow.client] };
     let share = 100.0 * way.retransmitted_bytes as f64 / way.payload_bytes.max(1) as f64;
-    let says: Vec<&str> = flow.verdict.iter().take(FINDINGS).map(|finding| finding.says.as_str()).collect();
+    let found = flow.verdict.iter().take(FINDINGS).map(|finding| finding.says.as_str());
+    let says: Vec<&str> = if flow.verdict.is_empty() { vec![&flow.summary] } else { found.collect() };
     vec![
         flow.flow.to_string(),
         ends[0].clone(),
@@ -108,9 +109,19 @@ pub fn in_full(flow: &FlowReport) -> String {
         direction(&mut page, way);
     }
     page.head("verdict");
+    if flow.verdict.is_empty() {
+        page.0 += &table::paragraph("         ", &flow.summary);
+    }
     for finding in &flow.verdict {
+        let unsure = if finding.confidence == "low" { " (not sure)" } else { "" };
         let first = format!("{:5.1} %  ", finding.cost_pct);
-        page.0 += &table::paragraph(&first, &finding.says);
+        page.0 += &table::paragraph(&first, &format!("{}{unsure}", finding.says));
+    }
+    if !flow.notes.is_empty() {
+        page.head("notes");
+        flow.notes
+            .iter()
+            .for_each(|note| page.0 += &table::paragraph(&format!("{:5.1} %  ", note.cost_pct), &note.says));
     }
     page.0
 }
@@ -188,14 +199,21 @@ fn windows_and_time(page: &mut Page, way: &DirectionReport) {
             format!("{} times, {:.3} ms, {longest:.3} ms at the longest", window.zero_windows, window.zero_window_ms),
         );
     }
+    if let Some(bps) = way.link_bps {
+        page.line("narrowest link", format!("about {:.3} Mbit/s, queue {:.3} ms", bps / 1e6, way.queue_ms));
+    }
     let time = &way.time;
     let spent = [
+        ("time: path full", time.path_ms),
         ("time: window-limited", time.window_limited_ms),
         ("time: window closed", time.window_closed_ms),
-        ("time: recovery", time.recovery_ms),
+        ("time: losses", time.losses_ms),
         ("time: waiting for timers", time.waiting_for_timers_ms),
         ("time: application silent", time.idle_ms),
-        ("time: sending", time.sending_ms),
+        ("time: application slow", time.starved_ms),
+        ("time: slow start", time.slow_start_ms),
+        ("time: send buffer full", time.send_buffer_ms),
+        ("time: undetermined", time.undetermined_ms),
     ];
     spent.iter().filter(|(_, ms)| *ms > 0.0).for_each(|(name, ms)| page.line(name, format!("{ms:.3} ms")));
 }

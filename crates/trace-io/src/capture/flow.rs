@@ -108,7 +108,7 @@ impl Flow {
     #[inline]
     pub fn half(&self, end: usize) -> Option<u64> {
         let stream = &self.streams[1 - end];
-        let measured = [stream.rtt.min(), stream.stamped.min(), self.shaken[end]];
+        let measured = [stream.rtt.min(), stream.stamped.min(), self.streams[end].returns.min(), self.shaken[end]];
         measured.into_iter().flatten().min()
     }
 

@@ -6,15 +6,19 @@
 
 mod copies;
 mod covered;
+mod diagnosis;
 mod file;
 mod flow;
 mod headers;
+mod knowledge;
 mod link;
 mod pieces;
+mod rates;
 mod records;
 mod reordering;
 mod report;
 mod retransmission;
+mod rounds;
 mod rtt;
 mod stream;
 mod table;
@@ -140,7 +144,7 @@ impl Analysis {
                 match table.on_segment(packet.at, Interface { file: packet.interface, index }, &segment) {
                     Taken::Copy => self.copies += 1,
                     Taken::New { ended } => {
-                        ended.into_iter().for_each(|flow| self.end(flow));
+                        ended.into_iter().for_each(|flow| self.end(*flow));
                         each(table, packet.at, &segment);
                     }
                 }

@@ -1,10 +1,15 @@
 //! What an analysis says, in plain data: a line of JSON for every flow, with the unit at the end of every name.
 
+mod time;
+
+pub use time::TimeReport;
+
+use super::diagnosis::{self, Diagnosis};
 use super::flow::{Flow, Shake};
 use super::reordering::Extent;
 use super::stream::Stream;
 use super::verdict::{self, Finding};
-use super::window::{Doing, Scale};
+use super::window::Scale;
 use serde::Serialize;
 
 /// Everything about one connection.
@@ -50,8 +55,12 @@ pub struct FlowReport {
     pub rtt: Option<Distribution>,
     /// What the client sends, and what the server sends.
     pub directions: [DirectionReport; 2],
-    /// What limited the transfer, the largest first.
+    /// One sentence: the first finding, or that nothing is wrong.
+    pub summary: String,
+    /// What limited the transfer, the largest first; nothing where nothing is wrong.
     pub verdict: Vec<Finding>,
+    /// What cost little, or belongs to the time of a finding.
+    pub notes: Vec<Finding>,
 }
 
 /// What a SYN says.
@@ -124,6 +133,8 @@ pub struct DirectionReport {
     pub timeouts: u64,
     /// The latter.
     pub retransmissions_after_timeouts: u64,
+    /// Timeouts whose retransmissions were lost before the capture: silence, and identifications that were used up.
+    pub timeouts_before: u64,
     /// Into a closed window.
     pub window_probes: u64,
     /// For no reason that the capture shows.
@@ -158,7 +169,11 @@ pub struct DirectionReport {
     pub rtt_from_timestamps: Option<Distribution>,
     /// What the receiver announces.
     pub window: WindowReport,
-    /// How the sender spent that time.
+    /// Rate of the path's narrowest link, told by the distance of acknowledgements.
+    pub link_bps: Option<f64>,
+    /// While the path was the limit, a queue of at least this stood half of the time.
+    pub queue_ms: f64,
+    /// How the sender spent its time.
     pub time: TimeReport,
 }
 
@@ -173,6 +188,8 @@ pub struct WindowReport {
     pub max_bytes: u64,
     /// The largest that limited the sender; 0 when none did.
     pub limiting_bytes: u64,
+    /// Mean over time since it was largest, in per cent of that.
+    pub since_largest_pct: u64,
     /// The smallest that was not closed.
     pub min_bytes: u64,
     /// Most octets in flight, as seen at the capture.
@@ -189,23 +206,6 @@ pub struct WindowReport {
     pub longest_zero_window_ms: f64,
 }
 
-/// A sender's time, each moment counted once.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct TimeReport {
-    /// Less than a segment fits into the window.
-    pub window_limited_ms: f64,
-    /// The window is closed.
-    pub window_closed_ms: f64,
-    /// Losses are repaired.
-    pub recovery_ms: f64,
-    /// Silent until a timer fired.
-    pub waiting_for_timers_ms: f64,
-    /// Everything is acknowledged and nothing sent: the application is silent.
-    pub idle_ms: f64,
-    /// The rest: limited by the congestion window, pacing, or the application.
-    pub sending_ms: f64,
-}
-
 /// Nanoseconds in milliseconds.
 pub(super) fn ms(ns: u64) -> f64 {
     ns as f64 / 1e6
@@ -214,9 +214,11 @@ pub(super) fn ms(ns: u64) -> f64 {
 impl FlowReport {
     /// Reads the books of a connection that is over.
     pub(super) fn of(flow: &Flow) -> Self {
-        let side = usize::from(flow.streams[1].delivered() > flow.streams[0].delivered());
+        let side = usize::from(flow.streams[1].bytes() > flow.streams[0].bytes());
         let [client, server] = flow.ends.map(|end| end.to_string());
-        let directions = [0, 1].map(|side| DirectionReport::of(&flow.streams[side]));
+        let diagnoses =
+            [0, 1].map(|side: usize| diagnosis::of(&flow.streams[side], [flow.half(side), flow.half(1 - side)]));
+        let directions = [0, 1].map(|side| DirectionReport::of(&flow.streams[side], &diagnoses[side]));
         let mut report = Self {
             flow: flow.id,
             client,
@@ -242,9 +244,12 @@ impl FlowReport {
             rtt_to_server_ms: flow.half(1).map(ms),
             rtt: path_rtt(flow, side),
             directions,
+            summary: String::new(),
             verdict: Vec::new(),
+            notes: Vec::new(),
         };
-        report.verdict = verdict::of(flow, side, &report);
+        let found = verdict::of(flow, side, &report, &diagnoses[side]);
+        (report.summary, report.verdict, report.notes) = (found.summary, found.findings, found.notes);
         report
     }
 
@@ -271,12 +276,17 @@ fn vantage(to_sender: Option<u64>, to_receiver: Option<u64>) -> &'static str {
     }
 }
 
+/// Of two halves the one that varies is measured, which holds the queue; the other is its minimum.
 fn path_rtt(flow: &Flow, side: usize) -> Option<Distribution> {
-    let other = ms(flow.half(side).unwrap_or(0));
+    let [to_sender, to_receiver] = [flow.half(side), flow.half(1 - side)].map(|half| half.unwrap_or(0));
     let stream = &flow.streams[side];
-    let mut whole = stream.rtt.distribution().or_else(|| stream.stamped.distribution())?;
+    let there = || stream.rtt.distribution().or_else(|| stream.stamped.distribution());
+    let (mut whole, other) = match stream.returns.distribution() {
+        Some(back) if to_sender > to_receiver => (back, to_receiver),
+        _ => (there()?, to_sender),
+    };
     for value in [&mut whole.min_ms, &mut whole.median_ms, &mut whole.p95_ms, &mut whole.max_ms] {
-        *value += other;
+        *value += ms(other);
     }
     Some(whole)
 }
@@ -295,7 +305,7 @@ impl Reordering {
 }
 
 impl DirectionReport {
-    fn of(stream: &Stream) -> Self {
+    fn of(stream: &Stream, diagnosis: &Diagnosis) -> Self {
         let counts = &stream.counts;
         let took = stream.last_at.saturating_sub(stream.first_at.unwrap_or(stream.last_at));
         let delivered = stream.delivered();
@@ -313,6 +323,7 @@ impl DirectionReport {
             fast_retransmissions: counts.fast,
             tail_probes: counts.tail_probes,
             timeouts: counts.timeouts,
+            timeouts_before: counts.timeouts_before,
             retransmissions_after_timeouts: counts.after_timeouts,
             window_probes: counts.window_probes,
             unexplained_retransmissions: counts.unexplained,
@@ -331,7 +342,9 @@ impl DirectionReport {
             rtt_to_receiver: stream.rtt.distribution(),
             rtt_from_timestamps: stream.stamped.distribution(),
             window: WindowReport::of(stream),
-            time: TimeReport::of(stream),
+            link_bps: diagnosis.link_rate.map(|bytes| bytes as f64 * 8.0),
+            queue_ms: ms(diagnosis.queue),
+            time: TimeReport::of(diagnosis),
         }
     }
 }
@@ -344,6 +357,7 @@ impl WindowReport {
             scale_is_guessed: matches!(window.scale, Scale::AtLeast(_)),
             max_bytes: window.largest,
             limiting_bytes: window.limiting,
+            since_largest_pct: window.since_largest_pct(),
             min_bytes: if window.smallest == u64::MAX { 0 } else { window.smallest },
             max_in_flight_bytes: window.most_in_flight,
             window_full: window.filled,
@@ -351,20 +365,6 @@ impl WindowReport {
             zero_window_acks: window.closed_acks,
             zero_window_ms: ms(window.closed_time),
             longest_zero_window_ms: ms(window.closed_longest),
-        }
-    }
-}
-
-impl TimeReport {
-    fn of(stream: &Stream) -> Self {
-        let spent = |doing| ms(stream.window.shares.of(doing));
-        Self {
-            window_limited_ms: spent(Doing::WindowLimited),
-            window_closed_ms: spent(Doing::WindowClosed),
-            recovery_ms: spent(Doing::Recovering),
-            waiting_for_timers_ms: spent(Doing::WaitingForTimer),
-            idle_ms: spent(Doing::Idle),
-            sending_ms: spent(Doing::Sending),
         }
     }
 }

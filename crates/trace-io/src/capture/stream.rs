@@ -7,9 +7,12 @@ mod acknowledged;
 mod sent;
 
 use super::covered::Covered;
+use super::knowledge::Knowledge;
 use super::pieces::Pieces;
+use super::rates::Rates;
 use super::reordering::{Deliveries, Extent};
 use super::retransmission::{Episode, Repeats};
+use super::rounds::Rounds;
 use super::rtt::{Samples, Stamps};
 use super::window::{Sender, Window};
 
@@ -19,6 +22,9 @@ const ORIGIN: u64 = 1 << 40;
 const WIDEST: u64 = 1 << 30;
 /// Assumed where neither a handshake nor a segment says more.
 const USUAL_MSS: u64 = 1_460;
+
+/// Bytes that time stamps take in every header (RFC 7323 §3.2, with padding).
+const STAMPS: u64 = 12;
 
 /// What was counted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,6 +39,8 @@ pub(super) struct Counts {
     pub tail_probes: u64,
     pub timeouts: u64,
     pub after_timeouts: u64,
+    /// Timeouts that showed by what they made the sender send, and lose, before the capture.
+    pub timeouts_before: u64,
     pub window_probes: u64,
     pub unexplained: u64,
     /// Of these: what was acknowledged already when it passed here.
@@ -70,7 +78,11 @@ pub(super) struct Stream {
     pub mss: Option<u16>,
     largest_payload: u32,
     dup_run: u32,
+    /// Identification of the last packet, and of the next one if the sender counts them.
     last_id: u16,
+    next_id: u16,
+    /// The sender's newest time stamp.
+    newest_stamp: Option<u32>,
     /// Times of the last segment with octets, of the last acknowledgement, and of the first and last that brought the stream on.
     last_sent_at: u64,
     last_ack_at: u64,
@@ -90,6 +102,11 @@ pub(super) struct Stream {
     pub rtt: Samples,
     pub stamped: Samples,
     stamps: Stamps,
+    /// Round trips from here to the sender, while it sends without a pause.
+    pub returns: Samples,
+    knowledge: Knowledge,
+    pub rates: Rates,
+    pub rounds: Rounds,
     pub window: Window,
 }
 
@@ -102,12 +119,21 @@ impl Stream {
     pub fn delivered(&self) -> u64 {
         self.una.min(self.fin.unwrap_or(u64::MAX)).saturating_sub(self.first)
     }
+    /// Bytes of the stream that were sent or acknowledged, each counted once.
+    pub fn bytes(&self) -> u64 {
+        self.max_end.min(self.fin.unwrap_or(u64::MAX)).saturating_sub(self.first)
+    }
     /// Octets sent and not acknowledged.
     pub fn in_flight(&self) -> u64 {
         self.max_end - self.una
     }
     pub fn episode(&self) -> Episode {
         self.episode
+    }
+    /// Bytes of a full segment without options, or what is left of it beside time stamps.
+    pub fn full(&self, has_stamps: bool) -> u64 {
+        let stamps = if has_stamps && self.mss.is_some() { STAMPS } else { 0 };
+        self.mss().saturating_sub(stamps).max(1)
     }
     pub fn mss(&self) -> u64 {
         self.mss.map_or(USUAL_MSS.min(self.largest_payload.max(1).into()), u64::from).max(1)
@@ -136,19 +162,24 @@ impl Stream {
 
     /// Octets of memory beside the stream itself, without its samples.
     pub fn heap(&self) -> usize {
-        self.pieces.heap() + self.window.heap() + self.repeats.heap()
+        let of_path = self.knowledge.heap() + self.rates.heap() + self.rounds.heap();
+        self.pieces.heap() + self.window.heap() + self.repeats.heap() + of_path
     }
 
     /// Gives memory back: what is in flight counts as seen and acknowledged.
     pub fn forget(&mut self) {
         self.pieces = Pieces::default();
         self.repeats = Repeats::default();
+        self.knowledge = Knowledge::default();
+        self.rates = Rates::default();
+        self.rounds = Rounds::default();
         self.window.forget();
     }
 
     /// The capture ends.
     pub fn finish(&mut self, at: u64) {
         self.window.finish(at);
+        self.rounds.finish(self.last_at, &self.window.shares);
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) enum Taken {
     /// It belongs to the newest connection; another one between the same ports may have ended by it.
     New {
         /// That one.
-        ended: Option<Flow>,
+        ended: Option<Box<Flow>>,
     },
     /// It was captured before, and counts as nothing else.
     Copy,
@@ -98,7 +98,7 @@ impl Table {
         if self.heap > HEAP {
             self.make_room();
         }
-        Taken::New { ended }
+        Taken::New { ended: ended.map(Box::new) }
     }
 
     /// The connection that had a segment last.

@@ -90,6 +90,10 @@ pub(super) struct Window {
     pub now: u64,
     pub largest: u64,
     pub smallest: u64,
+    /// The largest once data were sent, and since then: windows by the time, microseconds, for which they stood, and that time.
+    top: u64,
+    since_top: (u128, u64),
+    announced_at: u64,
     /// Closed since; how often it was, how long altogether, and the longest time.
     closed_since: Option<u64>,
     pub closed: u64,
@@ -105,6 +109,7 @@ pub(super) struct Window {
     pub most_in_flight: u64,
     under_way: VecDeque<Announced>,
     view: Announced,
+    heard: u64,
     pub shares: Shares,
 }
 
@@ -125,6 +130,9 @@ impl Default for Window {
             now: 0,
             largest: 0,
             smallest: u64::MAX,
+            top: 0,
+            since_top: (0, 0),
+            announced_at: 0,
             closed_since: None,
             closed: 0,
             closed_acks: 0,
@@ -135,6 +143,7 @@ impl Default for Window {
             most_in_flight: 0,
             under_way: VecDeque::new(),
             view: Announced::default(),
+            heard: 0,
             shares: Shares::default(),
         }
     }
@@ -153,6 +162,13 @@ pub(super) struct Sender {
 }
 
 impl Window {
+    /// Returns the mean over time of the windows since the largest one, in per cent of that.
+    pub fn since_largest_pct(&self) -> u64 {
+        let (sum, time) = self.since_top;
+        let most = u128::from(self.top) * u128::from(time);
+        (100 * sum).checked_div(most).unwrap_or(100) as u64
+    }
+
     pub fn is_closed(&self) -> bool {
         self.closed_since.is_some()
     }
@@ -161,6 +177,15 @@ impl Window {
     #[inline]
     pub fn announced(&mut self, at: u64, ack: u64, field: u16, shifted: bool) {
         let now = u64::from(field) << if shifted { self.scale.shift() } else { 0 };
+        if self.most_in_flight > 0 {
+            let stood = at.saturating_sub(self.announced_at) / 1_000;
+            let (sum, time) = self.since_top;
+            self.since_top = (sum + u128::from(self.now) * u128::from(stood), time + stood);
+            if now > self.top {
+                (self.top, self.since_top) = (now, (0, 0));
+            }
+        }
+        self.announced_at = at;
         (self.field, self.now) = (field, now);
         self.largest = self.largest.max(now);
         if now > 0 {
@@ -217,7 +242,7 @@ impl Window {
                 break;
             }
             self.under_way.pop_front();
-            self.view = next;
+            (self.view, self.heard) = (next, arrives);
             let doing = self.doing(sender);
             self.shares.turn_to(arrives, doing);
         }
@@ -231,6 +256,16 @@ impl Window {
         }
         let doing = self.doing(sender);
         self.shares.turn_to(at, doing);
+    }
+
+    /// When the newest acknowledgement reached the sender, as far as that has happened.
+    pub fn heard(&self) -> u64 {
+        self.heard
+    }
+
+    /// The acknowledgement that has reached the sender, and behind the last byte that it may send.
+    pub fn known(&self) -> (u64, u64) {
+        (self.view.ack, self.view.edge)
     }
 
     fn doing(&mut self, sender: &Sender) -> Doing {

@@ -127,7 +127,7 @@ fn a_narrow_window_is_blamed_at_either_end() {
         assert_eq!(first.limit, "receive_window", "{found:#?}");
         assert!(first.says.ends_with("window scaling is off"), "{}", first.says);
         assert!(first.says.starts_with("receiver window of 62 KB limits this path to 5.1 Mbit/s"), "{}", first.says);
-        assert!(first.cost_pct > 75.0, "{first:?}");
+        assert!(first.cost_pct > 60.0, "slow start takes the rest: {first:?}");
     }
 }
 
@@ -136,7 +136,7 @@ fn a_slow_reader_is_blamed_at_either_end() {
     let told = tell(&slow_reader("linux"));
     for capture in &told.captures {
         let found = flow(capture);
-        assert_eq!(found.verdict[0].limit, "zero_window", "{:#?}", found.verdict);
+        assert_eq!(found.verdict[0].limit, "slow_reader", "{:#?}", found.verdict);
         assert!(found.directions[0].window.zero_windows >= 10);
     }
 }

@@ -44,6 +44,7 @@ impl Stream {
         self.on_blocks(at, ack, blocks, &mut newest);
         if let Some(sent) = newest {
             self.rtt.push(at.saturating_sub(sent));
+            self.rounds.reached_receiver(at.saturating_sub(sent));
         }
         if is_dup {
             self.counts.dup_acks += 1;
@@ -51,6 +52,9 @@ impl Stream {
         }
         if ack >= self.una {
             self.window.announced(at, ack, tcp.window, !is_syn);
+            if let Some(stamps) = tcp.options.timestamps {
+                self.knowledge.passed(at, stamps.tsval, ack, self.window.edge);
+            }
             self.last_ack_at = at;
             let sender = self.sender(delay.unwrap_or(0));
             self.window.advance(at, &sender);
@@ -68,7 +72,13 @@ impl Stream {
     fn advance_to(&mut self, at: u64, ack: u64, newest: &mut Option<u64>) {
         let Self { pieces, deliveries, counts, rtt, .. } = self;
         pieces.acknowledge(ack, |piece| deliver(at, piece, rtt, deliveries, counts, newest));
+        let bytes = ack - self.una;
         self.una = ack;
+        self.rounds.delivered(bytes);
+        if self.episode == Episode::None {
+            let full = self.mss();
+            self.rates.delivered(at, bytes, full);
+        }
         self.fack = self.fack.max(ack);
         (self.dup_run, self.has_probed, self.last_at) = (0, false, at);
         if self.episode.is_over(ack) {

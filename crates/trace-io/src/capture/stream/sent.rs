@@ -5,7 +5,14 @@ use crate::capture::headers::Segment;
 use crate::capture::pieces::{Fate, Piece, Revealed};
 use crate::capture::reordering::is_late_original;
 use crate::capture::retransmission::{Cause, Circumstances, DUP_THRESH, Episode, cause};
+use crate::capture::rounds::Leaving;
+use crate::capture::rtt;
 use wire::Flags;
+
+/// No sender's timeout is shorter (RFC 6298 §2.4 asks for a second, systems use a fifth of it).
+const UNSEEN_TIMEOUT: u64 = 200_000_000;
+/// Packets that may have been lost before the capture; a larger step of the identification says nothing.
+const MOST_UNSEEN: u16 = 0x2000;
 
 impl Stream {
     /// This end sends a segment. `delay` is the shortest round trip from here to it.
@@ -36,7 +43,14 @@ impl Stream {
         } else if start + 1 == self.max_end && self.una == self.max_end && !is_syn {
             self.counts.keep_alives += u64::from(tcp.flags == Flags::NONE);
         }
+        if let Some(stamps) = tcp.options.timestamps
+            && self.newest_stamp.is_none_or(|newest| rtt::is_after(stamps.tsval, newest))
+        {
+            self.newest_stamp = Some(stamps.tsval);
+        }
         self.last_id = segment.ip_id;
+        let packets = u64::from(segment.payload_len).div_ceil(self.full(tcp.options.timestamps.is_some())).max(1);
+        self.next_id = segment.ip_id.wrapping_add(packets as u16);
     }
 
     fn on_octets(&mut self, at: u64, segment: &Segment, start: u64, end: u64, delay: Option<u64>) {
@@ -52,13 +66,54 @@ impl Stream {
         self.first_at.get_or_insert(at);
         self.window.advance(at, &sender);
         let waited = (start < self.max_end).then(|| self.on_old(at, segment, start, end, delay)).flatten();
-        if end > self.max_end {
+        let waited = waited.or_else(|| self.unseen_timeout(at, segment, start, delay));
+        let is_new = end > self.max_end;
+        if is_new {
             self.on_new(at, segment, start, end);
         }
         self.order = self.order.wrapping_add(1);
+        let pause = at.saturating_sub(self.last_sent_at);
         (self.last_sent_at, self.last_at) = (at, at);
         let sender = self.sender(delay.unwrap_or(0));
         self.window.sent(at, &sender, waited);
+        if is_new {
+            self.on_round(at, segment, end, pause, delay);
+        }
+    }
+
+    /// Returns how long the sender was silent when it has sent before, and lost, what the capture shows for the first time: all
+    /// that passed was acknowledged, and identifications were used up behind its back. A timer ended that silence.
+    fn unseen_timeout(&mut self, at: u64, segment: &Segment, start: u64, delay: Option<u64>) -> Option<u64> {
+        let silence = at.saturating_sub(self.last_sent_at.max(self.last_ack_at.saturating_add(delay.unwrap_or(0))));
+        if silence < UNSEEN_TIMEOUT || start != self.max_end || self.una != self.max_end || self.last_id == 0 {
+            return None;
+        }
+        let used = segment.ip_id.wrapping_sub(self.next_id);
+        if !(1..MOST_UNSEEN).contains(&used) {
+            return None;
+        }
+        self.counts.timeouts_before += 1;
+        self.rounds.lost();
+        Some(silence)
+    }
+
+    /// New bytes belong to a round.
+    #[inline]
+    fn on_round(&mut self, at: u64, segment: &Segment, end: u64, pause: u64, delay: Option<u64>) {
+        let stamps = segment.tcp.options.timestamps;
+        let (mut una, mut edge) = self.window.known();
+        let mut unheard = at.saturating_sub(self.window.heard());
+        if let Some(answer) = stamps.and_then(|stamps| self.knowledge.echoed(at, stamps.tsecr, pause)) {
+            (una, edge) = (answer.ack, answer.edge);
+            let shortest = self.returns.min().or(delay).unwrap_or(0).min(answer.round_trip.unwrap_or(u64::MAX));
+            unheard = answer.since.saturating_sub(shortest);
+            if let Some(round_trip) = answer.round_trip {
+                self.returns.push(round_trip);
+                self.rounds.came_from_sender(round_trip);
+            }
+        }
+        let una = una.max(self.first);
+        self.rounds.sent(at, &Leaving { end, una, edge, pause, unheard }, &self.window.shares);
     }
 
     #[inline]
@@ -101,11 +156,19 @@ impl Stream {
             }
             piece.last_sent = at;
         });
+        if late.is_none() && (again > 0 || end <= self.una) && self.is_overtaken(segment) {
+            // Its retransmission, sent later, came first.
+            self.counts.already_acknowledged += u64::from(end <= self.una);
+            self.before_capture.note(0, since_sent);
+            return None;
+        }
         if let Some((order, elapsed)) = late {
             self.before_capture.note(self.order.wrapping_sub(order), elapsed);
             return None;
         }
         self.counts.retransmissions += 1;
+        self.rates.interrupt();
+        self.rounds.lost();
         self.counts.retransmitted += (end - start).min(segment.payload_len.into());
         self.counts.already_acknowledged += u64::from(end <= self.una);
         self.repeats.sent(start, end);
@@ -114,6 +177,12 @@ impl Stream {
             self.lost_retransmissions.add(at - since_sent, at);
         }
         self.judge(at, start, end, since_sent, delay.unwrap_or(0))
+    }
+
+    /// Returns whether the sender's clock says that this was sent before something that passed already (RFC 7323 §3.2).
+    fn is_overtaken(&self, segment: &Segment) -> bool {
+        let stamp = segment.tcp.options.timestamps.map(|stamps| stamps.tsval);
+        matches!((self.newest_stamp, stamp), (Some(newest), Some(stamp)) if rtt::is_after(newest, stamp))
     }
 
     /// Files a retransmission under its cause.

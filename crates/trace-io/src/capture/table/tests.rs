@@ -8,7 +8,7 @@ const HERE: Interface = Interface { file: 0, index: None };
 /// The connection that ends by a segment.
 fn ended(table: &mut Table, at: u64, segment: &Segment) -> Option<Flow> {
     match table.on_segment(at, HERE, segment) {
-        Taken::New { ended } => ended,
+        Taken::New { ended } => ended.map(|flow| *flow),
         Taken::Copy => None,
     }
 }

@@ -6,9 +6,15 @@ use super::super::testing::{FULL, MS, from, opened};
 use super::*;
 use test_case::test_case;
 
-fn verdict(mut flow: Flow) -> Vec<Finding> {
+fn report(mut flow: Flow) -> FlowReport {
     flow.finish();
-    FlowReport::of(&flow).verdict
+    FlowReport::of(&flow)
+}
+
+/// Findings, and then notes.
+fn verdict(flow: Flow) -> Vec<Finding> {
+    let report = report(flow);
+    [report.verdict, report.notes].concat()
 }
 
 fn says(flow: Flow) -> Vec<String> {
@@ -52,10 +58,13 @@ fn a_scaled_window_may_be_too_small_as_well() {
 }
 
 #[test]
-fn a_small_flight_in_a_large_window_is_the_senders_own_limit() {
-    let found = says(rounds([Some(7), Some(7)], 60_000, 10));
-    let expected = "at most 10 KB were in flight of a window of 7.3 MB";
-    assert!(found[0].contains(expected), "{found:?}");
+fn a_flat_flight_below_both_windows_is_the_senders_buffer() {
+    let found = verdict(rounds([Some(7), Some(7)], 60_000, 40));
+    assert_eq!(found[0].limit, "send_buffer", "{found:?}");
+    assert!(
+        found[0].says.starts_with("the sender's buffer of about 39 KB limits this path to 3.2 Mbit/s"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -100,8 +109,8 @@ fn silence_of_the_application_is_told_from_the_networks() {
         flow.on_segment(at + 100 * MS, &from(1).got(round + 1));
     }
     let found = verdict(flow);
-    assert_eq!((found[0].limit, found[0].cost_ms), ("application", 2_700.0));
-    assert_eq!(found[0].says, "the application had nothing to send 87 % of the time, 2700 ms altogether");
+    assert_eq!((found[0].limit, found[0].cost_ms), ("application", 3_100.0));
+    assert_eq!(found[0].says, "the application had nothing to send 94 % of the time, 3100 ms altogether");
 }
 
 #[test]

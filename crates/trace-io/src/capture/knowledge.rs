@@ -1,0 +1,95 @@
+//! What a sender knew when it sent: the newest acknowledgement that it had, told by the time stamp that it echoes (RFC 7323 §4.3),
+//! wherever between the ends the capture was made.
+//!
+//! From an acknowledgement to the data that answer it is a round trip from here to the sender and back. It counts only while
+//! the sender sends without a pause: after one, the data waited for the application.
+
+use super::rtt::is_after;
+use std::collections::VecDeque;
+
+/// Time stamps that may be on their way to the sender.
+const UNDER_WAY: usize = 1_024;
+
+/// Acknowledgements on their way to the sender, one a tick of the receiver's clock: the last.
+#[derive(Debug, Default)]
+pub(super) struct Knowledge(VecDeque<Told>);
+
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    tsval: u32,
+    /// When the first and the last of this tick passed.
+    at: u64,
+    last: u64,
+    ack: u64,
+    edge: u64,
+    is_echoed: bool,
+}
+
+/// What a segment that echoes says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Answer {
+    /// The acknowledgement that its sender had received, and behind the last byte that it was allowed to send.
+    pub ack: u64,
+    pub edge: u64,
+    /// Since that acknowledgement passed here.
+    pub since: u64,
+    /// Round trip from here to the sender and back.
+    pub round_trip: Option<u64>,
+}
+
+impl Knowledge {
+    /// Bytes of memory.
+    #[inline]
+    pub fn heap(&self) -> usize {
+        self.0.capacity() * size_of::<Told>()
+    }
+
+    /// The receiver acknowledges.
+    #[inline]
+    pub fn passed(&mut self, at: u64, tsval: u32, ack: u64, edge: u64) {
+        match self.0.back_mut() {
+            Some(last) if last.tsval == tsval => {
+                (last.ack, last.edge, last.last) = (ack.max(last.ack), edge.max(last.edge), at);
+            }
+            Some(last) if !is_after(tsval, last.tsval) => {}
+            _ => {
+                if self.0.len() == UNDER_WAY {
+                    self.0.pop_front();
+                }
+                self.0.push_back(Told { tsval, at, last: at, ack, edge, is_echoed: false });
+            }
+        }
+    }
+
+    /// The sender echoes, `pause` after its last data. A round trip is told once for each tick.
+    #[inline]
+    pub fn echoed(&mut self, at: u64, tsecr: u32, pause: u64) -> Option<Answer> {
+        while self.0.front().is_some_and(|told| is_after(tsecr, told.tsval)) {
+            self.0.pop_front();
+        }
+        let told = self.0.front_mut().filter(|told| told.tsval == tsecr)?;
+        let took = at.saturating_sub(told.at);
+        let round_trip = (!told.is_echoed && pause <= took / 4).then_some(took);
+        told.is_echoed = true;
+        Some(Answer { ack: told.ack, edge: told.edge, since: at.saturating_sub(told.last), round_trip })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_echo_tells_the_newest_acknowledgement_of_its_tick_and_one_round_trip() {
+        let mut knowledge = Knowledge::default();
+        knowledge.passed(1_000, 7, 10, 60);
+        knowledge.passed(1_400, 7, 20, 70);
+        knowledge.passed(2_000, 8, 30, 80);
+        let answer = |ack, edge, since, round_trip| Some(Answer { ack, edge, since, round_trip });
+        assert_eq!(knowledge.echoed(9_000, 7, 100), answer(20, 70, 7_600, Some(8_000)));
+        assert_eq!(knowledge.echoed(9_100, 7, 100), answer(20, 70, 7_700, None));
+        assert_eq!(knowledge.echoed(99_000, 8, 80_000), answer(30, 80, 97_000, None), "it waited for the application");
+        assert_eq!(knowledge.echoed(99_100, 9, 100), None);
+        assert_eq!(knowledge.echoed(99_100, 7, 100), None, "older than what it said before");
+    }
+}
