@@ -1,7 +1,7 @@
 //! Random inputs for a target without a fuzzer, from a seed: `hammer TARGET RUNS [--seed N] [--from RUN] [--keep DIRECTORY]`.
 //!
-//! TARGET is `calls` or `adversary`. Prints runs, steps, packets and failures; a failing input is named by its number, which
-//! `--from` begins with, and kept as a file when a directory is given.
+//! TARGET is `calls` or `adversary`; a seed is a number, or any text, such as a commit's id. Prints runs, steps, packets and
+//! failures; a failing input is named by its number, which `--from` begins with, and kept as a file when a directory is given.
 
 use base::Rng;
 use longhaul_fuzz::{Tally, adversary, packetdrill_calls};
@@ -36,13 +36,18 @@ fn order(words: &[String]) -> Option<Order> {
     for pair in words[2..].chunks(2) {
         let value = pair.get(1)?;
         match pair[0].as_str() {
-            "--seed" => order.seed = value.parse().ok()?,
+            "--seed" => order.seed = seed(value),
             "--from" => order.from = value.parse().ok()?,
             "--keep" => order.keep = Some(value.into()),
             _ => return None,
         }
     }
     Some(order)
+}
+
+/// A number stands for itself, any other text for a number.
+fn seed(text: &str) -> u64 {
+    text.parse().unwrap_or_else(|_| Rng::new(0).fork(text).next_u64())
 }
 
 /// The input of this number.

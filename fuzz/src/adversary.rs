@@ -6,17 +6,15 @@
 //! applications have let go. Where nothing was forged, every octet arrives and both sides close normally.
 
 mod settings;
+mod side;
 
 use crate::Tally;
 use crate::input::Input;
-use base::{Duration, Instant, Rng, SeqNum, SeqRange};
+use base::{Duration, Instant, SeqNum, SeqRange};
 use core::net::{IpAddr, SocketAddr};
+use side::{Place, Side, first_octet, pattern};
 use std::collections::BTreeMap;
-use tcp::config::GuardConfig;
-use tcp::{
-    Budget, ChecksumState, CloseReason, Conn, ConnEvent, DeviceCaps, FinProgress, Payload, RxFrame, Segmentation,
-};
-use tcp::{Sent, Stack, StackConfig, StackCx, StackEvent, State, TxChecksum, turn};
+use tcp::{Budget, ChecksumState, CloseReason, FinProgress, Payload, RxFrame, Sent, StackCx, State, turn};
 use trace::Off;
 use wire::{Ecn, Flags, IcmpKind, IpRepr, MAX_HEADER, TcpRepr, Unreachable, icmp};
 
@@ -34,22 +32,6 @@ struct Parcel {
     header: Vec<u8>,
     offset: u64,
     len: u32,
-}
-
-/// One end and its application.
-struct Side {
-    stack: Stack,
-    conn: Option<Conn>,
-    to_write: u64,
-    written: u64,
-    read: u64,
-    /// First numbers of connections: forged SYNs make more than one.
-    isses: Vec<SeqNum>,
-    /// The SYN was to carry data, which are octets: so is the rest.
-    writes_octets: bool,
-    fin_read: bool,
-    shut: bool,
-    closed: Option<CloseReason>,
 }
 
 /// Plays the input.
@@ -77,102 +59,9 @@ struct Game<'a> {
     begin: Instant,
     forges: bool,
     path_mtu: u32,
+    /// First number after a SYN, and place in the stream, of the packet that left last.
+    origin: (SeqNum, u64),
     tally: Tally,
-}
-
-fn pattern(offset: u64, len: u64) -> Vec<u8> {
-    let mut octets = vec![0; len as usize];
-    tcp::fill_pattern(offset, &mut octets);
-    octets
-}
-
-impl Side {
-    fn new(ip: IpAddr, seed: u8, to_write: u64) -> Self {
-        let device = DeviceCaps { mtu: 1_500, checksum: TxChecksum::Unneeded, segmentation: Segmentation::Off };
-        let cfg = StackConfig {
-            addresses: vec![ip],
-            device,
-            isn_secret: [u64::from(seed), 7],
-            guards: GuardConfig::default(),
-        };
-        let stack = Stack::new(cfg, Rng::new(u64::from(seed)));
-        let (conn, isses, closed) = (None, Vec::new(), None);
-        Self {
-            stack,
-            conn,
-            to_write,
-            written: 0,
-            read: 0,
-            isses,
-            writes_octets: false,
-            fin_read: false,
-            shut: false,
-            closed,
-        }
-    }
-
-    fn over(&self) -> bool {
-        self.closed.is_some() || self.conn.is_some_and(|conn| self.stack.endpoint(conn).is_none())
-    }
-
-    /// The application: writes and reads what it can.
-    fn act(&mut self, now: Instant, reads: bool) {
-        let Some(conn) = self.conn else { return };
-        let mut off = Off;
-        let mut cx = StackCx::new(now, &mut off);
-        // Who shuts a connection that is not open yet gives it up.
-        if matches!(self.stack.endpoint(conn).map(tcp::Endpoint::state), Some(State::SynSent | State::SynReceived)) {
-            return;
-        }
-        let left = self.to_write - self.written;
-        if left > 0 {
-            self.written += if self.writes_octets {
-                let octets = pattern(self.written, left);
-                self.stack.write(&mut cx, conn, &octets).unwrap_or(0) as u64
-            } else {
-                self.stack.write_pattern(&mut cx, conn, left).unwrap_or(0)
-            };
-        }
-        if self.written == self.to_write && !self.shut {
-            self.shut = true;
-            self.stack.shutdown(&mut cx, conn);
-        }
-        if !reads {
-            return;
-        }
-        loop {
-            match self.stack.read_pattern(&mut cx, conn, 5_000) {
-                Ok(tcp::Read::Data(len)) if len > 0 => self.read += len,
-                Ok(tcp::Read::Fin) => {
-                    self.fin_read = true;
-                    break;
-                }
-                _ => break,
-            }
-        }
-    }
-
-    fn take_events(&mut self, now: Instant) {
-        while let Some(event) = self.stack.poll_event() {
-            match event {
-                StackEvent::Accepted { conn, .. } => {
-                    self.stack.accept(conn);
-                    // A SYN that came twice makes two of one: the application serves the first.
-                    if *self.conn.get_or_insert(conn) != conn {
-                        self.stack.release(&mut StackCx::new(now, &mut Off), conn);
-                    }
-                }
-                StackEvent::Conn { conn, event: ConnEvent::Closed(reason) } if self.conn == Some(conn) => {
-                    self.closed = Some(reason);
-                }
-                StackEvent::Conn { .. } => {}
-            }
-        }
-        if let Some(endpoint) = self.conn.and_then(|conn| self.stack.endpoint(conn)) {
-            endpoint.audit().unwrap_or_else(|problem| panic!("{problem}"));
-            assert_eq!(endpoint.info().mismatches, 0, "an octet at the wrong place");
-        }
-    }
 }
 
 impl<'a> Game<'a> {
@@ -198,7 +87,8 @@ impl<'a> Game<'a> {
         let path_mtu = if narrow { 1_280 } else { 1_500 };
         let (on_the_way, tally) = (BTreeMap::new(), Tally::default());
         let forges = choice & 4 != 0;
-        let mut game = Self { input, sides, on_the_way, sent: 0, now, begin: now, forges, path_mtu, tally };
+        let origin = (SeqNum(0), 0);
+        let mut game = Self { input, sides, on_the_way, sent: 0, now, begin: now, forges, path_mtu, origin, tally };
         for side in 0..2 {
             game.turn(side, None);
         }
@@ -237,7 +127,11 @@ impl<'a> Game<'a> {
         self.tally.packets += u64::from(frame.is_some());
         let mut off = Off;
         let mut tx = |frame: tcp::TxFrame<'_>| {
-            left.push((frame.header.to_vec(), frame.payload.len()));
+            let place = match frame.payload {
+                Payload::Pattern { offset, .. } => Place::At(offset),
+                Payload::Bytes(octets) => Place::Of(octets.to_vec()),
+            };
+            left.push((frame.header.to_vec(), frame.payload.len(), place));
             Sent::Accepted
         };
         turn(&mut side.stack, &mut StackCx::new(now, &mut off), frame, &mut tx, Budget::UNLIMITED);
@@ -246,18 +140,19 @@ impl<'a> Game<'a> {
         turn(&mut side.stack, &mut StackCx::new(now, &mut off), None, &mut tx, Budget::UNLIMITED);
         side.take_events(now);
         assert!(left.len() < 10_000, "answers without end");
-        for (header, len) in left {
+        for (header, len, place) in left {
             self.tally.packets += 1;
-            self.carry(at, &header, len);
+            self.carry(at, &header, len, &place);
         }
     }
 
     /// A packet leaves `from`; the path and the adversary have it.
-    fn carry(&mut self, from: usize, header: &[u8], len: u32) {
+    fn carry(&mut self, from: usize, header: &[u8], len: u32, place: &Place) {
         let (ip, tcp) = wire::parse(header, len).expect("what leaves is well-formed");
         if tcp.flags.contains(Flags::SYN) {
             self.sides[from].isses.push(tcp.seq);
         }
+        self.origin = (first_octet(&tcp), self.sides[from].offset_of(&tcp, len, place));
         let too_big = header.len() as u32 + len > self.path_mtu;
         if too_big && ip.fragmentation == wire::Fragmentation::Forbidden {
             let packet_len = if ip.src.is_ipv4() { (header.len() as u32 + len) as u16 } else { 0 };
@@ -328,9 +223,9 @@ impl<'a> Game<'a> {
         if stranger && self.sides[1 - from].conn.is_none() {
             return;
         }
-        let first = tcp.seq + u32::from(tcp.flags.contains(Flags::SYN));
-        let offsets = side.isses.iter().rev().map(|iss| u64::from(first.distance_from(*iss + 1)));
-        let offset = offsets.min().unwrap_or(0);
+        let (first, offset) = self.origin;
+        let moved = i64::from(first_octet(tcp).distance_from(first) as i32);
+        let offset = offset.checked_add_signed(moved).unwrap_or(u64::MAX);
         let len = u64::from(len).min(side.to_write.saturating_sub(offset)) as u32;
         let mut header = [0; MAX_HEADER];
         let header_len = wire::emit(&ip, tcp, len, &mut header);
