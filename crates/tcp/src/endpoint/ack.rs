@@ -213,7 +213,7 @@ impl Endpoint {
         let una = ack.max(self.snd.una);
         self.rec.board.apply(una, &blocks.genuine[..blocks.count], d);
         (p.acked, p.sacked, p.delivered) = (d.acked, d.sacked, d.delivered);
-        self.snd.largest = self.snd.largest.max(d.largest as u16);
+        self.snd.largest_delivered = self.snd.largest_delivered.max(d.largest as u16);
         if una.after(self.snd.una) {
             self.snd.una = una;
             // The FIN occupies a sequence number but no place in the buffer.

@@ -47,7 +47,7 @@ impl SendSpace {
             max_wnd: 0,
             smss,
             side: SendSide::Open,
-            largest: 0,
+            largest_delivered: 0,
             small_end: iss + 1,
         }
     }

@@ -156,8 +156,7 @@ struct SendSpace {
     /// Effective send MSS: options that every segment carries are deducted.
     smss: Bytes,
     side: SendSide,
-    /// Octets of the largest segment that is known to have arrived, FIN included.
-    largest: u16,
+    largest_delivered: u16,
     /// End of the last segment sent that was smaller than `smss` (Minshall's rule).
     small_end: SeqNum,
 }
@@ -271,7 +270,6 @@ pub struct Endpoint {
     pacer: Option<Box<Pacer>>,
     rcv: ReceiveSide,
     ecn: EcnState,
-    /// A SYN or SYN-ACK is due.
     syn_due: bool,
     /// A reset with this sequence number is due.
     rst_due: bool,

@@ -236,7 +236,7 @@ impl Endpoint {
 
     /// Whether a packet of more than `mtu` octets is known to have arrived.
     fn takes_more_than(&self, mtu: u16) -> bool {
-        let largest = u32::from(self.snd.largest);
+        let largest = u32::from(self.snd.largest_delivered);
         largest > 0 && largest + u32::from(headers(self.tuple.local)) + self.option_octets() > u32::from(mtu)
     }
 
@@ -251,7 +251,7 @@ impl Endpoint {
         }
         self.fit_path();
         // What larger segments have shown is over.
-        self.snd.largest = self.snd.largest.min(self.snd.smss as u16);
+        self.snd.largest_delivered = self.snd.largest_delivered.min(self.snd.smss as u16);
     }
 
     /// The retransmission timer expired: what a router said about the first segment is true, as it seems. What was too large

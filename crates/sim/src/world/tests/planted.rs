@@ -68,16 +68,17 @@ fn writer_is_not_woken(topology: &mut Topology) {
 
 fn nothing(_: &mut Topology) {}
 
+/// What is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PacketFault {
-    /// A whole flight is lost once.
-    FlightLost,
-    /// FINs are lost.
-    FinsLost,
-    /// Once the window was closed, no ACK arrives that announces an open one.
-    UpdatesLost,
-    /// SYNs are lost.
-    SynsLost,
+    /// All packets of a flight, once.
+    Flight,
+    /// Every FIN.
+    Fins,
+    /// Once the window was closed, every ACK that announces an open one.
+    Updates,
+    /// Every SYN.
+    Syns,
 }
 
 /// A path on which the packets of flow 0 meet a fault.
@@ -99,10 +100,10 @@ impl Hop<Parcel> for Faulty {
         self.closed |= tcp.window < 1_460;
         let lost = match self.fault {
             // All but the handshake, and some of what is sent again.
-            PacketFault::FlightLost => (3..13).contains(&self.packets),
-            PacketFault::FinsLost => tcp.flags.contains(Flags::FIN),
-            PacketFault::UpdatesLost => self.closed && tcp.window >= 1_460,
-            PacketFault::SynsLost => tcp.flags.contains(Flags::SYN),
+            PacketFault::Flight => (3..13).contains(&self.packets),
+            PacketFault::Fins => tcp.flags.contains(Flags::FIN),
+            PacketFault::Updates => self.closed && tcp.window >= 1_460,
+            PacketFault::Syns => tcp.flags.contains(Flags::SYN),
         };
         if lost { Offer::Dropped(packet, DropCause::Loss) } else { Offer::Forwards(now + DELAY, packet) }
     }
@@ -128,10 +129,10 @@ fn with_queue(scenario: &mut Scenario) {
     (scenario.forward.rate, scenario.forward.buffer) = (Rate::from_bits_per_sec(10_000_000), Buffer::Packets(20));
 }
 
-#[test_case(as_it_is, Some((DATA, PacketFault::FlightLost)), retransmission_timer_is_lost; "the retransmission timer is not armed again")]
-#[test_case(as_it_is, Some((DATA, PacketFault::FinsLost)), retransmission_timer_is_lost; "the FIN is lost and does not leave again")]
-#[test_case(slow_reader, Some((ACKS, PacketFault::UpdatesLost)), persist_timer_is_lost; "persist never fires")]
-#[test_case(as_it_is, Some((DATA, PacketFault::SynsLost)), syn_timer_is_lost; "the SYN does not leave again")]
+#[test_case(as_it_is, Some((DATA, PacketFault::Flight)), retransmission_timer_is_lost; "the retransmission timer is not armed again")]
+#[test_case(as_it_is, Some((DATA, PacketFault::Fins)), retransmission_timer_is_lost; "the FIN is lost and does not leave again")]
+#[test_case(slow_reader, Some((ACKS, PacketFault::Updates)), persist_timer_is_lost; "persist never fires")]
+#[test_case(as_it_is, Some((DATA, PacketFault::Syns)), syn_timer_is_lost; "the SYN does not leave again")]
 #[test_case(slow_reader, None, reader_is_not_woken; "the reader is not woken")]
 #[test_case(slow_writer, None, writer_is_not_woken; "the writer is not woken")]
 fn a_planted_fault_ends_as_a_stall(change: fn(&mut Scenario), fault: OnLink, tamper: Tamper) {
