@@ -9,6 +9,11 @@ use base::{Duration, SeqNum};
 use trace::Observer;
 
 impl Endpoint {
+    /// How the connection ended.
+    pub fn closed(&self) -> Option<CloseReason> {
+        self.closed
+    }
+
     /// The application will write no more: a FIN follows the last octet. Reading goes on.
     pub fn shutdown<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.snd.side != SendSide::Open || self.state == State::Closed {

@@ -346,10 +346,6 @@ impl Endpoint {
             || p.closed
             || self.extras.as_ref().is_some_and(|extras| extras.icmp_news.is_some() || extras.urgent.news)
     }
-    /// How the connection ended.
-    pub fn closed(&self) -> Option<CloseReason> {
-        self.closed
-    }
     /// Octets sent and not cumulatively acknowledged.
     #[inline]
     fn flight_size(&self) -> Bytes {
