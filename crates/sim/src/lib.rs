@@ -28,6 +28,6 @@ pub use node::CONN_IDS_PER_NODE;
 pub use outcome::{Cause, EndOutcome, Failure, FlowOutcome, Outcome, Side};
 pub use packet::{PacketPool, Parcel, SimPacket, StoredPayload};
 pub use queue::EventQueue;
-pub use scenario::{AppPace, AuditSchedule, Carriage, FlowSpec, IpVersion, Scenario, Until, Workload};
+pub use scenario::{AppPace, AuditSchedule, BurstLimit, Carriage, FlowSpec, IpVersion, Scenario, Until, Workload};
 pub use stall_limit::stall_limit;
 pub use world::run;

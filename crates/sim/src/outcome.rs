@@ -141,6 +141,14 @@ pub enum Cause {
         /// What the audit found.
         problem: String,
     },
+    /// A sender let go more at once than its limit allows ([`Scenario::burst_limit`](crate::Scenario::burst_limit)).
+    #[error("flow {flow}: {problem}")]
+    Burst {
+        /// Which.
+        flow: usize,
+        /// By how much.
+        problem: String,
+    },
     /// A deadline that should have been served was not.
     #[error("node {node} has a deadline at {deadline}, which is in the past")]
     TimerInPast {
@@ -166,6 +174,7 @@ impl Cause {
             Self::Deadlock { .. } => "Deadlock",
             Self::Stream { .. } => "Stream",
             Self::Accounting { .. } => "Accounting",
+            Self::Burst { .. } => "Burst",
             Self::TimerInPast { .. } => "TimerInPast",
             Self::BudgetExhausted { .. } => "BudgetExhausted",
         }

@@ -24,6 +24,8 @@ pub struct Scenario {
     /// How long a flow may go without a byte being read before the run fails as stalled. [`stall_limit`](crate::stall_limit)
     /// computes what luck alone does not exceed.
     pub stall_after: Duration,
+    /// What every sender's departures have to fit; `None` where nothing is asked.
+    pub burst_limit: Option<BurstLimit>,
     /// When the run is over.
     pub until: Until,
     /// Version of the addresses.
@@ -48,6 +50,7 @@ impl Scenario {
             budget: BudgetSpec::default(),
             audit: AuditSchedule::EpisodeEdges,
             stall_after: STALL_AFTER,
+            burst_limit: None,
             until: Until::Closed,
             ip: IpVersion::V4,
             client_device: Device::PLAIN,
@@ -129,6 +132,18 @@ pub enum AuditSchedule {
     EveryStep,
     /// When a recovery episode begins or a timer had to help, and once per window of packets.
     EpisodeEdges,
+}
+
+/// A token bucket for what a sender lets go: it fills at a percentage of `cwnd` each smoothed round trip, and holds so many
+/// segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BurstLimit {
+    /// Percent of `cwnd / srtt` in slow start.
+    pub slow_start_percent: u32,
+    /// Percent of `cwnd / srtt` otherwise.
+    pub avoidance_percent: u32,
+    /// Depth of the bucket, full segments.
+    pub segments: u32,
 }
 
 /// When a run is over.

@@ -118,7 +118,7 @@ impl<'a, O: Observer> World<'a, O> {
             self.now = at;
             self.checkers.before_step(&self.topology, at)?;
             let served = self.step(node)?;
-            self.checkers.after_step(&self.topology, node)?;
+            self.checkers.after_step(&self.topology, node, at)?;
             tamper(&mut self.topology);
             let links = &self.topology.links;
             self.budget.spend(at, || links.iter().map(|link| link.path.in_flight()).max().unwrap_or(0))?;

@@ -1,7 +1,8 @@
 //! Liveness checker: data keeps being read until the end of the stream.
 //!
-//! A flow whose reader gets no byte for [`Scenario::stall_after`](crate::Scenario) has stalled. Each flow is looked at only
-//! when that time could be over, so that a step costs one comparison.
+//! A flow whose reader gets no byte for [`Scenario::stall_after`](crate::Scenario) has stalled. A writer that pauses, with all that
+//! it has written read, stalls nobody. Each flow is looked at only when that time could be over, so that a step costs one
+//! comparison.
 
 use crate::outcome::Cause;
 use crate::topology::Topology;
@@ -13,12 +14,15 @@ pub(super) struct Liveness {
     limit: Duration,
     /// No flow can have stalled before.
     look_at: Instant,
+    /// When each flow was last found to pause.
+    paused: Vec<Instant>,
 }
 
 impl Liveness {
     pub(super) fn new(topology: &Topology, limit: Duration) -> Self {
         let first = (0..topology.flows.len()).map(|flow| topology.sender(flow).started()).min();
-        Self { limit, look_at: first.map_or(Instant::MAX, |started| started + limit) }
+        let paused = vec![Instant::ZERO; topology.flows.len()];
+        Self { limit, look_at: first.map_or(Instant::MAX, |started| started + limit), paused }
     }
 
     #[inline]
@@ -30,11 +34,14 @@ impl Liveness {
     fn look(&mut self, topology: &Topology, now: Instant) -> Result<(), Cause> {
         self.look_at = Instant::MAX;
         for flow in 0..topology.flows.len() {
-            let receiver = topology.receiver(flow);
+            let (sender, receiver) = (topology.sender(flow), topology.receiver(flow));
             if receiver.saw_end() || topology.has_ended(flow) {
                 continue;
             }
-            let since = receiver.last_read().unwrap_or(topology.sender(flow).started());
+            if sender.pauses() && receiver.bytes_read() == sender.written() {
+                self.paused[flow] = now;
+            }
+            let since = receiver.last_read().unwrap_or(sender.started()).max(self.paused[flow]);
             if now >= since + self.limit {
                 return Err(Cause::Stalled { flow, idle: now.since(since), bytes_read: receiver.bytes_read() });
             }

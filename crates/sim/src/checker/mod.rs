@@ -1,9 +1,10 @@
-//! What must hold in every run, whatever the scenario: four checkers, each in a file of its own.
+//! What must hold in every run, whatever the scenario: five checkers, each in a file of its own.
 //!
 //! They see the world after each step and stop the run with a [`Cause`] when it is wrong. A step costs each of them a
 //! constant; what costs more is done on the [`AuditSchedule`].
 
 mod accounting;
+mod departures;
 mod liveness;
 mod stream;
 mod timers;
@@ -13,6 +14,7 @@ use crate::scenario::Scenario;
 use crate::topology::Topology;
 use accounting::Accounting;
 use base::Instant;
+use departures::Departures;
 use liveness::Liveness;
 pub(crate) use timers::{Progress, Timers};
 
@@ -20,13 +22,17 @@ pub(crate) use timers::{Progress, Timers};
 #[derive(Debug)]
 pub(crate) struct Checkers {
     accounting: Accounting,
+    departures: Departures,
     liveness: Liveness,
 }
 
 impl Checkers {
     pub(crate) fn new(topology: &Topology, scenario: &Scenario) -> Self {
-        let accounting = Accounting::new(topology, scenario.audit);
-        Self { accounting, liveness: Liveness::new(topology, scenario.stall_after) }
+        Self {
+            accounting: Accounting::new(topology, scenario.audit),
+            departures: Departures::new(topology, scenario.burst_limit),
+            liveness: Liveness::new(topology, scenario.stall_after),
+        }
     }
 
     /// The clock has come to `now`, and nothing has happened there yet.
@@ -35,9 +41,10 @@ impl Checkers {
         self.liveness.before_step(topology, now)
     }
 
-    /// `node` has been served.
+    /// `node` has been served at `now`.
     #[inline]
-    pub(crate) fn after_step(&mut self, topology: &Topology, node: usize) -> Result<(), Cause> {
+    pub(crate) fn after_step(&mut self, topology: &Topology, node: usize, now: Instant) -> Result<(), Cause> {
+        self.departures.after_step(topology, node, now)?;
         self.accounting.after_step(topology, node)
     }
 

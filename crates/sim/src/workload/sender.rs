@@ -74,6 +74,10 @@ impl Sender {
     pub(crate) fn oversleep(&mut self) {
         self.next_write = Instant::MAX;
     }
+    /// Whether it waits for its own time to write on, and not for room.
+    pub(crate) fn pauses(&self) -> bool {
+        self.phase == Phase::Writing && self.next_write != Instant::MAX
+    }
 
     /// Port of the server.
     pub(super) fn port(&self) -> u16 {

@@ -3,7 +3,7 @@
 mod planted;
 
 use super::*;
-use crate::scenario::{AppPace, AuditSchedule, Carriage, FlowSpec, IpVersion, Workload};
+use crate::scenario::{AppPace, AuditSchedule, BurstLimit, Carriage, FlowSpec, IpVersion, Workload};
 use crate::{BudgetSpec, Resource};
 use base::{Duration, Rate, Rng};
 use netem::{Buffer, Hop, LossSpec, Offer, Path, PathSpec};
@@ -91,6 +91,31 @@ fn any_single_loss_is_repaired(index: u64) {
     let outcome = finish(&losing(&[index], scenario(flow(Workload::Bytes(2_000)))));
     assert!(outcome.flows[0].is_complete());
     assert_eq!(outcome.forward.dropped.total(), 1);
+}
+
+#[test]
+fn a_writer_that_pauses_for_longer_than_a_stall_stalls_nobody() {
+    let writer = AppPace::Chunks { octets: 1_000, every: Duration::from_secs(1_000) };
+    let outcome = finish(&scenario(FlowSpec { writer, ..flow(Workload::Bytes(3_000)) }));
+    assert!(outcome.flows[0].is_complete() && outcome.virtual_time > Duration::from_secs(2_000));
+}
+
+#[test_case(10, 10 => true; "a bucket at once")]
+#[test_case(11, 10 => false; "a segment more")]
+#[test_case(64, 10 => false; "a large initial window")]
+#[test_case(64, 64 => true; "in a larger bucket")]
+fn what_leaves_at_once_has_to_fit_the_bucket(initial_window: u32, segments: u32) -> bool {
+    let client = config(|config| config.cc.initial_window = cc::InitialWindow::plain(initial_window));
+    let window = u64::from(initial_window) * 1_460;
+    let mut scenario = scenario(FlowSpec { client, ..flow(Workload::Bytes(window)) });
+    scenario.burst_limit = Some(BurstLimit { slow_start_percent: 200, avoidance_percent: 125, segments });
+    match run(&scenario, &mut Off) {
+        Ok(_) => true,
+        Err(failure) => {
+            assert!(matches!(failure.cause, Cause::Burst { flow: 0, .. }), "{failure}");
+            false
+        }
+    }
 }
 
 #[test]

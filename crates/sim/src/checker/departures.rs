@@ -1,0 +1,80 @@
+//! Departures checker: what a sender lets go fits a token bucket ([`BurstLimit`]).
+//!
+//! It counts for itself: what left since the last step, against what window and smoothed round trip earned in the time
+//! between. Both are looked at before and after, and the faster counts, since an acknowledgement changes them at the very
+//! instant at which it lets data go. Before a round trip is known a flow may send one bucket.
+
+use crate::outcome::Cause;
+use crate::scenario::BurstLimit;
+use crate::topology::Topology;
+use base::Instant;
+use tcp::TcpInfo;
+
+/// Tokens in a byte: what is earned between two steps is rounded up to one of these.
+const FINE: u128 = 1 << 20;
+
+#[derive(Debug)]
+pub(super) struct Departures {
+    limit: Option<BurstLimit>,
+    flows: Vec<Bucket>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Bucket {
+    /// [`FINE`] parts of the bytes that may leave; a full bucket before anything has.
+    tokens: Option<u128>,
+    at: Instant,
+    sent: u64,
+    /// Bytes each round trip, in hundredths, and the round trip in nanoseconds.
+    rate: Option<(u128, u128)>,
+}
+
+impl Departures {
+    pub(super) fn new(topology: &Topology, limit: Option<BurstLimit>) -> Self {
+        Self { limit, flows: vec![Bucket::default(); topology.flows.len()] }
+    }
+
+    #[inline]
+    pub(super) fn after_step(&mut self, topology: &Topology, node: usize, now: Instant) -> Result<(), Cause> {
+        match self.limit {
+            None => Ok(()),
+            Some(limit) => self.check(topology, node, now, limit),
+        }
+    }
+
+    fn check(&mut self, topology: &Topology, node: usize, now: Instant, limit: BurstLimit) -> Result<(), Cause> {
+        for (flow, bucket) in self.flows.iter_mut().enumerate() {
+            let (host, app) = topology.flows[flow].sender;
+            let host = &topology.nodes[host];
+            let conn = host.apps[app].end().conn().filter(|_| topology.flows[flow].sender.0 == node);
+            let Some(info) = conn.and_then(|conn| host.stack.info(conn)) else { continue };
+            bucket.take(&info, now, limit).map_err(|problem| Cause::Burst { flow, problem })?;
+        }
+        Ok(())
+    }
+}
+
+impl Bucket {
+    fn take(&mut self, info: &TcpInfo, now: Instant, limit: BurstLimit) -> Result<(), String> {
+        let slow_start = info.cwnd < info.ssthresh;
+        let percent = if slow_start { limit.slow_start_percent } else { limit.avoidance_percent };
+        let rate = info.srtt.map(|srtt| (u128::from(info.cwnd) * u128::from(percent), u128::from(srtt.as_nanos())));
+        let elapsed = u128::from(now.since(self.at).as_nanos());
+        let earned = [self.rate, rate].into_iter().flatten().map(|(bytes, srtt)| {
+            (bytes * elapsed).saturating_mul(FINE).checked_div(100 * srtt).map_or(u128::MAX, |tokens| tokens + 1)
+        });
+        let depth = u128::from(limit.segments) * u128::from(info.smss) * FINE;
+        let tokens = self.tokens.map_or(depth, |tokens| tokens.saturating_add(earned.max().unwrap_or(0)).min(depth));
+        let left = info.counters.bytes_sent - self.sent;
+        let Some(rest) = tokens.checked_sub(u128::from(left) * FINE) else {
+            let tokens = tokens / FINE;
+            let (cwnd, srtt) = (info.cwnd, info.srtt.unwrap_or_default());
+            let phase = if slow_start { "slow start" } else { "avoidance" };
+            return Err(format!(
+                "{left} bytes left at once where {tokens} may, with a window of {cwnd} bytes in {phase} and a round trip of {srtt}"
+            ));
+        };
+        *self = Self { tokens: Some(rest), at: now, sent: info.counters.bytes_sent, rate };
+        Ok(())
+    }
+}
