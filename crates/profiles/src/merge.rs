@@ -198,8 +198,8 @@ mod tests {
 
     #[test]
     fn a_number_of_another_kind_is_refused_at_its_place() {
-        let error = child("[cc.pacing]\nquantum_segments = { value = 64, $E }\n").unwrap_err();
-        assert!(error.starts_with("child.toml:4:30: `cc.pacing.quantum_segments` does not apply while"), "{error}");
+        let error = child("[cc.slow_start]\ngrowth_divisor = { value = 4, $E }\n").unwrap_err();
+        assert!(error.starts_with("child.toml:4:28: `cc.slow_start.growth_divisor` does not apply while"), "{error}");
     }
 
     #[test]
