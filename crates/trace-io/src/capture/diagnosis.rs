@@ -14,6 +14,8 @@ const STANDING_LEAST: u64 = 3_000_000;
 const STANDING_SHARE: u64 = 8;
 /// The link was busy when it delivered this many tenths of what it can.
 const BUSY_TENTHS: u64 = 8;
+/// The same while a queue stands, which proves more.
+const STANDING_TENTHS: u64 = 2;
 /// Acknowledgements that tell a queue from an acknowledgement that was delayed.
 const ACKS: u32 = 8;
 /// The receive window is full when the flight takes this many twentieths of it.
@@ -88,7 +90,7 @@ pub(super) fn of(stream: &Stream, halves: [Option<u64>; 2]) -> Diagnosis {
         window_closed: shares.of(Doing::WindowClosed),
         idle: shares.of(Doing::Idle),
         timers: shares.of(Doing::WaitingForTimer),
-        link_rate: stream.rates.quantile(9, 10),
+        link_rate: stream.rates.link(),
         ..Diagnosis::default()
     };
     let sending: u64 = rounds.iter().map(|round| round.sending).sum();
@@ -134,7 +136,9 @@ fn limit(round: &Round, queue: u64, grows: bool, [had_loss, is_shaken]: [bool; 2
     // Far from the sender, a queue and losses before the capture look like data that no acknowledgement let go.
     let is_near = context.to_sender * 2 <= context.to_receiver;
     let starves = round.starved * 3 >= round.sending && round.sending > 0 && (is_near || !is_shaken);
-    let is_busy = round.is_busy(active, context.rate);
+    let is_busy = round.delivers(active, context.rate, BUSY_TENTHS);
+    // A short cut that some packets take looks like a queue of all others.
+    let stands = stands && round.delivers(active, context.rate, STANDING_TENTHS);
     match () {
         () if is_full && !grows && (round.acks < ACKS * round.rounds || !stands) => Limit::Window,
         () if stands && (!starves || is_busy || !is_near) && round.acks >= ACKS / 2 => Limit::Path,
@@ -155,9 +159,10 @@ impl Round {
         beyond(self.to_receiver, context.to_receiver) + beyond(self.to_sender, context.to_sender)
     }
 
-    fn is_busy(&self, active: u64, rate: Option<u64>) -> bool {
+    /// Returns whether the link delivered so many tenths of what it can, as far as its acknowledgements tell.
+    fn delivers(&self, active: u64, rate: Option<u64>, tenths: u64) -> bool {
         let carried = |rate: u64| u128::from(rate) * u128::from(active) / 1_000_000_000;
-        let needed = rate.map(|rate| carried(rate) * u128::from(BUSY_TENTHS) / 10);
+        let needed = rate.map(|rate| carried(rate) * u128::from(tenths) / 10);
         // One acknowledgement for many packets keeps none of their distances.
         self.acks >= ACKS / 2 * self.rounds
             && needed.is_some_and(|needed| active > 0 && u128::from(self.delivered) >= needed)

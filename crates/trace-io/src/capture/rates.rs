@@ -11,6 +11,9 @@ const OCTAVES: u32 = 40;
 /// Segments that make a sample: fewer say more of delayed acknowledgements than of the link.
 const SAMPLE: u64 = 2;
 
+/// Acknowledgements that come faster than this many times the median were crowded on their way.
+const CROWDED: u64 = 3;
+
 /// Bytes by the rate at which they were delivered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rates {
@@ -53,6 +56,12 @@ impl Rates {
         let rate = (u128::from(bytes) * 1_000_000_000 / u128::from(took)) as u64;
         let bucket = &mut self.buckets[place(rate)];
         *bucket = bucket.saturating_add((bytes >> 10).max(1) as u32);
+    }
+
+    /// Returns the rate of the link, bytes per second: that of all but a tenth of the bytes, unless jitter has crowded these.
+    pub fn link(&self) -> Option<u64> {
+        let crowded = CROWDED * self.quantile(1, 2)?;
+        self.quantile(9, 10).map(|rate| rate.min(crowded))
     }
 
     /// Returns the rate, bytes per second, that `num / den` of the bytes did not exceed.
