@@ -1,7 +1,6 @@
 //! What the default profile and that of the RFCs send into the network fits a token bucket: 1.25 windows each smoothed
-//! round trip, two in slow start, and eleven segments deep: the sender's own
-//! bucket holds ten, and a tail probe does not wait for it. After silence, after one acknowledgement for a whole window, and
-//! through whole transfers.
+//! round trip, two in slow start, and ten segments deep: the sender's own bucket holds nine, and a tail probe, which does not
+//! wait for it, is the tenth. After silence, after one acknowledgement for a whole window, and through whole transfers.
 
 use base::{Duration, Rate, Ratio};
 use netem::{Buffer, LossSpec, PathSpec, ReorderSpec};
@@ -10,7 +9,7 @@ use tcp::ValidConfig;
 use test_case::test_matrix;
 use trace::Off;
 
-const LIMIT: BurstLimit = BurstLimit { slow_start_percent: 200, avoidance_percent: 125, segments: 11 };
+const LIMIT: BurstLimit = BurstLimit { slow_start_percent: 200, avoidance_percent: 125, segments: 10 };
 /// Both profiles as they were: the whole window after any pause, as soon as it is free.
 const UNPACED: &[(&str, &str)] = &[("cc.pacing.kind", "off"), ("cc.idle_restart", "off")];
 
