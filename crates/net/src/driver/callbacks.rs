@@ -72,7 +72,8 @@ mod tests {
     fn a_connection_that_was_cut_short_goes_on_behind_the_others_and_before_its_own_later_events() {
         let device = DeviceCaps { mtu: 1500, checksum: TxChecksum::Compute, segmentation: Segmentation::Off };
         let addresses = vec![IpAddr::from([10, 9, 0, 1])];
-        let mut stack = Stack::new(StackConfig { addresses, device, isn_secret: [1, 2] }, Rng::new(1));
+        let mut stack =
+            Stack::new(StackConfig { addresses, device, isn_secret: [1, 2], guards: Default::default() }, Rng::new(1));
         let config = Config::default().validate().unwrap();
         let mut connect = || {
             let mut off = Off;
