@@ -164,11 +164,6 @@ impl StoredPayload {
 
 #[cfg(test)]
 impl SimPacket {
-    /// Octets of payload.
-    pub(crate) fn payload_len(&self) -> u32 {
-        self.wire_len - u32::from(self.header_len)
-    }
-
     /// Damage: the payload becomes that of another position.
     pub(crate) fn shift_payload(&mut self, by: u64) {
         if let StoredPayload::Pattern { offset, .. } = &mut self.payload {
