@@ -94,7 +94,7 @@ pub fn fill_pattern(offset: u64, out: &mut [u8]) {
 }
 
 /// How many of `octets` are not what the stream has from `offset` on; compares whole words as long as they agree.
-pub(crate) fn pattern_mismatches(offset: u64, octets: &[u8]) -> u64 {
+pub(crate) fn pattern_mismatches(offset: u64, octets: &[u8]) -> u32 {
     let (head, body) = octets.split_at(head_len(offset, octets.len()));
     let (words, tail) = body.as_chunks::<WORD>();
     let mut index = offset.div_ceil(WORD as u64);
@@ -109,8 +109,8 @@ pub(crate) fn pattern_mismatches(offset: u64, octets: &[u8]) -> u64 {
 }
 
 /// How many of a few octets differ from the stream at `offset`.
-fn differing(octets: &[u8], offset: u64) -> u64 {
-    octets.iter().zip(offset..).filter(|&(&octet, at)| octet != pattern_byte(at)).count() as u64
+fn differing(octets: &[u8], offset: u64) -> u32 {
+    octets.iter().zip(offset..).filter(|&(&octet, at)| octet != pattern_byte(at)).count() as u32
 }
 
 #[cfg(test)]
@@ -163,7 +163,7 @@ mod tests {
             for &at in &wrong {
                 stream[at] ^= 0x40;
             }
-            prop_assert_eq!(pattern_mismatches(offset, &stream), wrong.len() as u64);
+            prop_assert_eq!(pattern_mismatches(offset, &stream), wrong.len() as u32);
         }
 
         #[test]

@@ -24,7 +24,7 @@ enum Reach {
 }
 
 /// Every crate with unsafe code in what others use.
-const CRATES: [Unsafe; 3] = [
+const CRATES: [Unsafe; 4] = [
     Unsafe {
         krate: "packetdrill",
         // The rest of it needs a kernel: descriptors, `ioctl`, files under /proc.
@@ -32,6 +32,7 @@ const CRATES: [Unsafe; 3] = [
     },
     Unsafe { krate: "drill", reach: Reach::Cannot("it opens a shared object and makes the script's system calls") },
     Unsafe { krate: "net", reach: Reach::Cannot("it asks the kernel for socket options and for a scheduling class") },
+    Unsafe { krate: "yardstick", reach: Reach::Cannot("it asks the kernel for a scheduling class") },
 ];
 
 const INSTALL: &str = "`rustup toolchain install nightly --component miri,rust-src` installs it";

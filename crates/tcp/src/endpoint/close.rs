@@ -1,6 +1,6 @@
 //! The end of a connection (RFC 9293 §3.6): our FIN, the waiting states, resets.
 
-use super::{Application, Endpoint, SendSide, State};
+use super::{Application, Endpoint, News, SendSide, State};
 use crate::cx::Cx;
 use crate::event::CloseReason;
 use crate::send::burst::SmallRule;
@@ -59,8 +59,10 @@ impl Endpoint {
         // A connection that ended in TIME-WAIT was reported when it got there.
         if self.closed.is_none() {
             self.closed = Some(reason);
-            self.pending.closed = true;
-            self.pending.readable |= reason != CloseReason::Normal;
+            self.pending.add(News::Closed);
+            if reason != CloseReason::Normal {
+                self.pending.add(News::Readable);
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 //! eighth).
 
 use super::held::Behind;
-use super::{Endpoint, ReceiveSide, Segment, State};
+use super::{Endpoint, News, ReceiveSide, Segment, State};
 use crate::config::AckTimer;
 use crate::cx::Cx;
 use crate::event::{Disposition, DropReason};
@@ -88,7 +88,9 @@ impl Endpoint {
             let octets = insertion.advanced - u32::from(fin_reached);
             self.rcv.buffer.commit(octets);
             self.tally.bytes_received += u64::from(octets);
-            self.pending.readable |= octets > 0;
+            if octets > 0 {
+                self.pending.add(News::Readable);
+            }
             if insertion.kind == Arrival::FillsGap && self.rcv.assembler.block_count() == 0 {
                 self.rcv.buffer.release_pages();
             }
@@ -215,7 +217,7 @@ impl Endpoint {
         } else {
             self.rcv.ack_due = true;
         }
-        self.pending.readable = true;
+        self.pending.add(News::Readable);
         match self.state {
             State::Established => self.set_state(cx, State::CloseWait),
             // Our FIN is not acknowledged yet, else step 9 of the ACK had moved us on.

@@ -14,7 +14,7 @@
 //! * A connection that was opened from both sides at once takes data from the peer's SYN only as one without Fast Open does.
 
 use super::refused::Outlet;
-use super::{Endpoint, Segment, State};
+use super::{Endpoint, News, Segment, State};
 use crate::cx::Cx;
 use crate::event::CloseReason;
 use crate::options::default_mss;
@@ -141,7 +141,7 @@ impl Endpoint {
             // From here on the SYN is behind us as far as sequence numbers go; that it is not acknowledged, the state says.
             self.snd.una = self.snd.iss + 1;
             self.snd.nxt = self.snd.una;
-            self.pending.connected = true;
+            self.pending.add(News::Connected);
             octets = self.take_syn_data(syn);
         }
         self.extras_mut().fast_open.role = Role::Server { option, octets, early };
@@ -158,7 +158,7 @@ impl Endpoint {
         self.rcv.assembler.insert(range);
         self.rcv.buffer.commit(range.len());
         self.tally.bytes_received += u64::from(range.len());
-        self.pending.readable = true;
+        self.pending.add(News::Readable);
         // The window that the SYN-ACK shows counts from behind the data.
         let limit = self.rcv.window.limit();
         self.rcv.window = ReceiveWindow::new(range.end, self.cfg.receive.window.initial(), self.neg.rcv_shift);

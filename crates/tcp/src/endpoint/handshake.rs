@@ -4,8 +4,8 @@ use super::bursts::Frames;
 use super::fastopen::Copies;
 use super::refused::Outlet;
 use super::{
-    Application, EcnState, Endpoint, FourTuple, Numbering, Origin, PendingEvents, Probing, ReceiveSide, RecoverySide,
-    Segment, SendSide, SendSpace, State, Tally,
+    Application, EcnState, Endpoint, FourTuple, News, Numbering, Origin, PendingEvents, Probing, ReceiveSide,
+    RecoverySide, Segment, SendSide, SendSpace, State, Tally,
 };
 use crate::config::{SynAckEcho, ValidConfig, WindowRounding, WrongAck};
 use crate::cx::Cx;
@@ -353,7 +353,9 @@ impl Endpoint {
             self.set_snd_wnd(u32::from(repr.window) << shift);
         }
         // An application that went ahead has been told.
-        self.pending.connected |= !self.is_early();
+        if !self.is_early() {
+            self.pending.add(News::Connected);
+        }
         self.set_state(cx, State::Established);
         self.settle_fast_open(cx, repr, ack, copies);
         if self.snd.side != SendSide::Open {

@@ -26,6 +26,7 @@ mod held;
 mod icmp;
 mod input;
 mod mtu_search;
+mod news;
 mod output;
 mod path_mtu;
 mod patience;
@@ -73,6 +74,7 @@ use cc::CongestionControl;
 use core::net::IpAddr;
 use ecn::EcnState;
 use extras::Extras;
+use news::{News, PendingEvents};
 use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
@@ -237,16 +239,6 @@ enum Application {
     Gone,
 }
 
-/// Readiness not yet polled.
-#[derive(Clone, Copy, Debug, Default)]
-struct PendingEvents {
-    connected: bool,
-    readable: bool,
-    writable: bool,
-    unresponsive: bool,
-    closed: bool,
-}
-
 /// One TCP connection, sans I/O.
 ///
 /// Call order: any number of `handle_*` and application calls, then `poll_transmit` until `None`, then `poll_event` until
@@ -310,7 +302,7 @@ impl Endpoint {
     #[inline]
     pub fn poll_event(&mut self) -> Option<ConnEvent> {
         let p = &mut self.pending;
-        if core::mem::take(&mut p.connected) {
+        if p.take(News::Connected) {
             return Some(ConnEvent::Connected);
         }
         if let Some(extras) = self.extras.as_mut()
@@ -318,19 +310,19 @@ impl Endpoint {
         {
             return Some(ConnEvent::Urgent);
         }
-        if core::mem::take(&mut p.readable) {
+        if p.take(News::Readable) {
             return Some(ConnEvent::Readable);
         }
-        if core::mem::take(&mut p.writable) {
+        if p.take(News::Writable) {
             return Some(ConnEvent::Writable);
         }
-        if core::mem::take(&mut p.unresponsive) {
+        if p.take(News::Unresponsive) {
             return Some(ConnEvent::Unresponsive);
         }
         if let Some(error) = self.extras.as_mut().and_then(|extras| extras.icmp_news.take()) {
             return Some(ConnEvent::Icmp(error));
         }
-        if core::mem::take(&mut p.closed) {
+        if p.take(News::Closed) {
             return self.closed.map(ConnEvent::Closed);
         }
         None
@@ -338,12 +330,7 @@ impl Endpoint {
     /// Whether `poll_event` has something.
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
-        let p = &self.pending;
-        p.connected
-            || p.readable
-            || p.writable
-            || p.unresponsive
-            || p.closed
+        !self.pending.is_empty()
             || self.extras.as_ref().is_some_and(|extras| extras.icmp_news.is_some() || extras.urgent.news)
     }
     /// Octets sent and not cumulatively acknowledged.

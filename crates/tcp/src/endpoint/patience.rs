@@ -5,7 +5,7 @@
 //! watches over what is unacknowledged is cut to it. The option by which RFC 5482 tells the peer is not sent, and ignored
 //! when it comes, as §4 of that RFC allows.
 
-use super::{Application, Endpoint, State};
+use super::{Application, Endpoint, News, State};
 use crate::config::{CountedFrom, Farewell, KeepAliveConfig, RetryLimit};
 use crate::cx::Cx;
 use crate::event::CloseReason;
@@ -98,7 +98,7 @@ impl Endpoint {
         }
         self.rec.retries += 1;
         if self.rec.retries == self.cfg.retries.notify {
-            self.pending.unresponsive = true;
+            self.pending.add(News::Unresponsive);
         }
         match (self.cfg.retries.user_timeout, self.cfg.retries.limit) {
             (Some(limit), _) => silent_for >= limit,

@@ -8,7 +8,7 @@
 //! silence (RFC 6191 §2). And once a SYN was taken there is no way back into TIME-WAIT, which RFC 9293 asks for where sequence
 //! numbers alone decide: the peer that sent the old SYN resets its duplicate, and the wait is over then.
 
-use super::{Endpoint, State};
+use super::{Endpoint, News, State};
 use crate::config::TimeWaitReuse;
 use crate::cx::Cx;
 use crate::event::CloseReason;
@@ -44,7 +44,7 @@ impl Endpoint {
         self.set_state(cx, State::TimeWait);
         self.timers.stop_all();
         self.closed = Some(CloseReason::Normal);
-        self.pending.closed = true;
+        self.pending.add(News::Closed);
         self.restart_time_wait(cx);
     }
 

@@ -1,7 +1,7 @@
 //! Writing (RFC 9293 §3.9.1.2): octets or the position-coded pattern, how much is taken, and when a writer is woken.
 
 use super::refused::Outlet;
-use super::{Endpoint, SendSide};
+use super::{Endpoint, News, SendSide};
 use crate::config::{CorkConfig, NagleConfig, PushConfig, SendAccounting, SendConfig, SendGrowth};
 use crate::cx::Cx;
 use crate::event::WriteError;
@@ -216,7 +216,7 @@ impl Endpoint {
     pub(super) fn wake_writer(&mut self) {
         if self.is_writable() {
             self.write_blocked = false;
-            self.pending.writable = true;
+            self.pending.add(News::Writable);
         }
     }
 

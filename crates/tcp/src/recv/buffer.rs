@@ -33,7 +33,7 @@ pub(crate) struct ReceiveBuffer {
     readable: Bytes,
     /// Stream offset of the next octet to be read.
     consumed: u64,
-    mismatches: u64,
+    mismatches: u32,
 }
 
 #[derive(Clone)]
@@ -81,10 +81,11 @@ impl ReceiveBuffer {
     pub fn used(&self) -> Bytes {
         self.readable
     }
-    /// Octets that were not what the pattern has at their place. Counted when the reader or the stream is in pattern mode.
+    /// Octets that were not what the pattern has at their place, up to 2^32 - 1. Counted when the reader or the stream is in
+    /// pattern mode.
     #[inline]
     pub fn mismatches(&self) -> u64 {
-        self.mismatches
+        self.mismatches.into()
     }
 
     /// Puts `payload` where it belongs: `ahead` octets behind the last readable one, which is `stream_offset` octets behind
@@ -94,7 +95,7 @@ impl ReceiveBuffer {
         debug_assert_eq!(stream_offset, self.consumed + self.readable() + u64::from(ahead), "offset of the payload");
         match (&self.content, payload) {
             (Content::Pattern, Payload::Pattern { offset, len }) => {
-                self.mismatches += if offset == stream_offset { 0 } else { u64::from(len) };
+                self.mismatches = self.mismatches.saturating_add(if offset == stream_offset { 0 } else { len });
             }
             _ => self.place_octets(ahead, stream_offset, payload),
         }
@@ -106,7 +107,7 @@ impl ReceiveBuffer {
             (_, payload) if payload.is_empty() => {}
             (Content::Pattern, Payload::Pattern { .. }) => self.place(ahead, stream_offset, payload),
             (Content::Pattern, Payload::Bytes(octets)) => {
-                self.mismatches += pattern_mismatches(stream_offset, octets);
+                self.mismatches = self.mismatches.saturating_add(pattern_mismatches(stream_offset, octets));
             }
             (Content::Octets(octets), payload) => {
                 if ahead == 0 {
@@ -218,7 +219,7 @@ impl ReceiveBuffer {
             Content::Octets(octets) => {
                 let mut at = self.consumed;
                 for part in octets.parts(self.consumed, self.consumed, taken as usize) {
-                    self.mismatches += pattern_mismatches(at, part);
+                    self.mismatches = self.mismatches.saturating_add(pattern_mismatches(at, part));
                     at += part.len() as u64;
                 }
                 octets.take(self.consumed, u64::from(taken));

@@ -62,7 +62,7 @@ impl Sender {
 fn a_silent_sender_may_send_one_quantum_at_once_however_long_it_was_silent() {
     let mut sender = Sender::new(SLOW, 4_000);
     assert_eq!(sender.send(Bytes::MAX).0, 4_000);
-    sender.now = sender.now + Duration::from_secs(3_600);
+    sender.now += Duration::from_secs(3_600);
     assert_eq!(sender.send(Bytes::MAX).0, 4_000);
 }
 
