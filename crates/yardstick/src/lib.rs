@@ -1,8 +1,8 @@
 //! A second path in real time, and its endpoints: other eyes on what the rest of this project says about itself.
 //!
 //! Nothing here comes from another crate of ours, so no mistake of theirs can hide in both. One process emulates a path
-//! between two TUN devices ([`path`]): a rate, a drop-tail buffer, a delay. Others send and receive with the kernel's
-//! own TCP ([`stream`]), measure the path by datagrams before anything else is measured with it ([`datagrams`]), or keep a
+//! between two TUN devices (`path`): a rate, a drop-tail buffer, a delay. Others send and receive with the kernel's
+//! own TCP (`stream`), measure the path by datagrams before anything else is measured with it (`datagrams`), or keep a
 //! processor busy. Each is a command of [`run`], with its options as `name=value`, and prints one line of `name=value` pairs.
 #![deny(unsafe_code)]
 
