@@ -5,8 +5,9 @@
 //! the path loses the segment or its answer; the limit is the time of so many failures in a row that luck explains them with a
 //! probability below 1e-9, over all attempts that the run's budget allows.
 //!
-//! Where the path also refuses packets for want of buffer, no probability is known, and a sender may back off through its own
-//! bursts. There, and whenever it is shorter, the limit is the time after which an endpoint gives up by itself.
+//! Where the path also refuses packets for want of buffer, or a receiver discards what it has no block for, no probability is
+//! known, and a sender may back off through its own bursts. There, and whenever it is shorter, the limit is the time after which
+//! an endpoint gives up by itself.
 
 use crate::scenario::{AppPace, FlowSpec, Scenario};
 use base::{Duration, Ratio};
@@ -54,6 +55,10 @@ fn back_offs(scenario: &Scenario, cfg: &ValidConfig, rtt: Duration) -> Duration 
 fn failures(scenario: &Scenario) -> Option<u32> {
     let paths = [&scenario.forward, &scenario.reverse];
     if paths.iter().any(|path| path.rate.is_some() && path.buffer != Buffer::Unlimited) {
+        return None;
+    }
+    let discards = |cfg: &ValidConfig| cfg.receive.reassembly_max.is_some();
+    if scenario.flows.iter().any(|flow| discards(&flow.client) || discards(&flow.server)) {
         return None;
     }
     let arrives = paths.iter().fold(ONE, |arrives, path| arrives * (ONE - worst_loss(&path.loss)) / ONE);
@@ -169,6 +174,15 @@ mod tests {
         (scenario.forward.rate, scenario.forward.buffer) = (Rate::from_bits_per_sec(12_000), Buffer::Packets(1));
         let limit = stall_limit(&scenario);
         assert_eq!(limit, Duration::from_millis(2_600 + 60_000 + 16 * 60_000));
+    }
+
+    #[test]
+    fn where_a_receiver_discards_data_the_endpoint_gives_up_first() {
+        let mut scenario = world(LossSpec::None);
+        let mut config = Config::default();
+        config.receive.reassembly_max = Some(1);
+        scenario.flows[0].server = config.validate().expect("within bounds");
+        assert_eq!(failures(&scenario), None);
     }
 
     #[test]
