@@ -23,7 +23,8 @@ pub struct GuardConfig {
     pub time_wait_max: u32,
     /// Orphans: connections that the application has released and that are not over. The oldest one is reset when one more appears.
     pub orphans_max: u32,
-    /// How long a connection may live after its release; then it is reset, whatever its peer acknowledges.
+    /// How long a connection may live after its release. It is reset then, unless its peer has acknowledged 64 KiB more since it
+    /// was looked at last; answers to zero-window probes do not count.
     pub orphan_time: Duration,
     /// Replies to segments without a connection that wait for the device; a reply beyond is dropped.
     pub replies_max: u32,

@@ -89,6 +89,9 @@ impl Endpoint {
         self.grow_window(cx, grown);
         self.release_frames(Some(self.rcv.autotune.buffer()).filter(|now| *now > buffer));
         let all_read = self.rcv.buffer.readable() == 0 && self.rcv.assembler.block_count() == 0;
+        if all_read {
+            self.rcv.buffer.release_if_empty();
+        }
         if self.cfg.ack.timer == AckTimer::Adaptive && self.rcv.policy.on_read(self.rcv.rmss, all_read) {
             self.rcv.ack_due = true;
         }

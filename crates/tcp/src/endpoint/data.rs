@@ -45,6 +45,11 @@ impl Endpoint {
             self.rcv.ack_due = true;
             return Disposition::Dropped(DropReason::OutOfWindow);
         }
+        if self.rcv.memory_full && !seg.payload.is_empty() {
+            // As with a closed window: the header has counted, and the octets come again.
+            self.rcv.ack_due = true;
+            return Disposition::Dropped(DropReason::ReassemblyLimit);
+        }
         let blocks_max = self.cfg.receive.reassembly_max.unwrap_or(u32::MAX).min(self.rcv.blocks_max);
         if !self.rcv.assembler.admits(taken, blocks_max) {
             // Nothing of it is remembered, its FIN neither; the ACK repeats the blocks that are held.

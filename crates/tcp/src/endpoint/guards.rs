@@ -18,6 +18,12 @@ impl Endpoint {
         self.rcv.window.set_max(bytes);
     }
 
+    /// Says whether the host has no memory for the data of the segment that comes next.
+    #[inline]
+    pub(crate) fn set_memory_full(&mut self, full: bool) {
+        self.rcv.memory_full = full;
+    }
+
     /// Returns the memory of received data, in bytes: unread octets, pages out of order and the records of their blocks.
     #[inline]
     pub(crate) fn received_memory(&self) -> usize {
@@ -27,6 +33,18 @@ impl Endpoint {
     /// Returns the memory of data that is to be sent or acknowledged, in bytes.
     pub(crate) fn send_memory(&self) -> usize {
         self.snd_buf.memory() + self.rec.board.heap_size()
+    }
+
+    /// Bytes that were written and are not acknowledged.
+    pub(crate) fn unacknowledged(&self) -> Bytes {
+        self.snd_buf.len()
+    }
+
+    /// Whether the peer should hear of a window that the host held back.
+    pub(crate) fn reopen(&mut self) -> bool {
+        let due = self.state.may_receive() && self.window_update_due();
+        self.rcv.ack_due |= due;
+        due
     }
 
     /// Whether data waits out of order.

@@ -98,6 +98,7 @@ impl ReceiveSide {
             dsack: None,
             fin: None,
             blocks_max: u32::MAX,
+            memory_full: false,
             rmss: 536,
         }
     }

@@ -224,6 +224,8 @@ struct ReceiveSide {
     fin: Option<SeqNum>,
     /// Most blocks of data out of order, whatever the configuration says.
     blocks_max: u32,
+    /// The host has no memory for what arrives.
+    memory_full: bool,
     /// Largest segment seen from the peer, at least 536: what "full-sized" means to the ACK policy.
     rmss: Bytes,
 }

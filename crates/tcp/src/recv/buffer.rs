@@ -132,6 +132,10 @@ impl ReceiveBuffer {
     /// When fewer were placed.
     #[inline]
     pub fn commit(&mut self, n: Bytes) {
+        if n == 0 {
+            // A FIN by itself: there may be no page to look into.
+            return;
+        }
         self.readable += n;
         if let Content::Octets(octets) = &mut self.content {
             octets.fetch(self.consumed, self.consumed + u64::from(self.readable));
@@ -141,6 +145,16 @@ impl ReceiveBuffer {
     /// No octet out of order is left: their pages are of no more use.
     pub fn release_pages(&mut self) {
         if let Content::Octets(octets) = &mut self.content {
+            octets.aside.clear();
+        }
+    }
+
+    /// Everything was read and nothing waits out of order: an idle connection keeps no page.
+    pub fn release_if_empty(&mut self) {
+        if self.readable == 0
+            && let Content::Octets(octets) = &mut self.content
+        {
+            octets.ready.clear();
             octets.aside.clear();
         }
     }

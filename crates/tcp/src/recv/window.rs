@@ -128,7 +128,7 @@ impl ReceiveWindow {
         let held = SeqRange::new(rcv_nxt, self.promised).len();
         // Less than one unit of the field is a closed window to the peer.
         let held = if held >> self.shift == 0 { 0 } else { held };
-        let step = (self.limit / 2).min(rmss).max(1);
+        let step = (self.limit.min(self.max) / 2).min(rmss).max(1);
         (room >= held.saturating_add(step)).then_some(room)
     }
 

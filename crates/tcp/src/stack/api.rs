@@ -282,6 +282,7 @@ impl Stack {
         let until = cx.now + self.guards.orphan_time;
         if let Some(slot) = self.slots.get_mut(conn) {
             (slot.released, slot.release_until) = (true, until);
+            slot.release_left = slot.endpoint.unacknowledged();
             self.recount(conn.slot);
             self.await_release(conn.slot);
             self.free_if_over(conn.slot);
@@ -311,6 +312,7 @@ impl Stack {
         self.after_call(conn.slot);
         if changed {
             self.recount(conn.slot);
+            self.reopen_if_freed(conn, window_max);
         }
         Some(result)
     }

@@ -4,8 +4,8 @@
 //! application: in TIME-WAIT, before its handshake is over, or as an orphan. Each role has a queue by age, so that relief costs a
 //! logarithm per connection.
 //!
-//! Relief comes in two steps. From half of the budget on no window opens beyond an equal share of what is free
-//! ([`Budget::window_max`]); what was promised before may still arrive. When the budget is spent, [`super::relief`] evicts the oldest holders,
+//! Relief comes in two steps. From half of the budget on no window opens beyond an equal share of what is free, but for 16 KiB
+//! while there is a multiple of that ([`Budget::window_max`]); what was promised before may still arrive. When the budget is spent, [`super::relief`] evicts the oldest holders,
 //! in this order:
 //!
 //! 1. connections in TIME-WAIT end,
@@ -22,6 +22,8 @@ use std::collections::BTreeMap;
 
 /// Memory of a connection that holds no data: its slot, its endpoint with its boxes, and its places in the lookups, in bytes.
 pub(super) const CONNECTION_BYTES: u64 = 2_048;
+/// Least window that is offered while there is a multiple of it, in bytes.
+const WINDOW_LEAST: u64 = 16_384;
 /// Memory of a queued reply, in bytes.
 pub(super) const REPLY_BYTES: u64 = 256;
 
@@ -102,6 +104,11 @@ impl Budget {
         self.used + more > self.max
     }
 
+    /// Whether `more` bytes do not fit, even when `leaving` bytes are free again.
+    pub fn refuses_beyond(&self, more: u64, leaving: u64) -> bool {
+        self.used + more > self.max.saturating_add(leaving)
+    }
+
     pub fn used(&self) -> u64 {
         self.used
     }
@@ -118,7 +125,11 @@ impl Budget {
         let free = self.max.saturating_sub(self.used);
         self.window_max = match free >= self.max / 2 {
             true => Bytes::MAX,
-            false => Bytes::try_from(free / (connections as u64).max(1)).unwrap_or(Bytes::MAX),
+            false => {
+                let share = free / (connections as u64).max(1);
+                // A share below a segment would close every window although memory is free.
+                Bytes::try_from(share.max(WINDOW_LEAST.min(free / 16))).unwrap_or(Bytes::MAX)
+            }
         };
     }
 

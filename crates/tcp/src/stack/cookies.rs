@@ -174,7 +174,8 @@ impl Stack {
         numbering.iss = ack - 1;
         let syn = SynInfo { tuple, numbering, mtu: self.device.mtu, repr: recall(repr, mss), ecn: wire::Ecn::NotEct };
         let (id, mut rng) = self.next_stream();
-        let endpoint = self.equipped(Endpoint::rebuild(&cfg, &syn, &mut Cx::new(at, &mut rng, id, obs)), at);
+        let mut endpoint = self.equipped(Endpoint::rebuild(&cfg, &syn, &mut Cx::new(at, &mut rng, id, obs)), at);
+        self.start_on_known_path(&mut endpoint, at);
         let conn = self.admit(endpoint, rng, id);
         self.set_admission(conn.slot, Admission::Embryonic(on));
         self.counters.cookies_taken += 1;

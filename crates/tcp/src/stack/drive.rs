@@ -9,9 +9,12 @@ use crate::endpoint::{FourTuple, Segment, State};
 use crate::event::{Disposition, DropReason};
 use crate::pattern::Payload;
 use crate::turn::{Budget, ChecksumState, RxFrame, Sent, TxFrame};
-use base::Instant;
+use base::{Bytes, Instant};
 use trace::Observer;
 use wire::{Flags, IpRepr, TcpRepr, checksum};
+
+/// Bytes of an orphan that its peer acknowledges in each `orphan_time`, or it is reset: 73 bytes per second by default.
+const ORPHAN_STEP: Bytes = 64 << 10;
 
 impl Stack {
     //= specs/rfc9293.md#opening
@@ -69,15 +72,13 @@ impl Stack {
         {
             return;
         }
-        if let Payload::Bytes(octets) = segment.payload
-            && self.budget.refuses(octets.len() as u64)
-            && !self.has_memory_for_data(octets.len(), at, obs)
-        {
-            return;
-        }
+        // The header counts in any case: probes are answered, acknowledgements and windows heard.
+        let memory_full = matches!(segment.payload, Payload::Bytes(octets)
+            if self.budget.refuses(octets.len() as u64) && !self.has_memory_for_data(octets.len(), at, obs));
         let window_max = self.budget.window_max();
         let Some(slot) = self.slots.at(index) else { return };
         slot.endpoint.set_window_max(window_max);
+        slot.endpoint.set_memory_full(memory_full);
         let mut cx = Cx::new(at, &mut slot.rng, slot.conn.id, obs);
         let embryonic = matches!(slot.endpoint.state(), State::SynSent | State::SynReceived);
         let disposition = slot.endpoint.handle_segment(&mut cx, segment);
@@ -144,7 +145,13 @@ impl Stack {
             self.remember_path(index);
             self.mark_ready(index);
         } else if slot.release_until <= due {
-            self.reset_orphan(index, at, obs);
+            let left = slot.endpoint.unacknowledged();
+            if left.saturating_add(ORPHAN_STEP) <= slot.release_left {
+                slot.release_left = left;
+                slot.release_until = due + self.guards.orphan_time;
+            } else {
+                self.reset_orphan(index, at, obs);
+            }
         }
         self.after_call(index);
         self.await_release(index);

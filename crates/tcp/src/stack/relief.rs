@@ -6,7 +6,7 @@ use super::slots::{Admission, Slot};
 use super::{Conn, Stack};
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
-use base::{Instant, Rng};
+use base::{Bytes, Instant, Rng};
 use trace::{ConnId, Observer};
 use wire::{IpRepr, TcpRepr};
 
@@ -104,6 +104,19 @@ impl Stack {
         }
     }
 
+    /// A call has freed memory: the window that was held back by `before` opens at once.
+    pub(super) fn reopen_if_freed(&mut self, conn: Conn, before: Bytes) {
+        let now = self.budget.window_max();
+        if now > before
+            && let Some(slot) = self.slots.get_mut(conn)
+        {
+            slot.endpoint.set_window_max(now);
+            if slot.endpoint.reopen() {
+                self.mark_ready(conn.slot);
+            }
+        }
+    }
+
     /// An orphan has an entry in the deadline heap no later than the end of its time.
     pub(super) fn await_release(&mut self, index: u32) {
         let Some(slot) = self.slots.at(index) else { return };
@@ -158,9 +171,15 @@ impl Stack {
 
     /// Evicts expendable connections until `more` bytes fit, or none is left.
     fn evict_for<O: Observer>(&mut self, more: u64, now: Instant, obs: &mut O) {
-        while self.budget.refuses(more) {
+        // Memory of connections that are over and only wait for their reset to leave.
+        let mut leaving = 0;
+        while self.budget.refuses_beyond(more, leaving) {
             let Some(role) = Expendable::ORDER.into_iter().find(|role| self.budget.count(*role) > 0) else { break };
+            let before = self.slots.len();
             self.evict_oldest(role, now, obs);
+            if self.slots.len() == before {
+                leaving += CONNECTION_BYTES;
+            }
         }
     }
 
@@ -179,7 +198,8 @@ impl Stack {
                 self.abort_at(index, now, obs);
             }
             Expendable::Embryonic => {
-                // Its peer hears nothing, as when the SYN had found no room; a cookie may answer its next one.
+                // Its peer hears nothing, as when the SYN had found no room, and a cookie may answer its next SYN. One that has
+                // our SYN-ACK already acknowledges it, and is reset.
                 self.guarded.embryonic_evicted += 1;
                 self.drop_slot(index);
             }

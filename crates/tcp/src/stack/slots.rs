@@ -3,7 +3,7 @@
 use super::ListenOn;
 use super::budget::Share;
 use crate::endpoint::{Endpoint, FourTuple};
-use base::{Instant, Rng};
+use base::{Bytes, Instant, Rng};
 use core::net::IpAddr;
 use std::collections::BTreeMap;
 use trace::ConnId;
@@ -55,6 +55,8 @@ pub(super) struct Slot {
     pub released: bool,
     /// When an orphan is reset; `Instant::MAX` for others.
     pub release_until: Instant,
+    /// Bytes that were written and not acknowledged when `release_until` was set.
+    pub release_left: Bytes,
     /// What it holds of the stack's budget.
     pub share: Share,
 }
@@ -113,6 +115,7 @@ impl Slots {
             scheduled: Instant::MAX,
             released: false,
             release_until: Instant::MAX,
+            release_left: 0,
             share: Share::default(),
         }));
         conn
