@@ -25,6 +25,9 @@ use crate::slow_start::{ExitCause, SlowStart, Step};
 use crate::window::Window;
 use base::{Bytes, Duration, Instant};
 
+/// A pacing sender takes no round trip for longer than this many of the shortest.
+const LONGEST_RTT: u32 = 4;
+
 /// A controller put together from a slow-start policy and an avoidance algorithm.
 #[derive(Clone, Debug)]
 pub struct LossBased<S: SlowStart, A: Avoidance> {
@@ -279,7 +282,9 @@ impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
             EpisodeKind::Open | EpisodeKind::Loss => self.state.on_ack(ack),
             EpisodeKind::Recovery => None,
         };
-        self.repace(ack.srtt);
+        // A delay of the handshake, or of ACKs, stays in the mean for long and is not the path's.
+        let longest = ack.min_rtt.map_or(Duration::MAX, |least| least * LONGEST_RTT);
+        self.repace(ack.srtt.map(|srtt| srtt.min(longest)));
         if self.state.untold.is_some() { self.state.tell() } else { note }
     }
 

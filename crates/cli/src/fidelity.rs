@@ -174,6 +174,9 @@ pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
             Err(Failure::usage("--busy and --cells belong to the second path: add `--path second`"))
         }
         PathKind::First => compare_with_simulator(args),
+        PathKind::Second if args.out.is_some() || !args.only.is_empty() => {
+            Err(Failure::usage("--out and --only belong to the first path: leave out `--path second`"))
+        }
         PathKind::Second => second::run(args),
     }
 }

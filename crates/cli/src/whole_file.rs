@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::{MetadataExt, fchown};
 use std::path::{Path, PathBuf};
 
 /// A file that is being written. When it is dropped unfinished, nothing of it stays.
@@ -19,10 +20,17 @@ impl WholeFile {
     /// # Errors
     /// When it cannot be made.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let special = std::fs::metadata(path).is_ok_and(|found| !found.is_file());
+        // A link is written through, as devices and pipes are: `/dev/stdout` may lead to the shell's file.
+        let special = std::fs::symlink_metadata(path).is_ok_and(|found| !found.is_file());
         let part = if special { path.to_owned() } else { beside(path) };
-        let out = Some(BufWriter::new(File::create(&part)?));
-        Ok(Self { path: path.to_owned(), part, out })
+        let file = File::create(&part)?;
+        let whole = Self { path: path.to_owned(), part, out: Some(BufWriter::new(file.try_clone()?)) };
+        if !special && let Ok(old) = std::fs::metadata(path) {
+            // Whoever owned the file goes on to own it; another user than root cannot give it away, and need not.
+            let _ = fchown(&file, Some(old.uid()), Some(old.gid()));
+            file.set_permissions(old.permissions())?;
+        }
+        Ok(whole)
     }
 
     /// Puts it into its place.
@@ -108,6 +116,21 @@ mod tests {
         let mut file = WholeFile::create(&path).unwrap();
         file.write_all(b"part").unwrap();
         assert_eq!(std::fs::read_to_string(file.keep_part().unwrap()).unwrap(), "part");
+    }
+
+    #[test]
+    fn what_a_link_leads_to_is_written_and_permissions_stay() {
+        use std::os::unix::fs::PermissionsExt;
+        let directory = tempfile::tempdir().unwrap();
+        let (path, link) = (directory.path().join("file"), directory.path().join("link"));
+        write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+        std::os::unix::fs::symlink(&path, &link).unwrap();
+        write(&link, "through the link").unwrap();
+        assert!(link.is_symlink());
+        write(&path, "new").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::read_to_string(&link).unwrap(), "new");
     }
 
     #[test]

@@ -159,8 +159,10 @@ impl<D: Device, C: Clock> Driver<D, C> {
             let fd = self.outlet.device.fd();
             if self.clock.wait(fd, interest, until).map_err(DriverError::Wait)? == Wake::Stop {
                 self.with_app(obs, |cx| app.on_stop(cx));
-                // The resets leave.
+                // The resets leave, and the application hears of all ends.
                 self.step(app, obs)?;
+                while self.outlet.room() == Room::Some && self.transmit(obs)? {}
+                self.call_app(&mut { usize::MAX }, app, obs);
                 return Ok(Ended::Stopped);
             }
         }

@@ -1,10 +1,14 @@
 //! The check of the path itself: datagrams at a set rate, whose arrival tells the path's rate and delay.
 
-use crate::clock::{SECOND, now};
+use crate::clock::{SECOND, nanos, now, wall};
 use crate::options::Options;
 use crate::priority;
-use std::io;
+use nix::errno::Errno;
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, recvmsg, setsockopt, sockopt::ReceiveTimestampns};
+use nix::sys::time::TimeSpec;
+use std::io::{self, IoSliceMut};
 use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
 use std::time::Duration;
 
 /// Payload of a datagram, bytes; with 28 of headers it is a packet of 1500.
@@ -29,7 +33,7 @@ pub(crate) fn source(options: &Options) -> Result<(), String> {
         let due = began + index * PACKET * 8 * SECOND / rate;
         // Whoever wakes late sends what has become due meanwhile: the rate holds over a buffer's length.
         std::thread::sleep(Duration::from_nanos(due.saturating_sub(now())));
-        datagram[..8].copy_from_slice(&now().to_be_bytes());
+        datagram[..8].copy_from_slice(&wall().to_be_bytes());
         socket.send_to(&datagram, to).map_err(failed)?;
     }
     println!("sent={count}");
@@ -37,29 +41,40 @@ pub(crate) fn source(options: &Options) -> Result<(), String> {
 }
 
 /// Receives at `on` until nothing comes any more. Prints how many came, the bits of IP packets in a second from the first
-/// to the last, and the tenth percentile of their delays: what it takes to wake the receiver is not the path's, and varies.
+/// to the last, and the tenth percentile of their delays. The kernel stamps them when they arrive: what it takes to wake the
+/// receiver is not the path's.
 pub(crate) fn sink(options: &Options) -> Result<(), String> {
     let on: SocketAddr = options.get("on")?;
     let failed = |error: io::Error| format!("receiving on {on}: {error}");
     let socket = UdpSocket::bind(on).map_err(failed)?;
     priority::raise();
     println!("ready=1");
+    setsockopt(&socket, ReceiveTimestampns, &true).map_err(|error| failed(error.into()))?;
+    let mut space = nix::cmsg_space!(TimeSpec);
     let mut datagram = [0; PAYLOAD];
     let (mut first, mut last, mut delays) = (0, 0, Vec::new());
     loop {
-        match socket.recv(&mut datagram) {
-            Ok(PAYLOAD) => {}
-            Ok(_) => continue,
-            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => break,
-            Err(error) => return Err(failed(error)),
-        }
-        last = now();
+        let mut parts = [IoSliceMut::new(&mut datagram)];
+        let received = match recvmsg::<()>(socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::empty()) {
+            Ok(received) => received,
+            Err(Errno::EAGAIN) => break,
+            Err(Errno::EINTR) => continue,
+            Err(errno) => return Err(failed(errno.into())),
+        };
+        let stamp = |message| match message {
+            ControlMessageOwned::ScmTimestampns(time) => Some(nanos(time)),
+            _ => None,
+        };
+        let stamps = received.cmsgs().map_err(|error| failed(error.into()))?;
+        let (PAYLOAD, Some(arrived)) = (received.bytes, stamps.filter_map(stamp).next()) else { continue };
+        last = arrived;
         if delays.is_empty() {
             first = last;
             socket.set_read_timeout(Some(QUIET)).map_err(failed)?;
         }
         let left = u64::from_be_bytes(datagram[..8].try_into().expect("eight bytes"));
-        delays.push(last - left);
+        // The wall clock may step.
+        delays.push(last.saturating_sub(left));
     }
     delays.sort_unstable();
     let count = delays.len();

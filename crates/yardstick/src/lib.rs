@@ -34,8 +34,12 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
 }
 
-/// Keeps one processor busy until it is killed.
+/// Keeps one processor busy until it is killed or its standard input closes, which it does with the program that started it.
 fn spin() -> ! {
+    std::thread::spawn(|| {
+        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        std::process::exit(0);
+    });
     loop {
         std::hint::spin_loop();
     }

@@ -1,8 +1,8 @@
 //! HyStart: slow start that ends when the path seems full (Ha & Rhee, "Taming the elephants", 2011; RFC 9438 §4.10).
 //!
 //! Two detectors, each of which can be left out: the train of ACKs and the increase of the delay. Either ends slow start at
-//! once, with the present window as `ssthresh`, unless a train leaves some headroom: it is found in a window of one to one and
-//! a half bandwidth-delay products, which is less than what a loss should find there. The delay of a round is compared with the smallest of the whole connection,
+//! once, with the present window as `ssthresh`, unless a train leaves some headroom: without pacing it is found in a window of one to
+//! one and a half bandwidth-delay products, which is less than what a loss should find there. The delay of a round is compared with the smallest of the whole connection,
 //! not with that of the last round as HyStart++ does. Below a minimal window neither counts, although both are measured.
 //!
 //! Only a connection's first slow start is searched; after a congestion signal the window just grows to `ssthresh`.

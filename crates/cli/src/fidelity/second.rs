@@ -135,9 +135,9 @@ pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
 }
 
 fn measure(args: &FidelityArgs, cells: &[Cell], runs: u32, interrupt: &Interrupt) -> Result<Vec<Measured>, String> {
+    let _turn = Turn::take(interrupt).map_err(|failure| failure.to_string())?;
     let spin = || Program::start(None, &["yardstick", "spin"], interrupt);
     let _busy = args.busy.then(spin).transpose()?;
-    let _turn = Turn::take(interrupt).map_err(|failure| failure.to_string())?;
     let bar = ProgressBar::new((cells.len() * (Arm::ALL.len() * runs as usize + 1)) as u64);
     bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} {msg} {eta}").expect("the template is right"));
     let mut measured = Vec::new();
@@ -146,11 +146,13 @@ fn measure(args: &FidelityArgs, cells: &[Cell], runs: u32, interrupt: &Interrupt
         measured.push(Measured { cell: cell.clone(), check: check(cell, interrupt)?, outcomes: Default::default() });
         bar.inc(1);
     }
-    for _ in 0..runs {
+    for run in 0..runs as usize {
         for measured in &mut measured {
-            for (arm, outcomes) in Arm::ALL.into_iter().zip(&mut measured.outcomes) {
+            // Another arm begins each time: who comes after whom is no advantage.
+            for index in (0..Arm::ALL.len()).map(|step| (step + run) % Arm::ALL.len()) {
+                let arm = Arm::ALL[index];
                 bar.set_message(format!("{} {}", measured.cell.name, arm.name()));
-                outcomes.push(Rig::build(&measured.cell, interrupt)?.transfer(arm, args.bytes)?);
+                measured.outcomes[index].push(Rig::build(&measured.cell, interrupt)?.transfer(arm, args.bytes)?);
                 bar.inc(1);
             }
         }

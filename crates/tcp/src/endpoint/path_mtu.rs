@@ -259,6 +259,8 @@ impl Endpoint {
     pub(super) fn hear_pending_mtu(&mut self, now: Instant) {
         let first = self.rec.board.first().filter(|first| first.mark != Mark::Sacked);
         let Some(path) = self.extras.as_mut().map(|extras| &mut extras.path) else { return };
+        // A timeout has slowed the sender down: the next message may have as much sent again.
+        path.resent = 0;
         let about = |pending: &mut Pending| first.is_some_and(|first| first.range().contains(pending.seq));
         let Some(Pending { mtu, cut, .. }) = path.pending.take_if(about) else { return };
         // The path may have been found narrower meanwhile.

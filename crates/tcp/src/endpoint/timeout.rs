@@ -174,7 +174,9 @@ impl Endpoint {
         rare.on_timeout(cx.now, further);
         self.hear_pending_mtu(cx.now);
         self.forget_reneged();
-        self.suspect_black_hole(cx.now);
+        if self.refused_for().is_none() {
+            self.suspect_black_hole(cx.now);
+        }
         let event = CongestionEvent::Timeout { flight_size: self.flight_size(), first: self.rec.retries == 1 };
         let dcx = self.detect_cx(cx.now, None);
         let verdict = self.rec.detector.on_timeout(&mut self.rec.board, &dcx);

@@ -14,7 +14,7 @@ use cc::Pacing;
 
 /// A blocked sender waits for what leaves in this time, but for two segments at least and one quantum at most.
 const BURST: Duration = Duration::from_millis(1);
-/// Longest lateness of a driver that a blocked sender makes up for.
+/// Longest lateness of a driver that a blocked sender makes up for. One that is later counts as silent.
 const LATENESS: Duration = Duration::from_millis(1);
 /// Units of credit in one byte: a rate of one bit per second earns one unit each nanosecond, so nothing is ever rounded.
 const UNITS: i64 = 8_000_000_000;

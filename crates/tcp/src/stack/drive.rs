@@ -259,8 +259,8 @@ impl Stack {
     }
 
     /// Says whether the device refuses packets from now on: it drops them and says so, other than one that is full and will
-    /// take them later. Connections whose configuration has `retries.refused` keep their data; whatever else they and the stack
-    /// send is handed to the device as ever, which is to drop it.
+    /// take them later. Connections hand it nothing: those whose configuration has `retries.refused` keep their data, the others take
+    /// theirs for sent. The stack's own replies are handed to the device, which is to drop them.
     pub fn set_device_refuses(&mut self, refuses: bool) {
         if refuses != self.refuses {
             self.refuses = refuses;

@@ -111,7 +111,8 @@ impl<'i> Rig<'i> {
         };
         let a_second_of_packets = cell.rate_bps / 12_000;
         let flood = probe(cell.rate_bps * 13 / 10, a_second_of_packets * 3 / 2)?;
-        let trickle = probe(cell.rate_bps / 50, a_second_of_packets / 50)?;
+        // Below the rate the queue stays empty, and processors stay awake as they do in a transfer.
+        let trickle = probe(cell.rate_bps / 2, a_second_of_packets / 2)?;
         let check = Check {
             rate_mbps: number(&flood, "rate_bps")? / 1e6,
             delay_ms: number(&trickle, "delay_us")? / 1e3,
@@ -144,7 +145,9 @@ impl<'i> Rig<'i> {
         let again_pct = match arm {
             Arm::Kernel => {
                 let sent = pairs(&sent)?;
-                number(&sent, "again")? * 100.0 / number(&sent, "segments")?
+                // The kernel does not count what it sends again among the segments sent.
+                let again = number(&sent, "again")?;
+                again * 100.0 / (number(&sent, "segments")? + again)
             }
             Arm::Send | Arm::SendServe => field(&sent, &["retransmitted_pct"])?,
         };
