@@ -57,8 +57,7 @@ fn failures(scenario: &Scenario) -> Option<u32> {
     if paths.iter().any(|path| path.rate.is_some() && path.buffer != Buffer::Unlimited) {
         return None;
     }
-    let discards = |cfg: &ValidConfig| cfg.receive.reassembly_max.is_some();
-    if scenario.flows.iter().any(|flow| discards(&flow.client) || discards(&flow.server)) {
+    if scenario.flows.iter().any(|flow| may_discard(&flow.client) || may_discard(&flow.server)) {
         return None;
     }
     let arrives = paths.iter().fold(ONE, |arrives, path| arrives * (ONE - worst_loss(&path.loss)) / ONE);
@@ -79,6 +78,12 @@ fn failures(scenario: &Scenario) -> Option<u32> {
     }
     let certain: usize = paths.iter().map(|path| certain_losses(path)).sum();
     Some(failures + certain as u32)
+}
+
+/// Whether a receiver may have no block left for what its largest window admits: every second segment missing.
+fn may_discard(cfg: &ValidConfig) -> bool {
+    let segment = cfg.options.mss_max.map_or(1_460, Into::into);
+    cfg.receive.reassembly_max.is_some_and(|blocks| blocks < cfg.receive.window.largest() / (2 * segment))
 }
 
 /// The chance that a packet is lost, whatever happened before.
