@@ -20,8 +20,7 @@ const RECENT: usize = 6;
 /// Below this many the list is filled again.
 const RECENT_LOW: usize = 4;
 
-/// Memory of one block in both trees, in bytes: estimated from the sizes of the nodes with six of eleven places in use, which is
-/// what ascending insertion leaves, without the allocator's overhead.
+/// Memory of one block in both trees, in bytes: an estimate from half-full nodes, without the allocator's overhead.
 pub(crate) const BLOCK_BYTES: usize = 96;
 
 /// How a segment relates to what had arrived before.
