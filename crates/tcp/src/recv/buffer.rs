@@ -334,6 +334,22 @@ mod tests {
     }
 
     #[test]
+    fn a_buffer_that_was_read_holds_no_page_and_takes_more() {
+        let mut buffer = ReceiveBuffer::new();
+        let mut out = [0; 200];
+        for begin in [0, 200] {
+            buffer.place(0, begin, Payload::Bytes(&stream(begin, 200)));
+            buffer.commit(200);
+            assert_eq!(buffer.memory(), PAGE);
+            assert_eq!(buffer.read(&mut out), 200);
+            assert_eq!(out.as_slice(), stream(begin, 200));
+            buffer.release_if_empty();
+            assert_eq!(buffer.memory(), 0);
+            buffer.commit(0);
+        }
+    }
+
+    #[test]
     fn octets_out_of_order_become_readable_when_the_gap_is_filled() {
         let mut buffer = ReceiveBuffer::new();
         buffer.place(3, 3, Payload::Bytes(b"def"));
