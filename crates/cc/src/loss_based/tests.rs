@@ -505,6 +505,24 @@ fn the_pace_follows_a_reduction_and_its_undo_at_once() {
 }
 
 #[test]
+fn a_round_trip_counts_for_no_more_than_four_of_the_shortest() {
+    let pacing = Some(WindowPacing::new(100, 100, 1));
+    let mut cc = LossBased::new(window(10), Classic::new(&CLASSIC), Reno::new(&RenoConfig::default()), pacing);
+    let ms = Duration::from_millis;
+    // Ten segments of a thousand octets: a megabit each 80 ms.
+    for (srtt, least, bps) in
+        [(80, None, 1_000_000), (80, Some(20), 1_000_000), (81, Some(20), 1_000_000), (800, Some(20), 1_000_000)]
+    {
+        cc.on_ack(&AckSample { srtt: Some(ms(srtt)), min_rtt: least.map(ms), ..ack(1, 0) });
+        let rate = Rate::from_bits_per_sec(bps).expect("not zero");
+        assert_eq!(cc.pacing(), Some(Pacing::Rate { rate, quantum: SEGMENT }), "{srtt} ms of {least:?}");
+    }
+    cc.on_ack(&AckSample { srtt: Some(ms(800)), min_rtt: None, ..ack(1, 0) });
+    let slow = Rate::from_bits_per_sec(100_000).expect("not zero");
+    assert_eq!(cc.pacing(), Some(Pacing::Rate { rate: slow, quantum: SEGMENT }), "with no shortest one, the mean is believed");
+}
+
+#[test]
 fn a_search_costs_little_more_than_none() {
     let classic = size_of::<LossBased<Classic, Cubic>>();
     assert!(size_of::<LossBased<HystartPp<Css>, Cubic>>() <= classic + 40);

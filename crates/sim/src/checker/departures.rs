@@ -2,7 +2,8 @@
 //!
 //! It counts for itself: what left since the last step, against what window and smoothed round trip earned in the time
 //! between. Both are looked at before and after, and the faster counts, since an acknowledgement changes them at the very
-//! instant at which it lets data go. Before a round trip is known a flow may send one bucket.
+//! instant at which it lets data go. Before a round trip is known there is nothing to pace by, and nothing is asked. A smoothed round trip of more than
+//! four of the shortest counts as four: what a queue or late ACKs add beyond that does not slow a sender down.
 
 use crate::outcome::Cause;
 use crate::scenario::BurstLimit;
@@ -12,6 +13,8 @@ use tcp::TcpInfo;
 
 /// Tokens in a byte: what is earned between two steps is rounded up to one of these.
 const FINE: u128 = 1 << 20;
+/// In shortest round trips.
+const LONGEST_RTT: u32 = 4;
 
 #[derive(Debug)]
 pub(super) struct Departures {
@@ -58,23 +61,29 @@ impl Bucket {
     fn take(&mut self, info: &TcpInfo, now: Instant, limit: BurstLimit) -> Result<(), String> {
         let slow_start = info.cwnd < info.ssthresh;
         let percent = if slow_start { limit.slow_start_percent } else { limit.avoidance_percent };
-        let rate = info.srtt.map(|srtt| (u128::from(info.cwnd) * u128::from(percent), u128::from(srtt.as_nanos())));
+        let sent = info.counters.bytes_sent;
+        let Some(srtt) = info.srtt else {
+            *self = Self { sent, ..Self::default() };
+            return Ok(());
+        };
+        let srtt = info.min_rtt.map_or(srtt, |least| srtt.min(least * LONGEST_RTT));
+        let rate = (u128::from(info.cwnd) * u128::from(percent), u128::from(srtt.as_nanos()));
         let elapsed = u128::from(now.since(self.at).as_nanos());
-        let earned = [self.rate, rate].into_iter().flatten().map(|(bytes, srtt)| {
+        let earned = [self.rate.unwrap_or(rate), rate].into_iter().map(|(bytes, srtt)| {
             (bytes * elapsed).saturating_mul(FINE).checked_div(100 * srtt).map_or(u128::MAX, |tokens| tokens + 1)
         });
         let depth = u128::from(limit.segments) * u128::from(info.smss) * FINE;
         let tokens = self.tokens.map_or(depth, |tokens| tokens.saturating_add(earned.max().unwrap_or(0)).min(depth));
-        let left = info.counters.bytes_sent - self.sent;
+        let left = sent - self.sent;
         let Some(rest) = tokens.checked_sub(u128::from(left) * FINE) else {
             let tokens = tokens / FINE;
-            let (cwnd, srtt) = (info.cwnd, info.srtt.unwrap_or_default());
+            let cwnd = info.cwnd;
             let phase = if slow_start { "slow start" } else { "avoidance" };
             return Err(format!(
                 "{left} bytes left at once where {tokens} may, with a window of {cwnd} bytes in {phase} and a round trip of {srtt}"
             ));
         };
-        *self = Self { tokens: Some(rest), at: now, sent: info.counters.bytes_sent, rate };
+        *self = Self { tokens: Some(rest), at: now, sent, rate: Some(rate) };
         Ok(())
     }
 }

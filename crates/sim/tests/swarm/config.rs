@@ -15,6 +15,7 @@ use tcp::config::{
     AckConfig, AckTimer, DrsConfig, NagleConfig, QuickAgain, ReceiveWindowConfig, SackConfig, SteppedConfig,
     TimestampConfig, WindowLevel, WindowRounding, WindowScaleConfig,
 };
+use sim::BurstLimit;
 use tcp::{Config, ValidConfig};
 
 /// Any valid configuration of one end.
@@ -26,6 +27,21 @@ pub fn random(rng: &mut Rng) -> ValidConfig {
         options(rng, &mut config);
     }
     config.validate().unwrap_or_else(|errors| panic!("{errors:?}"))
+}
+
+/// What its departures have to fit: the rates of its pacer, rounded up, and its bucket with `spare` further segments. `None` where
+/// it does not pace, or where its clock lets it wait for longer than it asks.
+pub fn departures(config: &ValidConfig, spare: u32) -> Option<BurstLimit> {
+    match config.cc.pacing {
+        PacingConfig::Window { slow_start_percent, avoidance_percent, quantum_segments }
+            if config.timers.granularity.is_zero() =>
+        {
+            // The first window leaves unpaced, and a bucket behind it if its first acknowledgement comes early.
+            let segments = quantum_segments + config.cc.initial_window.segments + spare;
+            Some(BurstLimit { slow_start_percent, avoidance_percent: avoidance_percent + 5, segments })
+        }
+        _ => None,
+    }
 }
 
 /// The same with another send buffer.

@@ -60,6 +60,9 @@ pub fn random(seed: u64) -> Scenario {
         scenario.flows.push(flow(&mut root.fork(&format!("swarm/flow/{index}")), &scenario.forward));
     }
     scenario.stall_after = sim::stall_limit(&scenario);
+    if let [flow] = &scenario.flows[..] {
+        scenario.burst_limit = config::departures(&flow.client, 1);
+    }
     scenario
 }
 
