@@ -519,7 +519,11 @@ fn a_round_trip_counts_for_no_more_than_four_of_the_shortest() {
     }
     cc.on_ack(&AckSample { srtt: Some(ms(800)), min_rtt: None, ..ack(1, 0) });
     let slow = Rate::from_bits_per_sec(100_000).expect("not zero");
-    assert_eq!(cc.pacing(), Some(Pacing::Rate { rate: slow, quantum: SEGMENT }), "with no shortest one, the mean is believed");
+    assert_eq!(
+        cc.pacing(),
+        Some(Pacing::Rate { rate: slow, quantum: SEGMENT }),
+        "with no shortest one, the mean is believed"
+    );
 }
 
 #[test]

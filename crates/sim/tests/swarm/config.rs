@@ -11,11 +11,11 @@ use recovery::rtt::OvertakingSample;
 use recovery::tlp::AfterAck;
 use recovery::undo::{DsackUndo, Eifel, FrtoDetection};
 use recovery::{LostRetransmission, RecoveryConfig, TlpConfig, UndoConfig};
+use sim::BurstLimit;
 use tcp::config::{
     AckConfig, AckTimer, DrsConfig, NagleConfig, QuickAgain, ReceiveWindowConfig, SackConfig, SteppedConfig,
     TimestampConfig, WindowLevel, WindowRounding, WindowScaleConfig,
 };
-use sim::BurstLimit;
 use tcp::{Config, ValidConfig};
 
 /// Any valid configuration of one end.

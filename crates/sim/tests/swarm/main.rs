@@ -6,6 +6,7 @@
 //! many last lines of the trace of a world that fails.
 
 mod config;
+mod undos;
 mod world;
 
 use base::{Instant, Rng};
@@ -88,39 +89,6 @@ fn judge(outcome: &Outcome) {
         let unborn = ends == [Some(CloseReason::Normal), None] && flow.bytes_written == 0;
         assert!(flow.is_complete() || gave_up || late || unborn, "flow {index} ended badly: {flow:#?}");
     }
-}
-
-/// The flow of that world that connects last; the other one has time stamps.
-const WITHOUT_TIMESTAMPS: ConnId = ConnId(1);
-
-/// What the flow without time stamps undid for an early answer, and what it sent again.
-#[derive(Default)]
-struct Undone {
-    by_early_answer: u32,
-    retransmissions: u32,
-}
-
-impl Observer for Undone {
-    fn record(&mut self, _at: Instant, conn: ConnId, event: Event) {
-        if conn != WITHOUT_TIMESTAMPS {
-            return;
-        }
-        match event {
-            Event::Undone { proof: "eifel", .. } => self.by_early_answer += 1,
-            Event::SegmentSent { retransmit: 1.., .. } => self.retransmissions += 1,
-            _ => {}
-        }
-    }
-}
-
-/// In this world a receiver delays its ACKs for much longer than a round trip, and segments are lost one at a time: each answer
-/// to a repair comes early, and none of them proves anything.
-#[test]
-fn delayed_acks_do_not_make_an_answer_early() {
-    let mut undone = Undone::default();
-    judge(&run(&world::random(5_000_011_002), &mut undone).expect("the world comes to an end"));
-    assert!(undone.retransmissions > 28, "{}", undone.retransmissions);
-    assert_eq!(undone.by_early_answer, 0);
 }
 
 #[test]
