@@ -7,6 +7,7 @@ use drill::suite::{Ended, FAILED, IMPOSSIBLE, Report, Suite, scripts_below};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use trace::Digest;
 
 const USAGE: &str = "\
 usage: longhaul-drill [options] SCRIPT|FOLDER...
@@ -14,6 +15,7 @@ usage: longhaul-drill [options] SCRIPT|FOLDER...
   --so PATH           run against a shared object with packetdrill's interface
   --so_flags=TEXT     hand TEXT to the stack behind the interface
   --verbose, -v       print every packet
+  --digests           print a digest of each script's packets instead: scripts/NAME=NUMBER
   --jobs N            run N scripts at a time (1 with --kernel)
   -D NAME=VALUE       define a symbol for scripts
   --mtu=N, --ip_version=ipv6, ...   override the scripts' own options";
@@ -26,6 +28,7 @@ struct Arguments {
     given: Vec<OsString>,
     scripts: Vec<PathBuf>,
     verbose: bool,
+    digests: bool,
     jobs: Option<usize>,
     child: bool,
 }
@@ -57,6 +60,11 @@ impl Arguments {
                 }
                 "--kernel" => parsed.options.backend = Backend::Kernel,
                 "--verbose" | "-v" => parsed.verbose = true,
+                "--digests" => {
+                    parsed.digests = true;
+                    parsed.given.push("--verbose".into());
+                    continue;
+                }
                 "--so" => {
                     keep.push(value("--so")?);
                     parsed.options.backend = Backend::SharedObject(PathBuf::from(&keep[1]));
@@ -144,7 +152,15 @@ fn many(arguments: &Arguments) -> ExitCode {
         suite.limit *= 10;
     }
     suite.jobs = arguments.jobs.unwrap_or(suite.jobs);
-    let reports = suite.run(&scripts, print);
+    let reports = suite.run(&scripts, |report| {
+        if !arguments.digests {
+            print(report);
+        }
+    });
+    if arguments.digests {
+        reports.iter().for_each(|report| println!("{}", digest(report)));
+        return ExitCode::SUCCESS;
+    }
     let count = |ended| reports.iter().filter(|report| report.ended == ended).count();
     let (failed, impossible) = (count(Ended::Failed), count(Ended::Impossible));
     println!("{} passed, {failed} failed, {impossible} could not run", count(Ended::Passed));
@@ -155,6 +171,15 @@ fn many(arguments: &Arguments) -> ExitCode {
     } else {
         0
     })
+}
+
+/// What a script saw, and how it ended; its name without the folders above that of its group.
+fn digest(report: &Report) -> String {
+    let mut digest = Digest::default();
+    digest.octets(report.log.as_bytes());
+    digest.word(u64::from(report.ended == Ended::Passed));
+    let name: PathBuf = report.script.iter().rev().take(2).collect::<Vec<_>>().into_iter().rev().collect();
+    format!("scripts/{}={:016x}", name.with_extension("").display(), digest.finish())
 }
 
 fn print(report: &Report) {

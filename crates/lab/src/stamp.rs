@@ -11,17 +11,16 @@
 //! release of the program.
 
 mod cells;
-mod digest;
 
 use crate::backend::measured;
 use crate::spec::Ends;
 use core::fmt;
-use digest::Digest;
 use profiles::Profile;
 use sim::{Device, Outcome, Scenario};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use tcp::ValidConfig;
+use trace::Digest;
 
 /// What a configuration does, one number for each kind of device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -110,7 +109,8 @@ fn on(device: Device, config: &ValidConfig) -> u64 {
     digest.finish()
 }
 
-fn run(scenario: &Scenario, digest: &mut Digest) {
+/// Takes in the trace of a simulation, and what experiments make of it.
+pub fn run(scenario: &Scenario, digest: &mut Digest) {
     match sim::run(scenario, digest) {
         Ok(outcome) => totals(&outcome, digest),
         // A configuration may be such that a cell comes to no good end: that is what it does, then.

@@ -4,12 +4,14 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod digest;
 mod event;
 mod observer;
 mod packet;
 mod schema;
 mod text;
 
+pub use digest::Digest;
 pub use event::{Event, Listener, VERSION, VOCABULARY};
 pub use observer::{ConnId, DynObserver, Observer, Off};
 pub use packet::{PacketPayload, PacketSent};

@@ -28,6 +28,9 @@ cargo xtask bench --against COMMIT [--named ROW=REASON]…
 cargo xtask stamp [--check | --page FILE…]
     Writes docs/stamps.txt, a digest of what each profile does, and says which moved; with --check only says whether the file is
     up to date. With --page also writes today's stamps into the marks of these pages: only when their numbers were measured again.
+cargo xtask traces [--check]
+    Writes docs/traces.txt, digests of canonical traces of all profiles in all built-in experiments, of all scripts and of 10,000
+    swarm worlds, and says which moved; with --check fails when any did. Takes minutes; outside CI.
 cargo xtask advisories
     Checks the dependencies against RustSec's database. Needs a network, and says so where there is none; outside CI.
 cargo xtask miri
@@ -60,6 +63,8 @@ pub enum Command {
     BenchAgainst(Against),
     /// Write or check the stamps of behaviour.
     Stamp(stamp::What),
+    /// Write or check the digests of traces.
+    Traces(DocsMode),
     /// Check the dependencies for known weaknesses.
     Advisories,
     /// Run tests under Miri.
@@ -104,6 +109,7 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         "bench" if flags.is_empty() => Ok(Command::Bench),
         "bench" => against(flags).map(Command::BenchAgainst),
         "stamp" => stamp(flags).map(Command::Stamp),
+        "traces" => docs_mode(command, flags).map(Command::Traces),
         "attacks" if flags.is_empty() => Ok(Command::Attacks),
         "advisories" if flags.is_empty() => Ok(Command::Advisories),
         "miri" if flags.is_empty() => Ok(Command::Miri),
@@ -117,8 +123,8 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
             _ => Err(format!("`variants` takes one name or none, not `{}`", flags.join(" "))),
         },
         unknown => Err(format!(
-            "there is no command `{unknown}`; right would be test, docs, compliance, web, bench, stamp, attacks, advisories, miri, \
-             snapshots or variants"
+            "there is no command `{unknown}`; right would be test, docs, compliance, web, bench, stamp, traces, attacks, \
+             advisories, miri, snapshots or variants"
         )),
     }
 }
@@ -217,6 +223,13 @@ mod tests {
         assert_eq!(parsed("stamp --check"), Ok(Command::Stamp(stamp::What::Check)));
         let pages = stamp::What::Pages(vec!["README.md".to_owned(), "docs/longhaul.md".to_owned()]);
         assert_eq!(parsed("stamp --page README.md docs/longhaul.md"), Ok(Command::Stamp(pages)));
+    }
+
+    #[test]
+    fn traces_are_written_or_checked() {
+        assert_eq!(parsed("traces"), Ok(Command::Traces(DocsMode::Write)));
+        assert_eq!(parsed("traces --check"), Ok(Command::Traces(DocsMode::Check)));
+        assert!(parsed("traces now").unwrap_err().contains("`traces` knows only --check"));
     }
 
     #[test]

@@ -22,6 +22,7 @@ mod snapshots;
 mod stamp;
 mod steps;
 mod tool;
+mod traces;
 mod variants;
 mod web;
 
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Ok(Command::Bench) => runner::finish(bench::run()),
         Ok(Command::BenchAgainst(against)) => runner::finish(against::compare(&against)),
         Ok(Command::Stamp(what)) => runner::finish(stamp::run(&what)),
+        Ok(Command::Traces(mode)) => runner::finish(traces::run(mode)),
         Ok(Command::Advisories) => runner::finish(advisories::check()),
         Ok(Command::Miri) => runner::finish(miri::check()),
         Ok(Command::Snapshots) => runner::finish(snapshots::update()),

@@ -1,24 +1,24 @@
-//! A digest that is fed by a simulation as its observer. Frozen: another function would be another stamp for the same behaviour.
+//! A digest of a trace, fed as its observer. Frozen: another function would be another stamp for the same behaviour.
 
+use crate::{ConnId, Event, Observer, PacketPayload, PacketSent, Value};
 use base::{Instant, SeqRange};
-use trace::{ConnId, Event, Observer, PacketPayload, PacketSent, Value};
 
 /// What was seen so far, in 64 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Digest(u64);
+pub struct Digest(u64);
 
 impl Digest {
     /// Takes a number in. Each step is a permutation of the state, so no later number takes back what an earlier one did but by
     /// chance.
     #[inline]
-    pub(super) fn word(&mut self, word: u64) {
+    pub fn word(&mut self, word: u64) {
         let mixed = (self.0 ^ word).wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         self.0 = mixed ^ (mixed >> 27);
     }
 
     /// Takes octets in, their number before them.
-    pub(super) fn octets(&mut self, octets: &[u8]) {
+    pub fn octets(&mut self, octets: &[u8]) {
         self.word(octets.len() as u64);
         let (words, tail) = octets.as_chunks::<8>();
         words.iter().for_each(|word| self.word(u64::from_le_bytes(*word)));
@@ -27,7 +27,9 @@ impl Digest {
         self.word(u64::from_le_bytes(last));
     }
 
-    pub(super) fn finish(mut self) -> u64 {
+    /// The number that stands for all of it.
+    #[must_use]
+    pub fn finish(mut self) -> u64 {
         self.word(0);
         self.0
     }
