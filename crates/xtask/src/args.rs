@@ -1,6 +1,7 @@
 //! What was asked for. A dozen commands and a few flags need no library.
 
 use crate::against::{Against, Named};
+use crate::mutants::Mutants;
 use crate::stamp;
 
 /// Printed by `cargo xtask` alone, and after a wrong argument.
@@ -31,6 +32,9 @@ cargo xtask stamp [--check | --page FILE…]
 cargo xtask traces [--check]
     Writes docs/traces.txt, digests of canonical traces of all profiles in all built-in experiments, of all scripts and of 10,000
     swarm worlds, and says which moved; with --check fails when any did. Takes minutes; outside CI.
+cargo xtask mutants PACKAGE… [-- ARGUMENT…]
+    Plants small defects one at a time and says which the package's own tests do not find. Further arguments are cargo-mutants',
+    which is installed (some minutes, once). Takes minutes to hours; outside CI.
 cargo xtask advisories
     Checks the dependencies against RustSec's database. Needs a network, and says so where there is none; outside CI.
 cargo xtask miri
@@ -65,6 +69,8 @@ pub enum Command {
     Stamp(stamp::What),
     /// Write or check the digests of traces.
     Traces(DocsMode),
+    /// Say which planted defects tests do not find.
+    Mutants(Mutants),
     /// Check the dependencies for known weaknesses.
     Advisories,
     /// Run tests under Miri.
@@ -110,6 +116,7 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         "bench" => against(flags).map(Command::BenchAgainst),
         "stamp" => stamp(flags).map(Command::Stamp),
         "traces" => docs_mode(command, flags).map(Command::Traces),
+        "mutants" => mutants(flags).map(Command::Mutants),
         "attacks" if flags.is_empty() => Ok(Command::Attacks),
         "advisories" if flags.is_empty() => Ok(Command::Advisories),
         "miri" if flags.is_empty() => Ok(Command::Miri),
@@ -123,8 +130,8 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
             _ => Err(format!("`variants` takes one name or none, not `{}`", flags.join(" "))),
         },
         unknown => Err(format!(
-            "there is no command `{unknown}`; right would be test, docs, compliance, web, bench, stamp, traces, attacks, \
-             advisories, miri, snapshots or variants"
+            "there is no command `{unknown}`; right would be test, docs, compliance, web, bench, stamp, traces, mutants, \
+             attacks, advisories, miri, snapshots or variants"
         )),
     }
 }
@@ -143,6 +150,16 @@ fn against(flags: &[String]) -> Result<Against, String> {
     });
     let named: Option<Vec<Named>> = named.collect();
     named.filter(|_| odd.is_empty()).map(|named| Against { commit: commit.clone(), named }).ok_or_else(usage)
+}
+
+fn mutants(flags: &[String]) -> Result<Mutants, String> {
+    let end = flags.iter().position(|flag| flag == "--").unwrap_or(flags.len());
+    let (packages, rest) = flags.split_at(end);
+    if packages.is_empty() || packages.iter().any(|name| name.starts_with('-')) {
+        let given = flags.join(" ");
+        return Err(format!("`mutants` needs packages, such as `cc`, and `--` before arguments, not `{given}`"));
+    }
+    Ok(Mutants { packages: packages.to_vec(), arguments: rest.iter().skip(1).cloned().collect() })
 }
 
 fn stamp(flags: &[String]) -> Result<stamp::What, String> {
@@ -230,6 +247,16 @@ mod tests {
         assert_eq!(parsed("traces"), Ok(Command::Traces(DocsMode::Write)));
         assert_eq!(parsed("traces --check"), Ok(Command::Traces(DocsMode::Check)));
         assert!(parsed("traces now").unwrap_err().contains("`traces` knows only --check"));
+    }
+
+    #[test]
+    fn mutants_are_planted_in_packages() {
+        let arguments = vec!["--shard".to_owned(), "1/9".to_owned()];
+        let asked = Mutants { packages: vec!["cc".to_owned(), "tcp".to_owned()], arguments };
+        assert_eq!(parsed("mutants cc tcp -- --shard 1/9"), Ok(Command::Mutants(asked)));
+        for wrong in ["mutants", "mutants --list", "mutants -- --list"] {
+            assert!(parsed(wrong).unwrap_err().contains("needs packages"), "{wrong}");
+        }
     }
 
     #[test]

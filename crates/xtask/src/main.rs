@@ -15,6 +15,7 @@ mod deny;
 mod determinism;
 mod miri;
 mod mirror;
+mod mutants;
 mod needs;
 mod quirks;
 mod runner;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Ok(Command::BenchAgainst(against)) => runner::finish(against::compare(&against)),
         Ok(Command::Stamp(what)) => runner::finish(stamp::run(&what)),
         Ok(Command::Traces(mode)) => runner::finish(traces::run(mode)),
+        Ok(Command::Mutants(mutants)) => runner::finish(mutants::check(&mutants)),
         Ok(Command::Advisories) => runner::finish(advisories::check()),
         Ok(Command::Miri) => runner::finish(miri::check()),
         Ok(Command::Snapshots) => runner::finish(snapshots::update()),
