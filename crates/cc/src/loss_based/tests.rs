@@ -527,6 +527,27 @@ fn a_round_trip_counts_for_no_more_than_four_of_the_shortest() {
 }
 
 #[test]
+fn an_unused_window_shrinks_and_is_remembered_as_the_threshold() {
+    let pacing = Some(WindowPacing::new(100, 100, 1));
+    let mut cc = LossBased::new(window(40), Classic::new(&CLASSIC), Reno::new(&RenoConfig::default()), pacing);
+    cc.on_ack(&AckSample { srtt: Some(Duration::from_millis(80)), ..ack(1, 0) });
+    cc.on_congestion(&loss(40), Instant::ZERO);
+    assert_eq!(segments(&cc), (20, 20));
+    cc.on_unused(4 * SEGMENT);
+    // Three quarters of twenty are below the threshold that is known.
+    assert_eq!(segments(&cc), (4, 20));
+    let rate = Rate::from_bits_per_sec(400_000).expect("not zero");
+    assert_eq!(cc.pacing(), Some(Pacing::Rate { rate, quantum: SEGMENT }), "the pace follows");
+    let mut grown = LossBased::new(window(40), Classic::new(&CLASSIC), Reno::new(&RenoConfig::default()), None);
+    grown.on_congestion(&loss(8), Instant::ZERO);
+    while segments(&grown).0 < 16 {
+        grown.on_ack(&ack(2, SEGMENT));
+    }
+    grown.on_unused(3 * SEGMENT);
+    assert_eq!(segments(&grown), (3, 12), "three quarters of sixteen");
+}
+
+#[test]
 fn a_search_costs_little_more_than_none() {
     let classic = size_of::<LossBased<Classic, Cubic>>();
     assert!(size_of::<LossBased<HystartPp<Css>, Cubic>>() <= classic + 40);
@@ -538,6 +559,9 @@ fn a_search_costs_little_more_than_none() {
 fn the_whole_state_is_small_and_a_copy_lives_its_own_life() {
     let mut cc = cubic(10);
     assert!(cc.state_size() <= 512, "{} octets", cc.state_size());
+    let before = cc.state_size();
+    cc.on_congestion(&loss(10), Instant::ZERO);
+    assert!(cc.state_size() > before, "what an undo needs counts");
     let copy = cc.clone_box();
     cc.on_ack(&ack(0, SEGMENT));
     assert_ne!(cc.window(), copy.window());
