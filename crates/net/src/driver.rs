@@ -192,7 +192,7 @@ impl<D: Device, C: Clock> Driver<D, C> {
             }
             more = self.transmit(obs)?;
         }
-        if more && self.outlet.room() == Room::Some || self.callbacks.is_pending() {
+        if more && self.outlet.room() == Room::Some || self.callbacks.is_pending(&self.stack) {
             return Ok(Some(self.seen));
         }
         let deadlines = [self.stack.next_deadline(), self.inlet.next_deadline(), self.outlet.next_deadline()];

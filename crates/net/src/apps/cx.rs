@@ -92,7 +92,7 @@ impl<'a, O: Observer> AppCx<'a, O> {
         Ok(taken)
     }
 
-    /// Reads into `buf`, as far as the allowance goes; `Readable` follows when it is spent.
+    /// Reads into `buf`, as far as the allowance goes; `Readable` follows a read that the allowance cut short.
     ///
     /// # Errors
     /// As [`Stack::read`].
@@ -103,11 +103,11 @@ impl<'a, O: Observer> AppCx<'a, O> {
         }
         let allowed = buf.len().min(*self.allowance);
         let read = self.stack.read(&mut self.cx, conn, &mut buf[..allowed])?;
-        self.count(read);
+        self.count(conn, read, allowed as u64, buf.len() as u64);
         Ok(read)
     }
 
-    /// Checks and drops up to `max` bytes of the position-coded pattern; `Readable` follows when the allowance is spent.
+    /// Checks and drops up to `max` bytes of the position-coded pattern; `Readable` follows a read that the allowance cut short.
     ///
     /// # Errors
     /// As [`Stack::read_pattern`].
@@ -116,8 +116,9 @@ impl<'a, O: Observer> AppCx<'a, O> {
             self.resume(conn, ConnEvent::Readable);
             return Ok(Read::Data(0));
         }
-        let read = self.stack.read_pattern(&mut self.cx, conn, max.min(*self.allowance as u64))?;
-        self.count(read);
+        let allowed = max.min(*self.allowance as u64);
+        let read = self.stack.read_pattern(&mut self.cx, conn, allowed)?;
+        self.count(conn, read, allowed, max);
         Ok(read)
     }
 
@@ -138,16 +139,20 @@ impl<'a, O: Observer> AppCx<'a, O> {
         Some(info)
     }
 
-    fn count(&mut self, read: Read) {
-        if let Read::Data(len) = read {
-            *self.allowance -= len as usize;
+    /// Counts what was read of the `allowed` bytes of `asked`. An application may take a count below `asked` for all there is, and
+    /// call no more; the stack reports nothing again that it reported before.
+    fn count(&mut self, conn: Conn, read: Read, allowed: u64, asked: u64) {
+        let Read::Data(len) = read else { return };
+        *self.allowance -= len as usize;
+        if len == allowed && allowed < asked {
+            self.resume(conn, ConnEvent::Readable);
         }
     }
 
     fn resume(&mut self, conn: Conn, event: ConnEvent) {
         let event = StackEvent::Conn { conn, event };
-        // The last one is the only one that can be of this callback's connection in nearly all applications.
-        if self.resumed.back() != Some(&event) {
+        // A callback serves one connection in nearly all applications, and two kinds of events can be cut short.
+        if !self.resumed.iter().rev().take(2).any(|resumed| *resumed == event) {
             self.resumed.push_back(event);
         }
     }

@@ -16,9 +16,10 @@ pub(super) struct Callbacks {
 }
 
 impl Callbacks {
-    /// Whether the allowance left something for the next step.
-    pub(super) fn is_pending(&self) -> bool {
-        !self.round.is_empty() || !self.next.is_empty()
+    /// Returns whether the allowance left something for the next step: of this round, of calls that were cut short, or in the
+    /// stack, where the last call itself may have put it.
+    pub(super) fn is_pending(&self, stack: &Stack) -> bool {
+        !self.round.is_empty() || !self.next.is_empty() || stack.has_events()
     }
 
     /// The next event; a new round begins when one is over.
@@ -37,16 +38,17 @@ impl Callbacks {
         let before = self.next.len();
         call(&mut self.next);
         if self.next.len() > before {
-            self.hold_back(conn_of(&event));
+            self.hold_back(conn_of(&event), before);
         }
     }
 
-    /// The rest of the round's events of a connection follow its cut call into the next round.
-    fn hold_back(&mut self, conn: Conn) {
+    /// The rest of the round's events of a connection follow its cut call into the next round, whose events from `since` on are
+    /// of that call. One that is there already is not added: a connection that is cut in each round would collect them.
+    fn hold_back(&mut self, conn: Conn, since: usize) {
         let Self { round, next } = self;
         round.retain(|event| {
             let stays = conn_of(event) != conn;
-            if !stays {
+            if !stays && !next.range(since..).any(|held| held == event) {
                 next.push_back(*event);
             }
             stays
@@ -68,20 +70,27 @@ mod tests {
     use tcp::{CloseReason, Config, ConnEvent, DeviceCaps, Segmentation, StackConfig, StackCx, TxChecksum};
     use trace::Off;
 
-    #[test]
-    fn a_connection_that_was_cut_short_goes_on_behind_the_others_and_before_its_own_later_events() {
+    /// A stack with two connections that wait for an answer.
+    fn stack() -> (Stack, [Conn; 2]) {
         let device = DeviceCaps { mtu: 1500, checksum: TxChecksum::Compute, segmentation: Segmentation::Off };
         let addresses = vec![IpAddr::from([10, 9, 0, 1])];
         let mut stack =
             Stack::new(StackConfig { addresses, device, isn_secret: [1, 2], guards: Default::default() }, Rng::new(1));
         let config = Config::default().validate().unwrap();
-        let mut connect = || {
-            let mut off = Off;
-            let remote = (IpAddr::from([10, 9, 0, 2]), 9).into();
-            stack.connect(&mut StackCx::new(Instant::ZERO, &mut off), &config, remote).unwrap()
-        };
-        let (one, other) = (connect(), connect());
-        let of = |conn, event| StackEvent::Conn { conn, event };
+        let conns = [9, 9].map(|port| {
+            let remote = (IpAddr::from([10, 9, 0, 2]), port).into();
+            stack.connect(&mut StackCx::new(Instant::ZERO, &mut Off), &config, remote).unwrap()
+        });
+        (stack, conns)
+    }
+
+    fn of(conn: Conn, event: ConnEvent) -> StackEvent {
+        StackEvent::Conn { conn, event }
+    }
+
+    #[test]
+    fn a_connection_that_was_cut_short_goes_on_behind_the_others_and_before_its_own_later_events() {
+        let (mut stack, [one, other]) = stack();
         let (readable, closed) = (of(one, ConnEvent::Readable), of(one, ConnEvent::Closed(CloseReason::Normal)));
         let mut callbacks = Callbacks::default();
         callbacks.round.extend([readable, closed, of(other, ConnEvent::Readable)]);
@@ -93,6 +102,30 @@ mod tests {
             order.push(event);
         }
         assert_eq!(order, [readable, of(other, ConnEvent::Readable), readable, closed]);
-        assert!(!callbacks.is_pending());
+        assert!(!callbacks.is_pending(&stack));
+    }
+
+    #[test]
+    fn events_of_a_connection_that_is_cut_short_in_each_round_do_not_pile_up() {
+        let (mut stack, [one, _]) = stack();
+        let (readable, writable) = (of(one, ConnEvent::Readable), of(one, ConnEvent::Writable));
+        let mut callbacks = Callbacks::default();
+        callbacks.round.extend([readable, writable]);
+        for _ in 0..5 {
+            let event = callbacks.take(&mut stack).unwrap();
+            callbacks.observe(event, |resumed| resumed.extend([readable, writable]));
+            assert_eq!(callbacks.next, [readable, writable]);
+        }
+    }
+
+    #[test]
+    fn what_lies_in_the_stack_is_pending() {
+        let (mut stack, [one, _]) = stack();
+        let callbacks = Callbacks::default();
+        assert!(!callbacks.is_pending(&stack));
+        stack.abort(&mut StackCx::new(Instant::ZERO, &mut Off), one);
+        assert!(callbacks.is_pending(&stack));
+        while stack.poll_event().is_some() {}
+        assert!(!callbacks.is_pending(&stack));
     }
 }

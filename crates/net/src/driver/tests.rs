@@ -1,5 +1,7 @@
 //! The loop between two drivers on one cable: super-segments, emulated loss, full and broken devices, a request to end.
 
+mod allowance;
+
 use super::*;
 use crate::apps::{ALLOWANCE, Discard, Payload, Sender, Transfer};
 use crate::device::{Frame, Received};

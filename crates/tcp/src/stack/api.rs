@@ -341,6 +341,12 @@ impl Stack {
         None
     }
 
+    /// Returns whether [`Self::poll_event`] may have something for the application.
+    #[inline]
+    pub fn has_events(&self) -> bool {
+        !self.eventful.is_empty()
+    }
+
     /// Whether a turn would find something to transmit.
     #[inline]
     pub fn has_ready(&self) -> bool {
