@@ -97,28 +97,34 @@ impl Samples {
 /// Only segments that have to be acknowledged belong here. The time stamp of a bare ACK is echoed when the other
 /// application has something to say, which may take minutes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Stamps(VecDeque<(u32, u64)>);
+pub(super) struct Stamps {
+    waiting: VecDeque<(u32, u64)>,
+    /// A clock that ticks once a millisecond gives a stamp to segments behind its echo as well, where the path is shorter than a
+    /// tick. Taken for a new one, it would measure less than the path.
+    newest: Option<u32>,
+}
 
 impl Stamps {
     /// One end sends `tsval`.
     #[inline]
     pub fn sent(&mut self, at: u64, tsval: u32) {
-        if self.0.back().is_none_or(|&(last, _)| is_after(tsval, last)) {
-            if self.0.len() == STAMPS {
-                self.0.pop_front();
+        if self.newest.is_none_or(|newest| is_after(tsval, newest)) {
+            self.newest = Some(tsval);
+            if self.waiting.len() == STAMPS {
+                self.waiting.pop_front();
             }
-            self.0.push_back((tsval, at));
+            self.waiting.push_back((tsval, at));
         }
     }
 
     /// The other echoes it: how long ago it was seen, at its first echo.
     #[inline]
     pub fn echoed(&mut self, at: u64, tsecr: u32) -> Option<u64> {
-        while let Some(&(tsval, sent)) = self.0.front() {
+        while let Some(&(tsval, sent)) = self.waiting.front() {
             if is_after(tsval, tsecr) {
                 break;
             }
-            self.0.pop_front();
+            self.waiting.pop_front();
             if tsval == tsecr {
                 return Some(at.saturating_sub(sent));
             }
@@ -154,6 +160,18 @@ mod tests {
         assert_eq!((shown.samples, shown.min_ms, shown.max_ms), (100_000, 1.0, 100_000.0));
         assert!((shown.median_ms - 50_000.0).abs() < 1_000.0, "{}", shown.median_ms);
         assert!((shown.p95_ms - 95_000.0).abs() < 1_000.0, "{}", shown.p95_ms);
+    }
+
+    #[test]
+    fn a_stamp_that_is_sent_on_behind_its_echo_measures_nothing() {
+        let mut stamps = Stamps::default();
+        stamps.sent(0, 5);
+        assert_eq!(stamps.echoed(250, 5), Some(250));
+        // The clock has not ticked, and an echo of the first segments is still on its way.
+        stamps.sent(260, 5);
+        assert_eq!(stamps.echoed(262, 5), None);
+        stamps.sent(1000, 6);
+        assert_eq!(stamps.echoed(1250, 6), Some(250));
     }
 
     #[test]
