@@ -26,9 +26,10 @@ cargo xtask bench
 cargo xtask bench --against COMMIT [--named ROW=REASON]…
     Counts the same rows of another commit and of this tree, both built at one place, and prints their ratios. Fails when a row
     takes over 2 % more, or is gone, and is not named with its reason.
-cargo xtask stamp [--check | --page FILE…]
+cargo xtask stamp [--check | --page FILE[:N]…]
     Writes docs/stamps.txt, a digest of what each profile does, and says which moved; with --check only says whether the file is
-    up to date. With --page also writes today's stamps into the marks of these pages: only when their numbers were measured again.
+    up to date. With --page also writes today's stamps into the marks of these pages, or into the Nth mark alone: only when the
+    numbers of that table were measured again.
 cargo xtask traces [--check]
     Writes docs/traces.txt, digests of canonical traces of all profiles in all built-in experiments, of all scripts and of 10,000
     swarm worlds, and says which moved; with --check fails when any did. Takes minutes; outside CI.

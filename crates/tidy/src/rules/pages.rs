@@ -1,7 +1,8 @@
 //! Pages of measured numbers are as old as the behaviour that they are of, and no older.
 //!
-//! A page carries a mark: an HTML comment that opens with `behaviour:` and holds entries `PROFILE/DEVICE=STAMP`, those of the
-//! file of stamps when the numbers were measured. The file itself is kept by a test of `lab`; this rule compares texts.
+//! Each table of a page carries a mark: an HTML comment that opens with `behaviour:` and holds entries `PROFILE/DEVICE=STAMP`, those
+//! of the file of stamps when its numbers were measured. Tables of a page are measured by different commands at different times, so
+//! one mark cannot speak for all. The file itself is kept by a test of `lab`; this rule compares texts.
 
 use crate::Problem;
 use std::collections::BTreeMap;
@@ -11,17 +12,28 @@ use std::collections::BTreeMap;
 pub struct Page {
     /// Path from the repository root.
     pub path: &'static str,
+    /// Number of tables with a mark of their own.
+    pub tables: usize,
     /// How it is made anew.
     pub remedy: &'static str,
 }
 
 /// Every page of measured numbers.
 pub const PAGES: [Page; 4] = [
-    Page { path: "README.md", remedy: "make its tables again, then `cargo xtask stamp --page README.md`" },
-    Page { path: "docs/headlines.md", remedy: "`longhaul headlines --write docs/headlines.md`" },
-    Page { path: "docs/fidelity.md", remedy: "`longhaul fidelity --write docs/fidelity.md`, as root" },
+    Page {
+        path: "README.md",
+        tables: 2,
+        remedy: "make the table of this mark again, then `cargo xtask stamp --page README.md:N` for the Nth mark",
+    },
+    Page { path: "docs/headlines.md", tables: 1, remedy: "`longhaul headlines --write docs/headlines.md`" },
+    Page {
+        path: "docs/fidelity.md",
+        tables: 2,
+        remedy: "`longhaul fidelity --write docs/fidelity.md`, for the second table with `--path second`, as root",
+    },
     Page {
         path: "docs/longhaul.md",
+        tables: 1,
         remedy: "measure its figures again, then `cargo xtask stamp --page docs/longhaul.md`",
     },
 ];
@@ -42,14 +54,20 @@ pub fn stamps(text: &str) -> BTreeMap<&str, &str> {
     words.filter_map(|word| word.split_once('=')).collect()
 }
 
-/// Where the entries of a page's mark stand, as a range of its octets.
-pub fn mark(page: &str) -> Option<core::ops::Range<usize>> {
-    let begin = page.find(OPENS)? + OPENS.len();
-    let end = begin + page[begin..].find(CLOSES)?;
-    Some(begin..end)
+/// Where the entries of a page's marks stand, each as a range of its bytes, in their order.
+pub fn marks(page: &str) -> Vec<core::ops::Range<usize>> {
+    let mut marks = Vec::new();
+    let mut from = 0;
+    while let Some(opens) = page[from..].find(OPENS) {
+        let begin = from + opens + OPENS.len();
+        let Some(len) = page[begin..].find(CLOSES) else { break };
+        marks.push(begin..begin + len);
+        from = begin + len;
+    }
+    marks
 }
 
-/// Complains of a page without a mark, and of each entry that is not today's. Of a page that is owed, complains when nothing is
+/// Complains of a page with fewer marks than tables, and of each entry of any mark that is not today's. Of a page that is owed, complains when nothing is
 /// wrong with it any more.
 pub fn check(page: &Page, text: &str, today: &BTreeMap<&str, &str>, owed: &[&str]) -> Vec<Problem> {
     let found = problems(page, text, today);
@@ -64,10 +82,29 @@ pub fn check(page: &Page, text: &str, today: &BTreeMap<&str, &str>, owed: &[&str
 }
 
 fn problems(page: &Page, text: &str, today: &BTreeMap<&str, &str>) -> Vec<Problem> {
-    let Page { path, remedy } = page;
-    let Some(place) = mark(text) else {
-        return vec![Problem::new(path, 1, "measured numbers without a mark of the behaviour they are of", *remedy)];
-    };
+    let Page { path, tables, remedy } = page;
+    let marks = marks(text);
+    let mut found: Vec<Problem> =
+        marks.iter().flat_map(|place| problems_of_mark(page, text, place.clone(), today)).collect();
+    if marks.len() < *tables {
+        let what = match marks.len() {
+            0 => "measured numbers without a mark of the behaviour they are of".to_owned(),
+            marked => {
+                format!("{tables} tables of measured numbers, and {marked} with a mark of the behaviour they are of")
+            }
+        };
+        found.push(Problem::new(path, 1, what, *remedy));
+    }
+    found
+}
+
+fn problems_of_mark(
+    page: &Page,
+    text: &str,
+    place: core::ops::Range<usize>,
+    today: &BTreeMap<&str, &str>,
+) -> Vec<Problem> {
+    let Page { path, remedy, .. } = page;
     let line = text[..place.start].lines().count();
     let entries = stamps(&text[place]);
     if entries.is_empty() {
@@ -87,7 +124,7 @@ fn problems(page: &Page, text: &str, today: &BTreeMap<&str, &str>) -> Vec<Proble
 mod tests {
     use super::*;
 
-    const PAGE: Page = Page { path: "P.md", remedy: "make it again" };
+    const PAGE: Page = Page { path: "P.md", tables: 1, remedy: "make it again" };
     const TODAY: &str = "# about\nlinux/plain=1\nlinux/super=2\nrfc/plain=3\n";
 
     fn found(text: &str) -> Vec<String> {
@@ -109,6 +146,22 @@ mod tests {
             ]
         );
         assert!(found("<!-- behaviour: gone/plain=1 -->")[0].contains("docs/stamps.txt has no such line"));
+    }
+
+    #[test]
+    fn the_mark_of_each_table_is_compared_and_none_may_lack() {
+        const TWO: Page = Page { tables: 2, ..PAGE };
+        let found =
+            |text: &str| check(&TWO, text, &stamps(TODAY), &[]).iter().map(Problem::to_string).collect::<Vec<_>>();
+        let first = "<!-- behaviour: linux/plain=1 -->\n| table |\n";
+        assert_eq!(found(&format!("{first}<!-- behaviour: rfc/plain=3 -->\n| table |\n")), [""; 0]);
+        let older = found(&format!("{first}<!-- behaviour: rfc/plain=2 -->\n| table |\n"));
+        assert!(older.len() == 1 && older[0].starts_with("P.md:3: its numbers are of `rfc/plain`"), "{older:?}");
+        let lacking = found(&format!("{first}| table |\n"));
+        assert!(
+            lacking.len() == 1 && lacking[0].contains("2 tables of measured numbers, and 1 with a mark"),
+            "{lacking:?}"
+        );
     }
 
     #[test]
