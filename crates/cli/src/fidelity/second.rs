@@ -14,6 +14,7 @@ use crate::failure::Failure;
 use crate::netns_backend::{Interrupt, NetnsBackend, Turn, remove_leftovers};
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
+use lab::stamp;
 use lab::stats::{Comparison, compare};
 use rig::{Check, Outcome, Program, Rig};
 use std::str::FromStr;
@@ -125,7 +126,9 @@ pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
     interrupt.obey();
     let measured = measured.map_err(Failure::Failed)?;
     let busy = if args.busy { ", one processor kept busy" } else { "" };
-    let headline = format!("{runs} interleaved runs of {} MB, {}{busy}", args.bytes / 1_000_000, NetnsBackend::maker());
+    let mark = stamp::mark(["longhaul"], stamp::Devices::Both);
+    let headline =
+        format!("{mark}\n{runs} interleaved runs of {} MB, {}{busy}", args.bytes / 1_000_000, NetnsBackend::maker());
     let told = output::write(&match args.format {
         Format::Table => table::for_people(&measured),
         Format::Jsonl => table::jsonl(&measured),
@@ -152,7 +155,11 @@ fn measure(args: &FidelityArgs, cells: &[Cell], runs: u32, interrupt: &Interrupt
             for index in (0..Arm::ALL.len()).map(|step| (step + run) % Arm::ALL.len()) {
                 let arm = Arm::ALL[index];
                 bar.set_message(format!("{} {}", measured.cell.name, arm.name()));
-                measured.outcomes[index].push(Rig::build(&measured.cell, interrupt)?.transfer(arm, args.bytes)?);
+                measured.outcomes[index].push(Rig::build(&measured.cell, interrupt)?.transfer(
+                    &measured.cell,
+                    arm,
+                    args.bytes,
+                )?);
                 bar.inc(1);
             }
         }

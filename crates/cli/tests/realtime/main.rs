@@ -79,33 +79,37 @@ fn a_socket_of_another_user_holds_no_run_up() {
     wait_for("the run ends", || run.try_wait().unwrap().is_some_and(|status| status.success()));
 }
 
+/// Tries of a run over the second path. Each checks the path three times, so a machine that is busy for seconds passes.
+const TRIES: u32 = 5;
+
+/// One run over the second path. It is refused while the machine cannot hold a path within 1 %: on a path of 200 ms that is a
+/// millisecond each way, which only a machine that is busy throughout misses again and again.
+fn over_the_second_path() -> Ended {
+    let path = ["--path", "second", "--cells", "200ms@5Mbit"];
+    let transfers = ["--iterations", "1", "--bytes", "500kB", "--format", "jsonl"];
+    for _ in 0..TRIES {
+        let ended = longhaul(&[&["fidelity"], &path[..], &transfers[..]].concat());
+        if ended.code != Some(1) || !ended.stderr.contains("too busy to emulate") {
+            return ended;
+        }
+        println!("{}", ended.stderr);
+        std::thread::sleep(Duration::from_secs(2));
+    }
+    panic!(
+        "this test needs a machine that delivers 500 packets a second within a millisecond; in {TRIES} tries this one was too busy"
+    )
+}
+
 #[test]
 fn programs_are_measured_over_the_second_path() {
-    // Short and slow enough for a busy machine; what it measures depends on that, so only what is there is looked at.
-    let ended = longhaul(&[
-        "fidelity",
-        "--path",
-        "second",
-        "--cells",
-        "20ms@20Mbit",
-        "--iterations",
-        "1",
-        "--bytes",
-        "1MB",
-        "--format",
-        "jsonl",
-    ]);
-    if ended.code == Some(1) {
-        assert!(ended.stderr.contains("too busy to emulate"), "{}", ended.stderr);
-        return;
-    }
+    let ended = over_the_second_path();
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let rows: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let arms: Vec<&str> = rows.iter().map(|row| row["arm"].as_str().unwrap()).collect();
     assert_eq!(arms, ["kernel:cubic", "send", "send, serve"]);
     for row in &rows {
         let goodput = row["goodput_mbps"].as_f64().unwrap();
-        assert!(goodput > 1.0 && goodput < 20.0, "{row}");
+        assert!(goodput > 0.3 && goodput < 5.0, "{row}");
         assert!(row["late_max_ms"].as_f64() > Some(0.0), "{row}");
     }
 }

@@ -24,8 +24,17 @@ const PATH_B: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 76, 0, 2));
 /// Where everything is sent to.
 const PORT: u16 = 9;
 
-/// A program that says nothing for this long has failed.
+/// A program that has nothing to do but begin, and says nothing for this long, has failed.
 const SILENCE: Duration = Duration::from_secs(120);
+
+/// A transfer may take this many times as long as its bytes take at the path's rate: a window that has not grown yet, and
+/// losses at the end of slow start, cost long paths about half of the rate.
+const SLACK: u64 = 4;
+
+/// When to give up on a transfer of which nothing is heard.
+fn silence(cell: &Cell, bytes: u64) -> Duration {
+    SILENCE + Duration::from_secs(bytes.saturating_mul(8 * SLACK) / cell.rate_bps)
+}
 
 /// How often it is looked whether this program was asked to end.
 const GLANCE: Duration = Duration::from_millis(50);
@@ -121,8 +130,8 @@ impl<'i> Rig<'i> {
         Ok(check)
     }
 
-    /// Makes one transfer.
-    pub fn transfer(mut self, arm: Arm, bytes: u64) -> Result<Outcome, String> {
+    /// Makes one transfer over the path of `cell`.
+    pub fn transfer(mut self, cell: &Cell, arm: Arm, bytes: u64) -> Result<Outcome, String> {
         let kernel = (format!("on={PATH_B}:{PORT}"), format!("to={PATH_B}:{PORT}"), format!("bytes={bytes}"));
         let bytes_text = bytes.to_string();
         let ours = |host: &'static str| ["--tun", "lh0", "--addr", host, "--format", "json"];
@@ -141,7 +150,8 @@ impl<'i> Rig<'i> {
                 self.start(&self.a, &[&what, &ours("10.78.1.2/24")[..]].concat())?
             }
         };
-        let (sent, came) = (sender.next_line()?, receiver.next_line()?);
+        // The sender has ended when its line comes, so the receiver's is not far behind.
+        let (sent, came) = (sender.next_line_within(silence(cell, bytes))?, receiver.next_line()?);
         let again_pct = match arm {
             Arm::Kernel => {
                 let sent = pairs(&sent)?;
@@ -195,9 +205,14 @@ impl<'i> Program<'i> {
         Ok(Self { what, child, lines, interrupt })
     }
 
-    /// The next line that the program writes.
+    /// The next line that the program writes, which is soon.
     fn next_line(&mut self) -> Result<String, String> {
-        let deadline = Instant::now() + SILENCE;
+        self.next_line_within(SILENCE)
+    }
+
+    /// The next line that the program writes, unless it takes longer than `silence`.
+    fn next_line_within(&mut self, silence: Duration) -> Result<String, String> {
+        let deadline = Instant::now() + silence;
         loop {
             match self.lines.recv_timeout(GLANCE) {
                 Ok(line) => return Ok(line),
@@ -207,7 +222,7 @@ impl<'i> Program<'i> {
                 }
                 Err(RecvTimeoutError::Timeout) if self.interrupt.came() => return Err("interrupted".to_owned()),
                 Err(RecvTimeoutError::Timeout) if Instant::now() > deadline => {
-                    return Err(format!("`{}` said nothing for {} s", self.what, SILENCE.as_secs()));
+                    return Err(format!("`{}` said nothing for {} s", self.what, silence.as_secs()));
                 }
                 Err(RecvTimeoutError::Timeout) => {}
             }
@@ -267,6 +282,16 @@ fn field(line: &str, path: &[&str]) -> Result<f64, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_transfer_is_waited_for() {
+        let of = |cell: &str, bytes| silence(&cell.parse().unwrap(), bytes).as_secs();
+        // 1 GB takes 134 s at 60 Mbit/s, and 229 s at 35 Mbit/s.
+        assert_eq!(of("37ms@60Mbit", 1_000_000_000), 120 + 533);
+        assert!(of("130ms@35Mbit", 1_000_000_000) > 3 * 229);
+        assert_eq!(of("25ms@100Mbit", 32_000_000), 120 + 10);
+        assert!(of("1s@30kbit", u64::MAX) > 1_000_000, "no overflow");
+    }
 
     #[test]
     fn reports_are_read_by_name() {
