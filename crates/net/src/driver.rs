@@ -159,8 +159,10 @@ impl<D: Device, C: Clock> Driver<D, C> {
             let fd = self.outlet.device.fd();
             if self.clock.wait(fd, interest, until).map_err(DriverError::Wait)? == Wake::Stop {
                 self.with_app(obs, |cx| app.on_stop(cx));
-                // The resets leave, and the application hears of all ends.
+                // The resets leave, and the application hears of all ends. It takes connections as well that were on their way to
+                // it, of which the peer knows that they are open.
                 self.step(app, obs)?;
+                self.with_app(obs, |cx| app.on_stop(cx));
                 while self.outlet.room() == Room::Some && self.transmit(obs)? {}
                 self.call_app(&mut { usize::MAX }, app, obs);
                 return Ok(Ended::Stopped);

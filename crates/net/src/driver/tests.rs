@@ -236,6 +236,19 @@ fn a_request_to_end_resets_the_connection() {
     assert_eq!(bench.served.get().unwrap().end, CloseReason::Reset);
 }
 
+#[test]
+fn a_request_to_end_resets_a_connection_too_that_is_open_only_for_the_peer() {
+    let mut bench = Bench::new(Default::default());
+    bench.step_client().unwrap();
+    bench.step_server();
+    // The ACK of the handshake waits behind more than a batch when the request comes.
+    bench.cable[0].borrow_mut().extend(std::iter::repeat_with(noise).take(40));
+    bench.step_client().unwrap();
+    assert_eq!(bench.server.run(&mut bench.discard, &mut Off).unwrap(), Ended::Stopped);
+    bench.step_client().unwrap();
+    assert_eq!(bench.sender.finish().unwrap().map(|transfer| transfer.end), Some(CloseReason::Reset));
+}
+
 /// A packet of ours as a router quotes it, in the message that it was too large.
 fn too_big(sent: &[u8], mtu: u32) -> Vec<u8> {
     let mut message = Vec::new();
