@@ -67,7 +67,7 @@ pub struct RecvArgs {
     /// Where to put what comes; nowhere without it.
     #[arg(value_name = "FILE")]
     file: Option<PathBuf>,
-    /// Fail unless exactly this many octets come; units as in 100MB or 64KiB.
+    /// Fail unless exactly this many bytes come, and leave what came in FILE.part then; units as in 100MB or 64KiB.
     #[arg(long, value_name = "N", value_parser = profiles::units::bytes)]
     bytes: Option<u64>,
 }
@@ -162,19 +162,26 @@ pub fn recv(args: &RecvArgs) -> Result<(), LinkError> {
     let cannot_write = |error| LinkError::failed(format!("cannot write what came: {error}; nothing of it is kept"));
     let transfer = receiver.finish().map_err(cannot_write)?;
     let mut file = file.map(|file| Rc::into_inner(file).expect("the receiver is gone").into_inner());
-    let kept = || {
-        let part = file.take().map(WholeFile::keep_part);
-        let what = match part {
-            Some(Ok(part)) => format!("what came until then is kept in {}; ", part.display()),
-            _ => String::new(),
-        };
-        format!("{what}the same command receives it again from the beginning")
-    };
-    let came = conclude(&args.link, "received", remote, (ended, transfer), kept)?.read.bytes;
-    file.map_or(Ok(()), WholeFile::finish).map_err(cannot_write)?;
+    let again = "the same command receives it again from the beginning";
+    let ended = (ended, transfer);
+    let concluded = conclude(&args.link, "received", remote, ended, || format!("{}; {again}", kept(file.take())));
+    let came = concluded?.read.bytes;
     match args.bytes {
-        Some(expected) if expected != came => Err(LinkError::failed(format!("{came} bytes came, not {expected}"))),
-        _ => Ok(()),
+        // The peer closed well, so only the count tells that this is not the file that was asked for.
+        Some(expected) if expected != came => {
+            let file = kept(file);
+            Err(LinkError::failed(format!("{remote} sent {came} bytes, not the {expected} of --bytes; {file}")))
+        }
+        _ => file.map_or(Ok(()), WholeFile::finish).map_err(cannot_write),
+    }
+}
+
+/// Ends a file that is not what was asked for. Returns where what came of it is.
+fn kept(file: Option<WholeFile>) -> String {
+    match file.map(WholeFile::keep_part) {
+        Some(Ok(part)) => format!("what came is kept in {}", part.display()),
+        Some(Err(error)) => format!("what came cannot be written: {error}; nothing of it is kept"),
+        None => "nothing of it is kept".to_owned(),
     }
 }
 

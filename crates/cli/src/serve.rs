@@ -217,12 +217,15 @@ pub fn run(args: &ServeArgs) -> Result<(), LinkError> {
         println!("READY {name} {} on {}", SocketAddr::new(args.link.addr.address(), port), args.link.tun);
         let _ = std::io::stdout().flush();
     };
-    match args.service {
+    let ended = match args.service {
         Service::Discard => {
             drive(&mut driver, &mut net::Discard::new(port, config, connections, report), &mut Off, ready)?
         }
         Service::Echo => drive(&mut driver, &mut net::Echo::new(port, config, connections, report), &mut Off, ready)?,
     };
+    if ended == Ended::Stopped {
+        anstream::eprintln!("interrupted: every open connection was reset; the same command serves again");
+    }
     Ok(())
 }
 

@@ -11,6 +11,7 @@
 //! skip.
 
 mod capture;
+mod ends;
 mod netns;
 mod peer;
 mod program;

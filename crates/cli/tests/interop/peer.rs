@@ -51,7 +51,7 @@ impl Peer {
         Self { namespace }
     }
 
-    fn inside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Running<T> {
+    pub fn inside<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Running<T> {
         let namespace = File::open(&self.namespace).unwrap();
         Running(thread::spawn(move || {
             setns(namespace, CloneFlags::CLONE_NEWNET).unwrap();
@@ -105,6 +105,53 @@ impl Peer {
         self.listen(address, |mut stream| stream.read_exact(&mut [0; 1000]).unwrap())
     }
 
+    /// Accepts one connection and reads until that fails or ends. The channel says that the stream has begun.
+    pub fn reader(&self, address: SocketAddr) -> (mpsc::Receiver<()>, Running<Option<ErrorKind>>) {
+        self.one_way(address, |stream, chunk| stream.read(chunk))
+    }
+
+    /// Accepts one connection and writes until that fails. The channel says that the stream has begun.
+    pub fn writer(&self, address: SocketAddr) -> (mpsc::Receiver<()>, Running<Option<ErrorKind>>) {
+        self.one_way(address, |stream, chunk| stream.write(chunk))
+    }
+
+    fn one_way(
+        &self,
+        address: SocketAddr,
+        step: impl Fn(&mut TcpStream, &mut [u8]) -> std::io::Result<usize> + Send + 'static,
+    ) -> (mpsc::Receiver<()>, Running<Option<ErrorKind>>) {
+        let (begun, beginning) = mpsc::channel();
+        let running = self.listen(address, move |mut stream| {
+            let (mut chunk, mut moved) = (vec![0; CHUNK], 0);
+            loop {
+                match step(&mut stream, &mut chunk) {
+                    Ok(0) => return None,
+                    Ok(len) => moved += len,
+                    Err(error) => return Some(error.kind()),
+                }
+                if moved > 10 * CHUNK {
+                    let _ = begun.send(());
+                }
+            }
+        });
+        (beginning, running)
+    }
+
+    /// Opens `count` connections, sends a byte on each, and reads each until that fails or ends. All of them are open when this
+    /// returns.
+    pub fn waiting_clients(&self, address: SocketAddr, count: usize) -> Running<Vec<Option<ErrorKind>>> {
+        let (ready, opened) = mpsc::channel();
+        let running = self.inside(move || {
+            let mut streams: Vec<TcpStream> = (0..count).map(|_| connect(address)).collect();
+            streams.iter_mut().for_each(|stream| stream.write_all(&[7]).unwrap());
+            ready.send(()).unwrap();
+            let end = |mut stream: TcpStream| std::io::copy(&mut stream, &mut std::io::sink()).err();
+            streams.into_iter().map(|stream| end(stream).map(|error| error.kind())).collect()
+        });
+        opened.recv().expect("the connections could not be opened");
+        running
+    }
+
     /// Connects, sends the pattern, closes, and waits for the other side's end.
     pub fn source(&self, address: SocketAddr, bytes: u64) -> Running<Sent> {
         self.inside(move || {
@@ -145,12 +192,17 @@ fn connect(address: SocketAddr) -> TcpStream {
     stream
 }
 
-/// The kernel's own count for this thread's namespace: a line of names, then one of numbers.
+/// The kernel's own count for this thread's namespace.
 fn retransmitted_segments() -> u64 {
-    let counters = std::fs::read_to_string("/proc/thread-self/net/snmp").unwrap();
-    let mut lines = counters.lines().filter(|line| line.starts_with("Tcp:")).map(str::split_whitespace);
+    counter("snmp", "Tcp:", "RetransSegs")
+}
+
+/// A counter of this thread's namespace, in a file of lines in pairs: names, then numbers.
+pub fn counter(file: &str, group: &str, name: &str) -> u64 {
+    let counters = std::fs::read_to_string(format!("/proc/thread-self/net/{file}")).unwrap();
+    let mut lines = counters.lines().filter(|line| line.starts_with(group)).map(str::split_whitespace);
     let (names, numbers) = (lines.next().unwrap(), lines.next().unwrap());
-    names.zip(numbers).find(|(name, _)| *name == "RetransSegs").unwrap().1.parse().unwrap()
+    names.zip(numbers).find(|(found, _)| *found == name).unwrap().1.parse().unwrap()
 }
 
 const CHUNK: usize = 256 << 10;

@@ -5,7 +5,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Child, ChildStdout, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
+use std::sync::mpsc::{self, Receiver};
 use std::time::{Duration, Instant};
 
 /// A run is given up after this long.
@@ -14,7 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// `longhaul`, running; killed when dropped before its end.
 pub struct Longhaul {
     child: Child,
-    stdout: BufReader<ChildStdout>,
+    /// What it writes is read at once: a server of many connections would wait for a reader of its summaries.
+    stdout: Receiver<String>,
 }
 
 /// What it said at its end.
@@ -30,14 +32,15 @@ impl Longhaul {
         let mut command = lab.on_router(env!("CARGO_BIN_EXE_longhaul"));
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let (told, stdout) = mpsc::channel();
+        std::thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| told.send(line)));
         Self { child, stdout }
     }
 
     /// Waits until it says that it is ready; the line it says.
     pub fn ready(&mut self) -> String {
-        let mut line = String::new();
-        self.stdout.read_line(&mut line).unwrap();
+        let line = self.stdout.recv().unwrap_or_default();
         if !line.starts_with("READY ") {
             let mut stderr = String::new();
             self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
@@ -54,11 +57,11 @@ impl Longhaul {
     /// Waits for its end, checks the exit code, and reads what it said.
     pub fn finish(mut self, exit_code: i32) -> Summary {
         let status = self.wait();
-        let (mut stdout, mut stderr) = (String::new(), String::new());
-        self.stdout.read_to_string(&mut stdout).unwrap();
+        let stdout: Vec<String> = self.stdout.iter().collect();
+        let mut stderr = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
-        assert_eq!(status.code(), Some(exit_code), "stdout: {stdout}\nstderr: {stderr}");
-        let json = stdout.lines().last().and_then(|line| serde_json::from_str(line).ok()).unwrap_or(Value::Null);
+        assert_eq!(status.code(), Some(exit_code), "stdout: {stdout:?}\nstderr: {stderr}");
+        let json = stdout.last().and_then(|line| serde_json::from_str(line).ok()).unwrap_or(Value::Null);
         Summary { json, stderr }
     }
 
