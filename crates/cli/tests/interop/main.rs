@@ -12,6 +12,7 @@
 
 mod capture;
 mod ends;
+mod many;
 mod netns;
 mod peer;
 mod program;

@@ -46,6 +46,11 @@ impl Lab {
         Self { router, peer, peer_namespace }
     }
 
+    /// The kernel right behind the device, without a cable that could drop packets.
+    pub fn host(&self) -> Peer {
+        Peer::new(format!("/run/netns/{}", self.router.0).into())
+    }
+
     /// A command that runs where longhaul runs.
     pub fn on_router(&self, program: &str) -> Command {
         let mut command = Command::new("ip");
