@@ -130,17 +130,89 @@ fn every_event_is_a_comment() {
 }
 
 /// What our own reader of captures makes of the packets: it knows nothing of the events.
-fn analysis_agrees(directory: &Path, observed: &Value, again: u64, dsacks: u64) {
+fn analysis(directory: &Path) -> Value {
     let ended = longhaul(&["analyze", text_of(&directory.join("trace.pcapng")), "--format", "jsonl"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let flows: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let mut flows: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(flows.len(), 1, "both ends are one connection");
-    let data = &flows[0]["directions"][0];
+    flows.remove(0)
+}
+
+fn analysis_agrees(directory: &Path, observed: &Value, again: u64, dsacks: u64) {
+    let flow = analysis(directory);
+    let data = &flow["directions"][0];
     assert_eq!((&data["retransmissions"], &data["dsacks"]), (&Value::from(again), &Value::from(dsacks)));
     // Packets are seen where they leave, so the way to either end and back is all of the path.
-    let (seen, known) =
-        (flows[0]["rtt"]["min_ms"].as_f64().unwrap(), observed["rtt"]["min_ns"].as_f64().unwrap() / 1e6);
+    let (seen, known) = (flow["rtt"]["min_ms"].as_f64().unwrap(), observed["rtt"]["min_ns"].as_f64().unwrap() / 1e6);
     assert!((seen - known).abs() < 1e-3 * known, "{seen} ms, {known} ms");
+}
+
+/// Every span of time in an object, with its place: fields whose names end in `_ms`.
+fn spans(value: &Value, place: &str, found: &mut Vec<(String, f64)>) {
+    match value {
+        Value::Object(fields) => fields.iter().for_each(|(name, value)| {
+            let place = format!("{place}/{name}");
+            if let (true, Some(span)) = (name.ends_with("_ms"), value.as_f64()) {
+                found.push((place, span));
+            } else {
+                spans(value, &place, found);
+            }
+        }),
+        Value::Array(values) => values.iter().for_each(|value| spans(value, place, found)),
+        _ => {}
+    }
+}
+
+/// The shortest round trip of a full segment, which the bottleneck takes a moment to send.
+fn shortest_round_trip_ms(run: &Value) -> f64 {
+    let network = |name: &str| run["network"][name].as_f64().unwrap();
+    let (mut forward, reverse) = (network("forward_ns") / 1e6, network("reverse_ns") / 1e6);
+    let cell = |key: &str| {
+        let setting = run["cell"].as_array().unwrap().iter().find(|setting| setting[0] == key)?;
+        setting[1].as_str().map(str::to_owned)
+    };
+    // A packet on the short cut has a way of its own.
+    if cell("path.reorder.mode").as_deref() == Some("early") {
+        let way = profiles::units::duration(&cell("path.reorder.delay").unwrap()).unwrap();
+        forward = forward.min(way.as_nanos() as f64 / 1e6);
+    }
+    forward + reverse + 1500.0 * 8e3 / network("rate_bps")
+}
+
+/// An analysis that adds waits which overlap, or takes the wrong packet for an answer, exceeds what the experiment is known to
+/// have taken.
+#[test]
+fn no_time_in_the_analysis_of_an_experiment_exceeds_the_flow_and_the_round_trip_is_the_path_s() {
+    let mut wrong = Vec::new();
+    for (name, _) in lab::spec::BUILTIN {
+        let arms = lab::spec::builtin(name).unwrap().arms;
+        let last = arms.len() - 1;
+        // The reference, which is the oldest in most, the newest, and the one with time stamps.
+        let chosen = arms.iter().enumerate().filter(|(index, arm)| [0, last].contains(index) || arm.name == "linux");
+        for (_, arm) in chosen {
+            let directory = tempfile::tempdir().unwrap();
+            let small = ["--set", "flow.bytes=2MB", "--trace", text_of(directory.path())];
+            let ended = longhaul(&[&["run", name, "--arm", &arm.name], &small[..]].concat());
+            assert_eq!(ended.code, Some(0), "{name} {}: {}", arm.name, ended.stderr);
+            let (flow, run) = (analysis(directory.path()), summary(directory.path())["run"].clone());
+            let at = format!("{name} {}", arm.name);
+            let mut found = Vec::new();
+            spans(&flow, "", &mut found);
+            found.retain(|(place, _)| place != "/start_unix_ms");
+            let duration = flow["duration_ms"].as_f64().unwrap();
+            let longer: Vec<_> = found.iter().filter(|(_, span)| *span > duration + 1e-6).collect();
+            if found.len() <= 5 || !longer.is_empty() {
+                wrong.push(format!("{at}: {duration} ms, {longer:?}"));
+            }
+            let path = shortest_round_trip_ms(&run);
+            let seen = flow["rtt"]["min_ms"].as_f64().unwrap();
+            println!("{at}: {} spans in {duration:.1} ms; RTT {seen:.2} ms on a path of {path:.2} ms", found.len());
+            if (seen / path - 1.0).abs() > 0.1 {
+                wrong.push(format!("{at}: {seen} ms on a path of {path} ms"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
