@@ -291,7 +291,7 @@ fn tell(args: &FidelityArgs, comparisons: &[Comparison], page: Option<table::Pag
 mod tests {
     use super::*;
 
-    fn args(iterations: u32) -> FidelityArgs {
+    pub(super) fn args(iterations: u32) -> FidelityArgs {
         FidelityArgs {
             path: PathKind::First,
             iterations: Some(iterations),

@@ -125,16 +125,19 @@ pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
     let measured = measure(args, &cells, runs, &interrupt);
     interrupt.obey();
     let measured = measured.map_err(Failure::Failed)?;
-    let busy = if args.busy { ", one processor kept busy" } else { "" };
-    let mark = stamp::mark(["longhaul"], stamp::Devices::Both);
-    let headline =
-        format!("{mark}\n{runs} interleaved runs of {} MB, {}{busy}", args.bytes / 1_000_000, NetnsBackend::maker());
     let told = output::write(&match args.format {
         Format::Table => table::for_people(&measured),
         Format::Jsonl => table::jsonl(&measured),
     });
-    page.map_or(Ok(()), |page| page.replace(&table::markdown(&measured, &headline)))?;
+    page.map_or(Ok(()), |page| page.replace(&table::markdown(&measured, &headline(args, runs))))?;
     told
+}
+
+/// What made the table, below the stamp of the behaviour that it shows.
+fn headline(args: &FidelityArgs, runs: u32) -> String {
+    let mark = stamp::mark(["longhaul"], stamp::Devices::Both);
+    let busy = if args.busy { ", one processor kept busy" } else { "" };
+    format!("{mark}\n{runs} interleaved runs of {} MB, {}{busy}", args.bytes / 1_000_000, NetnsBackend::maker())
 }
 
 fn measure(args: &FidelityArgs, cells: &[Cell], runs: u32, interrupt: &Interrupt) -> Result<Vec<Measured>, String> {
@@ -200,6 +203,14 @@ mod tests {
         assert!((cell.delay_ms() - 18.7).abs() < 1e-9);
         assert!("37ms".parse::<Cell>().is_err() && "1ms@1Mbit".parse::<Cell>().is_err());
         assert_eq!(Cell::default_cells().len(), CELLS.len());
+    }
+
+    #[test]
+    fn the_table_on_the_page_has_a_mark_of_its_own() {
+        let args = FidelityArgs { bytes: 32_000_000, ..crate::fidelity::tests::args(8) };
+        let text = table::markdown(&[], &headline(&args, 8));
+        let mark = stamp::mark(["longhaul"], stamp::Devices::Both);
+        assert!(text.starts_with(&format!("{mark}\n8 interleaved runs of 32 MB, netns on kernel ")), "{text}");
     }
 
     #[test]
