@@ -10,6 +10,7 @@
 //! and are given up by peers without timestamps. So is data in the SYN, which the peer sends again.
 
 use super::isn::{sip_hash, words};
+use super::listener::Listener;
 use super::slots::Admission;
 use super::{ListenOn, Stack};
 use crate::config::{GuardConfig, SynCookies};
@@ -139,6 +140,27 @@ impl Stack {
         self.reply(ip, answer);
     }
 
+    /// Returns the cookie that a segment acknowledges and the segment size in it, if a listener believes it.
+    fn cookie_in(&self, on: ListenOn, tuple: &FourTuple, at: Instant, repr: &TcpRepr) -> Option<(SeqNum, u16)> {
+        self.listeners.get(&on).filter(|listener| listener.believes_cookies(&self.guards, at))?;
+        let plain = !repr.flags.contains(Flags::SYN) && !repr.flags.contains(Flags::RST);
+        let cookie = repr.ack.filter(|_| plain)? - 1;
+        let mss = self.cookies.check(tuple, repr.seq - 1, cookie, at)?;
+        Some((cookie, mss))
+    }
+
+    /// Forgets a handshake whose peer acknowledges a cookie instead, and returns its addresses and ports: its SYN came twice, and
+    /// the queue was full for the first copy only. A reset would end the connection that the peer has made of the cookie.
+    #[cold]
+    pub(super) fn give_way_to_cookie(&mut self, index: u32, at: Instant, segment: &Segment<'_>) -> Option<FourTuple> {
+        let slot = self.slots.at(index)?;
+        let (admission, tuple) = (slot.admission, slot.endpoint.tuple());
+        let Admission::Embryonic(on) = admission else { return None };
+        self.cookie_in(on, &tuple, at, &segment.repr)?;
+        self.drop_slot(index);
+        Some(tuple)
+    }
+
     //= specs/rfc4987.md#cookies
     //# The connection is made from the acknowledgement of the cookie.
     /// An ACK without a connection: whether it acknowledges a cookie and has become one.
@@ -152,15 +174,9 @@ impl Stack {
         segment: &Segment<'_>,
         obs: &mut O,
     ) -> bool {
-        let Some(listener) = self.listeners.get(&on).filter(|listener| listener.believes_cookies(&self.guards, at))
-        else {
-            return false;
-        };
         let repr = &segment.repr;
-        let plain = !repr.flags.contains(Flags::SYN) && !repr.flags.contains(Flags::RST);
-        let Some(ack) = repr.ack.filter(|_| plain) else { return false };
-        let Some(mss) = self.cookies.check(&tuple, repr.seq - 1, ack - 1, at) else { return false };
-        if listener.accept_queue_full() {
+        let Some((iss, mss)) = self.cookie_in(on, &tuple, at, repr) else { return false };
+        if self.listeners.get(&on).is_some_and(Listener::accept_queue_full) {
             // Its data will come again, and the cookie with it.
             self.counters.backlog_full += 1;
             return true;
@@ -171,7 +187,7 @@ impl Stack {
         let Some(listener) = self.listeners.get(&on) else { return false };
         let cfg = listener.cfg.clone();
         let mut numbering = self.isn.numbering(&tuple, at);
-        numbering.iss = ack - 1;
+        numbering.iss = iss;
         let syn = SynInfo { tuple, numbering, mtu: self.device.mtu, repr: recall(repr, mss), ecn: wire::Ecn::NotEct };
         let (id, mut rng) = self.next_stream();
         let mut endpoint = self.equipped(Endpoint::rebuild(&cfg, &syn, &mut Cx::new(at, &mut rng, id, obs)), at);
@@ -188,7 +204,7 @@ impl Stack {
     }
 }
 
-impl super::listener::Listener {
+impl Listener {
     /// Whether a cookie may have been made so short a time ago that it is still good.
     fn believes_cookies(&self, guards: &GuardConfig, now: Instant) -> bool {
         match self.cookies(guards) {

@@ -91,6 +91,9 @@ impl Stack {
             return self.handle_stranger(tuple, at, ip, segment, obs);
         }
         if embryonic && disposition == Disposition::Dropped(DropReason::BadAck) {
+            if let Some(tuple) = self.give_way_to_cookie(index, at, segment) {
+                return self.handle_stranger(tuple, at, ip, segment, obs);
+            }
             // RFC 9293 §3.10.7.3 and §3.10.7.4, fifth: an acknowledgement of what was never sent.
             self.refuse(at, ip, &segment.repr, segment.payload.len());
         }

@@ -212,6 +212,23 @@ fn cookies_are_not_believed_long_after_they_were_made() {
     assert_eq!(bench.deliver(guess, 0)[0].flags, Flags::RST, "none was made");
 }
 
+/// A SYN finds the queue full, its retransmission does not, and the peer has seen the cookie.
+#[test]
+fn the_acknowledgement_of_a_cookie_takes_the_place_of_a_later_handshake() {
+    let mut bench = Bench::listening(0, with_cookies(SynCookies::WhenFull));
+    bench.syn_ack_for(1001).expect("answered");
+    let cookie = bench.syn_ack_for(1002).expect("answered");
+    bench.deliver(Bench::segment(1001, Flags::RST, IRS + 1, None), 0);
+    let late = bench.syn_ack_for(1002).expect("answered");
+    assert_ne!(late.seq, cookie.seq, "the retransmitted SYN began a handshake");
+    assert_eq!((bench.stack.connections(), counters(&bench)), (1, (1, 0)));
+    let guess = Bench::segment(1002, Flags::NONE, IRS + 1, Some(cookie.seq + 2));
+    assert_eq!(bench.deliver(guess, 0)[0].flags, Flags::RST, "what is no cookie is reset as before");
+    assert_eq!(bench.finish(&cookie), []);
+    let conn = bench.accepted().expect("accepted");
+    assert_eq!((bench.state(conn), bench.stack.connections(), counters(&bench)), ("ESTABLISHED", 1, (1, 1)));
+}
+
 #[test]
 fn a_cookie_waits_while_the_accept_queue_is_full() {
     let mut bench = Bench::listening(0, with_cookies(SynCookies::Always));
