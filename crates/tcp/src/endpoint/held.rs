@@ -145,7 +145,7 @@ impl Endpoint {
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
         match self.memory() {
             None => self.rcv.window.update_due(rcv_nxt, self.unread(), self.rcv.rmss),
-            Some(memory) => memory.update_due(rcv_nxt, self.neg.rcv_shift),
+            Some(memory) => memory.update_due(rcv_nxt, self.neg.rcv_shift, self.rcv.window.max()),
         }
     }
 

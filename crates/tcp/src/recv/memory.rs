@@ -252,10 +252,10 @@ impl Memory {
         if last.saturating_add(mss) <= free || last > free { free / mss.max(1) * mss } else { last }
     }
 
-    /// Whether a reader has made so much room that the peer should know at once.
-    pub fn update_due(&self, rcv_nxt: SeqNum, shift: u8) -> bool {
+    /// Whether a reader has made so much room that the peer should know at once, of which at most `most` can be offered.
+    pub fn update_due(&self, rcv_nxt: SeqNum, shift: u8, most: Bytes) -> bool {
         let offered = self.offered(rcv_nxt);
-        let wanted = if offered.saturating_mul(2) <= self.clamp { self.wanted(shift) } else { 0 };
+        let wanted = if offered.saturating_mul(2) <= self.clamp { self.wanted(shift).min(most) } else { 0 };
         wanted > 0 && wanted >= offered.saturating_mul(2)
     }
 }
@@ -326,6 +326,17 @@ mod tests {
         assert!(memory.wanted(3) < offered);
         memory.refused = true;
         assert_eq!((memory.offer(at, 3, Bytes::MAX), memory.offer(at, 3, Bytes::MAX) > 0), (0, true));
+    }
+
+    #[test]
+    fn a_reader_under_a_capped_window_owes_one_update_and_not_one_for_each_read() {
+        let mut memory = Memory::new(&CONFIG, SeqNum(1), 99_280, 1_460, 1_460);
+        let (at, most) = (SeqNum(1) + 99_280, 4_096);
+        assert_eq!((memory.offered(at), memory.update_due(at, 0, 0)), (0, false), "nothing can be offered");
+        assert!(memory.update_due(at, 0, most));
+        memory.offer(at, 0, most);
+        assert!(!memory.update_due(at, 0, most), "the peer knows of all that it may have");
+        assert!(memory.update_due(at, 0, Bytes::MAX), "the cap is gone");
     }
 
     #[test]
