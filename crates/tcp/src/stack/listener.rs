@@ -70,11 +70,12 @@ impl Listener {
     pub fn cookies(&self, guards: &GuardConfig) -> SynCookies {
         self.cfg.handshake.cookies.unwrap_or(guards.cookies)
     }
-    /// `full` says that no memory is left for a connection.
-    fn answer_to_syn(&self, guards: &GuardConfig, full: bool) -> AnswerToSyn {
-        match (self.accept_queue_full(), full || self.syn_queue_full(), self.cookies(guards)) {
+    /// `memory_full` says that a connection fits only in the place of others.
+    fn answer_to_syn(&self, guards: &GuardConfig, memory_full: bool) -> AnswerToSyn {
+        match (self.accept_queue_full(), self.syn_queue_full(), self.cookies(guards)) {
             (true, _, _) | (_, true, SynCookies::Off) => AnswerToSyn::Nothing,
             (_, _, SynCookies::Always) | (_, true, SynCookies::WhenFull) => AnswerToSyn::Cookie,
+            (_, false, SynCookies::WhenFull) if memory_full => AnswerToSyn::Cookie,
             (_, false, _) => AnswerToSyn::Connection,
         }
     }
@@ -193,7 +194,11 @@ impl Stack {
             return;
         }
         match listener.answer_to_syn(&self.guards, self.budget.refuses(CONNECTION_BYTES)) {
-            AnswerToSyn::Connection => self.open_passively(on, tuple, at, segment, None, obs),
+            AnswerToSyn::Connection => {
+                if self.has_memory_for_connection(at, obs) {
+                    self.open_passively(on, tuple, at, segment, None, obs);
+                }
+            }
             AnswerToSyn::Cookie => self.answer_with_cookie(on, tuple, at, segment, obs),
             AnswerToSyn::Nothing => self.counters.backlog_full += 1,
         }

@@ -314,6 +314,23 @@ fn without_memory_a_syn_is_answered_with_a_cookie() {
     assert!(bench.open(1001).is_some(), "who answers a cookie takes the place of a handshake under way");
 }
 
+/// Without cookies a SYN takes the place of what can be evicted; where nothing can, memory is what it lacks.
+#[test]
+fn without_memory_and_cookies_a_syn_evicts_in_the_usual_order() {
+    let guards = GuardConfig { memory_max: 4 * 2_048, ..GuardConfig::default() };
+    let mut cfg = quick();
+    cfg.handshake.cookies = Some(crate::config::SynCookies::Off);
+    let mut bench = Bench::guarded(guards).with_listener(1_000, cfg);
+    close_first(&mut bench, 1000);
+    let syn_acks: Vec<_> = (1001..=1005).map(|port| bench.syn_ack_for(port).expect("answered")).collect();
+    let evicted = bench.stack.guard_counters();
+    assert_eq!((evicted.time_wait_evicted, evicted.embryonic_evicted), (1, 1));
+    assert_eq!((bench.stack.connections(), bench.stack.counters().backlog_full), (4, 0));
+    syn_acks[1..].iter().for_each(|syn_ack| drop(bench.finish(syn_ack)));
+    assert_eq!((bench.waiting(), bench.syn_ack_for(1006)), (4, None), "connections of the application stay");
+    assert_eq!((bench.stack.guard_counters().refused_for_memory, bench.stack.counters().backlog_full), (1, 0));
+}
+
 #[test]
 fn a_listener_can_be_told_to_keep_every_handshake() {
     let mut cfg = quick();
