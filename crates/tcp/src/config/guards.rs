@@ -21,7 +21,8 @@ pub struct GuardConfig {
     pub blocks_max: u32,
     /// Connections in TIME-WAIT. The oldest one ends when one more enters.
     pub time_wait_max: u32,
-    /// Orphans: connections that the application has released and that are not over. The oldest one is reset when one more appears.
+    /// Orphans: connections that the application has released and that are not over. When one more appears, the oldest one is
+    /// reset, of those that have nothing left to send if there are any.
     pub orphans_max: u32,
     /// How long a connection may live after its release. It is reset then, unless its peer has acknowledged 64 KiB more since it
     /// was looked at last; answers to zero-window probes do not count.

@@ -10,7 +10,7 @@
 //!
 //! 1. connections in TIME-WAIT end,
 //! 2. handshakes under way are forgotten,
-//! 3. orphans are reset,
+//! 3. orphans are reset, first those that have nothing left to send,
 //! 4. connections discard their data out of order, which RFC 2018 §8 allows,
 //! 5. new data and new connections are refused.
 //!
@@ -34,13 +34,20 @@ pub(super) enum Expendable {
     TimeWait,
     /// Its handshake is under way.
     Embryonic,
-    /// The application has released it.
+    /// The application has released it, and the peer has everything: only the peer's FIN is missing.
+    Idle,
+    /// The application has released it, and it still sends.
     Orphan,
 }
 
 impl Expendable {
     /// All roles, in the order of eviction.
-    pub const ORDER: [Self; 3] = [Self::TimeWait, Self::Embryonic, Self::Orphan];
+    pub const ORDER: [Self; 4] = [Self::TimeWait, Self::Embryonic, Self::Idle, Self::Orphan];
+
+    /// Whether it is a released connection that is not over.
+    pub fn is_orphan(self) -> bool {
+        matches!(self, Self::Idle | Self::Orphan)
+    }
 }
 
 /// What a slot holds of the budget.
@@ -63,7 +70,7 @@ pub(super) struct Budget {
     max: u64,
     used: u64,
     /// Expendable connections in each role, by ticket.
-    queues: [BTreeMap<u64, u32>; 3],
+    queues: [BTreeMap<u64, u32>; 4],
     /// Connections with data out of order, by ticket.
     out_of_order: BTreeMap<u64, u32>,
     /// Tickets given out; a lower one is older.
@@ -79,7 +86,7 @@ impl Budget {
         Self {
             max: guards.memory_max,
             used: 0,
-            queues: [const { BTreeMap::new() }; 3],
+            queues: [const { BTreeMap::new() }; 4],
             out_of_order: BTreeMap::new(),
             tickets: 0,
             window_max: Bytes::MAX,
@@ -116,6 +123,11 @@ impl Budget {
     /// Number of connections in a role.
     pub fn count(&self, role: Expendable) -> usize {
         self.queues[role as usize].len()
+    }
+
+    /// Number of released connections that are not over.
+    pub fn orphans(&self) -> usize {
+        self.count(Expendable::Idle) + self.count(Expendable::Orphan)
     }
 
     /// What is held has changed from `before` to `now` bytes while `connections` share what is free.

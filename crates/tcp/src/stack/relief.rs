@@ -4,6 +4,7 @@
 use super::budget::{CONNECTION_BYTES, Expendable, REPLY_BYTES};
 use super::slots::{Admission, Slot};
 use super::{Conn, Stack};
+use crate::config::GuardConfig;
 use crate::cx::Cx;
 use crate::endpoint::{Endpoint, State};
 use base::{Bytes, Instant, Rng};
@@ -63,6 +64,7 @@ impl Slot {
         match self.endpoint.state() {
             State::Closed => (held, None),
             State::TimeWait => (held, Some(Expendable::TimeWait)),
+            State::FinWait2 => (held, Some(Expendable::Idle)),
             _ => (held, Some(Expendable::Orphan)),
         }
     }
@@ -87,21 +89,21 @@ impl Stack {
         if role == Some(Expendable::TimeWait) && before != role {
             slot.endpoint.compact();
         }
-        if role != Some(Expendable::Orphan) {
+        if !role.is_some_and(Expendable::is_orphan) {
             slot.release_until = Instant::MAX;
         }
         let (held, _) = slot.weigh();
         let had = core::mem::replace(&mut slot.share.held, held);
         self.budget.assign(index, &mut slot.share, role, slot.endpoint.has_out_of_order());
         self.budget.charge(had as u64, held as u64, connections);
-        let most = match role {
-            Some(Expendable::TimeWait) => self.guards.time_wait_max,
-            Some(Expendable::Orphan) => self.guards.orphans_max,
-            _ => return,
-        };
-        if role != before && role.is_some_and(|role| self.budget.count(role) > most as usize) {
+        if role != before && self.has_too_many() {
             self.budget.note_excess();
         }
+    }
+
+    fn has_too_many(&self) -> bool {
+        let GuardConfig { time_wait_max, orphans_max, .. } = self.guards;
+        self.budget.count(Expendable::TimeWait) > time_wait_max as usize || self.budget.orphans() > orphans_max as usize
     }
 
     /// A call has freed memory: the window that was held back by `before` opens at once.
@@ -132,8 +134,9 @@ impl Stack {
         while self.budget.count(Expendable::TimeWait) > self.guards.time_wait_max as usize {
             self.evict_oldest(Expendable::TimeWait, now, obs);
         }
-        while self.budget.count(Expendable::Orphan) > self.guards.orphans_max as usize {
-            self.evict_oldest(Expendable::Orphan, now, obs);
+        while self.budget.orphans() > self.guards.orphans_max as usize {
+            let idle = self.budget.count(Expendable::Idle) > 0;
+            self.evict_oldest(if idle { Expendable::Idle } else { Expendable::Orphan }, now, obs);
         }
         self.evict_for(0, now, obs);
         while self.budget.refuses(0)
@@ -203,7 +206,7 @@ impl Stack {
                 self.guarded.embryonic_evicted += 1;
                 self.drop_slot(index);
             }
-            Expendable::Orphan => self.reset_orphan(index, now, obs),
+            Expendable::Idle | Expendable::Orphan => self.reset_orphan(index, now, obs),
         }
     }
 
@@ -273,7 +276,7 @@ impl Stack {
             window_max: self.budget.window_max(),
             embryonic: self.budget.count(Expendable::Embryonic),
             time_wait: self.budget.count(Expendable::TimeWait),
-            orphans: self.budget.count(Expendable::Orphan),
+            orphans: self.budget.orphans(),
             replies: self.replies.len(),
             deadlines: self.deadlines.size().0,
         }

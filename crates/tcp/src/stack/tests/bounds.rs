@@ -201,6 +201,24 @@ fn orphans_are_capped_and_the_oldest_is_reset() {
     assert_eq!((bench.stack.connections(), bench.stack.guarded_usage().orphans), (3, 3));
 }
 
+/// Released connections whose peers never close: they have nothing left to send, but are younger.
+#[test]
+fn an_orphan_that_still_sends_outlives_those_that_have_nothing_left_to_send() {
+    let guards = GuardConfig { orphans_max: 3, ..GuardConfig::default() };
+    let mut bench = Bench::guarded(guards).with_listener(8, quick());
+    orphan_with_closed_window(&mut bench, 1001);
+    let mut sent = Vec::new();
+    for port in 1002..=1005 {
+        let (conn, ack) = open(&mut bench, port);
+        bench.cx(|stack, cx| stack.release(cx, conn));
+        sent.append(&mut bench.sent);
+        sent.extend(bench.deliver(data(port, 0, ack + 1), 0));
+    }
+    let resets = sent.iter().filter(|out| out.flags.contains(Flags::RST));
+    assert_eq!(resets.map(|out| out.dst_port).collect::<Vec<_>>(), [1002, 1003]);
+    assert_eq!((bench.stack.connections(), bench.stack.guarded_usage().orphans), (3, 3));
+}
+
 #[test]
 fn replies_to_strangers_are_bounded_while_the_device_is_full() {
     let mut bench = Bench::new();
