@@ -11,6 +11,8 @@
 use super::output::TxBuf;
 use super::{Endpoint, Probing, State};
 use crate::cx::Cx;
+use crate::recv::ReceiveBuffer;
+use crate::send::SendBuffer;
 use crate::timers::TimerKind;
 use base::Duration;
 use trace::{Observer, Off};
@@ -66,7 +68,7 @@ impl Endpoint {
     pub(super) fn poll_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) {
         let (mut rng, mut off) = (cx.rng.clone(), Off);
         loop {
-            let mut trial = self.clone();
+            let mut trial = self.trial();
             trial.outlet = Outlet::Open;
             let mut unseen = Cx::new(cx.now, &mut rng, cx.conn, &mut off);
             let sent = trial.poll_transmit(&mut unseen, out).is_some();
@@ -75,6 +77,7 @@ impl Endpoint {
                 && self.is_data_of(&trial)
                 && let Some(wait) = self.cfg.retries.refused
             {
+                self.exchange_octets(&mut trial);
                 return self.hold_refused(cx, wait);
             }
             let syn_again = self.syn_due && self.rec.retries > 0;
@@ -86,6 +89,23 @@ impl Endpoint {
                 return;
             }
         }
+    }
+
+    /// Returns a copy that has the octets of this endpoint, which keeps none: they may be megabytes, and sending changes none of
+    /// them.
+    fn trial(&mut self) -> Self {
+        let mut octets = (ReceiveBuffer::new(), SendBuffer::new(0));
+        core::mem::swap(&mut self.rcv.buffer, &mut octets.0);
+        self.snd_buf.exchange_octets(&mut octets.1);
+        let mut trial = self.clone();
+        trial.rcv.buffer = octets.0;
+        trial.snd_buf.exchange_octets(&mut octets.1);
+        trial
+    }
+
+    fn exchange_octets(&mut self, other: &mut Self) {
+        core::mem::swap(&mut self.rcv.buffer, &mut other.rcv.buffer);
+        self.snd_buf.exchange_octets(&mut other.snd_buf);
     }
 
     /// Whether what `sent` has just sent, which was like this before, is data or a FIN, new or again.

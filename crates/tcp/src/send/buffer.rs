@@ -66,6 +66,10 @@ impl SendBuffer {
     pub fn new(capacity: Bytes) -> Self {
         Self { content: Content::Unset, capacity, acked: 0, chunks: None }
     }
+    /// Exchanges the octets with those of another buffer, and nothing else.
+    pub fn exchange_octets(&mut self, other: &mut Self) {
+        core::mem::swap(&mut self.content, &mut other.content);
+    }
     /// The buffer has another size. What it holds stays, also when that is more.
     pub fn set_capacity(&mut self, capacity: Bytes) {
         self.capacity = capacity;

@@ -187,6 +187,47 @@ fn an_orphan_lives_no_longer_than_its_time_although_its_peer_answers_every_probe
     assert_eq!(bench.stack.guard_counters().orphans_reset, 1);
 }
 
+/// Acknowledges `len` bytes of a connection from `port`, which has `ack` acknowledged so far, and closes the window again.
+fn acknowledge(bench: &mut Bench, conn: Conn, port: u16, ack: SeqNum, len: u32) {
+    let mut done = 0;
+    while done < len {
+        let flight = bench.stack.info(conn).expect("exists").flight_size;
+        done += flight.min(len - done);
+        let window = if done < len { 20_000 } else { 0 };
+        bench.deliver(TcpRepr { window, ..data(port, 0, ack + done) }, 0);
+    }
+}
+
+/// Its peer takes 64 KiB in each such time, at the end of it, and then no more.
+#[test]
+fn an_orphan_lives_on_while_its_peer_acknowledges_64_kib_in_each_orphan_time() {
+    let guards = GuardConfig { orphan_time: Duration::from_secs(60), ..GuardConfig::default() };
+    for (least, periods) in [(64 << 10, 4), ((64 << 10) - 1, 1)] {
+        let mut cfg = quick();
+        cfg.send.buffer = 1 << 20;
+        let mut bench = Bench::guarded(guards).with_listener(8, cfg);
+        let (conn, mut ack) = open(&mut bench, 1001);
+        bench.deliver(TcpRepr { window: 0, ..data(1001, 0, ack) }, 0);
+        assert_eq!(bench.cx(|stack, cx| stack.write_pattern(cx, conn, 600_000)), Ok(600_000));
+        bench.cx(|stack, cx| stack.release(cx, conn));
+        let began = bench.now;
+        for period in 1..=10 {
+            while bench.stack.connections() > 0 && bench.now.since(began) < guards.orphan_time * period {
+                if !bench.pass(Duration::from_secs(1)).is_empty() && bench.stack.connections() > 0 {
+                    bench.deliver(TcpRepr { window: 0, ..data(1001, 0, ack) }, 0);
+                }
+                if period < 4 && bench.now.since(began) + Duration::from_secs(1) == guards.orphan_time * period {
+                    acknowledge(&mut bench, conn, 1001, ack, least);
+                    ack += least;
+                }
+            }
+        }
+        assert_eq!(bench.stack.guard_counters().orphans_reset, 1);
+        let lived = bench.now.since(began);
+        assert_eq!(lived, guards.orphan_time * periods, "with {least} bytes in each period");
+    }
+}
+
 #[test]
 fn orphans_are_capped_and_the_oldest_is_reset() {
     let guards = GuardConfig { orphans_max: 3, ..GuardConfig::default() };
@@ -217,6 +258,27 @@ fn an_orphan_that_still_sends_outlives_those_that_have_nothing_left_to_send() {
     let resets = sent.iter().filter(|out| out.flags.contains(Flags::RST));
     assert_eq!(resets.map(|out| out.dst_port).collect::<Vec<_>>(), [1002, 1003]);
     assert_eq!((bench.stack.connections(), bench.stack.guarded_usage().orphans), (3, 3));
+}
+
+/// What was received and what is to be sent survive a device that refuses: sending is tried without a copy of either.
+#[test]
+fn a_device_that_refuses_costs_a_connection_none_of_its_octets() {
+    let mut cfg = quick();
+    cfg.retries.refused = Some(Duration::from_millis(500));
+    let mut bench = Bench::listening(8, cfg);
+    let (conn, ack) = open(&mut bench, 1001);
+    bench.deliver_octets(data(1001, 0, ack), b"abc");
+    bench.stack.set_device_refuses(true);
+    bench.cx(|stack, cx| stack.write(cx, conn, &[7; 3_000])).expect("may write");
+    bench.deliver_octets(data(1001, 3, ack), b"def");
+    assert_eq!(bench.pass(Duration::from_secs(2)), []);
+    assert_eq!(read(&mut bench, conn, 8), b"abcdef");
+    bench.stack.set_device_refuses(false);
+    bench.pass(Duration::from_secs(2));
+    bench.deliver(data(1001, 6, ack + 1_460), 0);
+    bench.deliver(data(1001, 6, ack + 3_000), 0);
+    let info = bench.stack.info(conn).expect("exists");
+    assert_eq!((info.flight_size, info.counters.bytes_acked), (0, 3_000));
 }
 
 #[test]
@@ -273,6 +335,70 @@ fn windows_shrink_before_the_memory_is_spent() {
     // And with the memory, the window comes back.
     read(&mut bench, conn, 1 << 20);
     assert_eq!(bench.stack.guarded_usage().window_max, u32::MAX);
+}
+
+/// Fills the budget up to `held` bytes with data in order that nobody reads, and returns how much that was.
+fn fill(bench: &mut Bench, port: u16, ack: SeqNum, mut at: u32, held: u64) -> u32 {
+    let octets = [1; 1_000];
+    while bench.stack.guarded_usage().memory < held && bench.stack.guard_counters().refused_for_memory == 0 {
+        bench.deliver_octets(data(port, at, ack), &octets);
+        at += 1_000;
+    }
+    at
+}
+
+#[test]
+fn among_many_connections_16_kib_stay_on_offer_while_there_is_a_multiple_of_that() {
+    let mut bench = scarce();
+    let connections: Vec<_> = (1001..1041).map(|port| (port, open_wide(&mut bench, port).1)).collect();
+    let (filler, ack) = connections[0];
+    let at = fill(&mut bench, filler, ack, 1, 600 << 10);
+    let free = |bench: &Bench| (1 << 20) - bench.stack.guarded_usage().memory;
+    assert!(free(&bench) / 40 < 16 << 10, "an equal share would be less");
+    assert_eq!(bench.stack.guarded_usage().window_max, 16 << 10);
+    fill(&mut bench, filler, ack, at, 900 << 10);
+    let left = free(&bench);
+    assert_eq!(u64::from(bench.stack.guarded_usage().window_max), left / 16);
+}
+
+/// A segment that acknowledges, and one that probes, reach a connection whose data finds no memory.
+#[test]
+fn the_header_of_a_segment_counts_when_its_data_finds_no_memory() {
+    let mut bench = scarce();
+    let (filler, filler_ack) = open_wide(&mut bench, 1001);
+    let (conn, ack) = open_wide(&mut bench, 1002);
+    bench.cx(|stack, cx| stack.write_pattern(cx, conn, 1_000)).expect("may write");
+    fill(&mut bench, 1001, filler_ack, 1, u64::MAX);
+    let flight = |bench: &Bench| bench.stack.info(conn).expect("exists").flight_size;
+    assert_eq!(flight(&bench), 1_000);
+    let acks = bench.deliver_octets(data(1002, 1, ack + 1_000), &[1; 5_000]);
+    assert_eq!(flight(&bench), 0, "its acknowledgement is heard");
+    assert_eq!(acks.iter().map(|out| out.ack).collect::<Vec<_>>(), [Some(IRS + 2)], "it is answered");
+    assert_eq!(bench.stack.info(conn).map(|info| info.readable), Some(1), "its data is not taken");
+    read(&mut bench, filler, 1 << 20);
+    bench.deliver_octets(data(1002, 1, ack + 1_000), &[1; 5_000]);
+    assert_eq!(bench.stack.info(conn).map(|info| info.readable), Some(5_001), "it is when it comes again");
+}
+
+/// The budget is spent when the connection reads, so that before its read it may offer nothing.
+#[test]
+fn a_window_that_memory_held_back_opens_with_the_read_that_frees_it() {
+    let mut bench = scarce();
+    let (_, filler_ack) = open_wide(&mut bench, 1001);
+    let at = fill(&mut bench, 1001, filler_ack, 1, 600 << 10);
+    let (conn, ack) = open_wide(&mut bench, 1002);
+    let offered = |bench: &Bench| bench.stack.info(conn).expect("exists").rcv_wnd;
+    let mut taken = 1;
+    while offered(&bench) > 2_000 {
+        bench.deliver_octets(data(1002, taken, ack), &[1; 1_000]);
+        taken += 1_000;
+    }
+    fill(&mut bench, 1001, filler_ack, at, u64::MAX);
+    bench.deliver_octets(data(1002, taken, ack), &[1; 10]);
+    let before = offered(&bench);
+    read(&mut bench, conn, 1 << 20);
+    let windows: Vec<_> = bench.sent.iter().map(|out| (out.dst_port, u32::from(out.window) << 7)).collect();
+    assert!(matches!(windows[..], [(1002, window)] if window > 2 * before && window > 16 << 10), "{windows:?}");
 }
 
 #[test_case(1 << 20)]
