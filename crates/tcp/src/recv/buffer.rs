@@ -7,7 +7,8 @@
 //!
 //! Octets lie in pages of the stream. The pages with readable octets stand in a queue, those with octets out of order only in a
 //! tree, so an octet out of order costs a page at most, however far from the others it is. A page changes from the tree to the queue
-//! when the octets before it have arrived: no octet is copied more than once before it is read.
+//! when the octets before it have arrived: no octet is copied more than once before it is read. A page is filled from its front, and
+//! only a gap before an octet out of order is zeroed: clearing whole pages would cost more than copying what arrives.
 //!
 //! A direction carries octets or the position-coded pattern ([`crate::pattern`]);
 //! whoever comes first decides, the reader or the first payload, and the other kind is then compared or made up as needed,
@@ -18,12 +19,14 @@ use base::Bytes;
 use core::fmt;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Octets of a page.
-const PAGE: usize = 4_096;
+/// Octets of a page. Larger ones make a buffer cheaper to fill; but one octet far from the others pins as much, and a packet may
+/// have to zero it.
+const PAGE: usize = 2_048;
 /// Places in the queue of pages that are kept however few pages there are.
 const KEPT: usize = 64;
 
-type Page = [u8; PAGE];
+/// The octets of a page up to the last one that arrived. Allocated in full, so that it never moves.
+type Page = Vec<u8>;
 
 /// Received octets, or in pattern mode the count of them.
 #[derive(Clone, Debug)]
@@ -50,9 +53,9 @@ enum Content {
 #[derive(Clone, Default)]
 struct Octets {
     /// Pages with readable octets; the reader is in the first one. The last one may hold octets out of order behind them.
-    ready: VecDeque<Box<Page>>,
+    ready: VecDeque<Page>,
     /// Pages with octets out of order only, by their number.
-    aside: BTreeMap<u64, Box<Page>>,
+    aside: BTreeMap<u64, Page>,
 }
 
 impl fmt::Debug for Content {
@@ -255,6 +258,21 @@ const fn page_of(offset: u64) -> u64 {
     offset / PAGE as u64
 }
 
+fn new_page() -> Page {
+    Vec::with_capacity(PAGE)
+}
+
+/// Copies `octets` into a page, `inside` octets behind its front.
+#[inline]
+fn put(page: &mut Page, inside: usize, octets: &[u8]) {
+    if page.len() < inside {
+        page.resize(inside, 0);
+    }
+    let over = (page.len() - inside).min(octets.len());
+    page[inside..inside + over].copy_from_slice(&octets[..over]);
+    page.extend_from_slice(&octets[over..]);
+}
+
 impl Octets {
     /// Makes the queue reach to `end` of the stream, while the reader is at `consumed`.
     #[inline]
@@ -262,7 +280,7 @@ impl Octets {
         while page_of(consumed) + (self.ready.len() as u64) < end.div_ceil(PAGE as u64) {
             let number = page_of(consumed) + self.ready.len() as u64;
             let page = if self.aside.is_empty() { None } else { self.aside.remove(&number) };
-            self.ready.push_back(page.unwrap_or_else(|| Box::new([0; PAGE])));
+            self.ready.push_back(page.unwrap_or_else(new_page));
         }
     }
 
@@ -276,12 +294,14 @@ impl Octets {
             let len = (PAGE - inside).min(payload.len() as usize - done);
             let page = match self.ready.get_mut((page_of(at) - page_of(consumed)) as usize) {
                 Some(page) => page,
-                None => self.aside.entry(page_of(at)).or_insert_with(|| Box::new([0; PAGE])),
+                None => self.aside.entry(page_of(at)).or_insert_with(new_page),
             };
-            let place = &mut page[inside..inside + len];
             match payload {
-                Payload::Bytes(octets) => place.copy_from_slice(&octets[done..done + len]),
-                Payload::Pattern { offset, .. } => fill_pattern(offset + done as u64, place),
+                Payload::Bytes(octets) => put(page, inside, &octets[done..done + len]),
+                Payload::Pattern { offset, .. } => {
+                    page.resize(page.len().max(inside + len), 0);
+                    fill_pattern(offset + done as u64, &mut page[inside..inside + len]);
+                }
             }
             done += len;
         }

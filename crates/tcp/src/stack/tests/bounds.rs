@@ -86,7 +86,7 @@ fn an_octet_at_the_far_edge_of_the_window_costs_a_page() {
     let before = bench.stack.guarded_usage().memory;
     for (nth, at) in [(16 << 20) - 5_000, 8 << 20, 1 << 20].into_iter().enumerate() {
         bench.deliver_octets(data(1001, at, ack), b"x");
-        let per_octet = 4_096 + crate::recv::BLOCK_BYTES as u64;
+        let per_octet = 2_048 + crate::recv::BLOCK_BYTES as u64;
         assert_eq!(bench.stack.guarded_usage().memory - before, (nth as u64 + 1) * per_octet);
     }
 }
