@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 
+mod chunked;
 pub mod config;
 mod cx;
 mod endpoint;

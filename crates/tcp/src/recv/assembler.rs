@@ -1,18 +1,21 @@
 //! Which sequence numbers have arrived: `RCV.NXT` and the blocks beyond it (RFC 9293 §3.10.7.4, RFC 2018 §3).
 //!
 //! Owns `RCV.NXT`. Keeps ranges, never octets; a FIN takes part as the one sequence number it occupies. Blocks stand in
-//! ascending order with at least one missing number between any two and below the first. They are also kept in the order in which
+//! ascending order with at least one missing number between any two and below the first. They are also linked in the order in which
 //! segments last touched them, so that an ACK can list the latest (RFC 2018 §4).
 //!
 //! A peer that sends single octets with gaps between them has us keep a block for each. The caller bounds their number, by asking
-//! [`Assembler::admits`] before it keeps anything; and both orders are trees, so that a segment visits a number of records that is
-//! logarithmic in that bound, besides the blocks that it merges, each of which is gone afterwards.
+//! [`Assembler::admits`] before it keeps anything. Blocks are found in a tree, so that a segment visits a number of records that is
+//! logarithmic in that bound, besides the blocks that it merges, each of which is gone afterwards; the order of touches is a list,
+//! since a second tree would cost three more searches for each segment that joins two blocks.
 //!
 //! Serial comparison (RFC 9293 §3.4) is sound here because everything held lies inside one receive window.
 
+mod blocks;
+
 use base::{Bytes, SeqNum, SeqRange};
-use core::ops::{Bound, Range};
-use std::collections::BTreeMap;
+use blocks::Blocks;
+use core::ops::Range;
 
 /// Blocks listed by recency: what the longest SACK option holds, and two in reserve, so that merging blocks seldom
 /// leaves fewer than an option's worth.
@@ -20,8 +23,8 @@ const RECENT: usize = 6;
 /// Below this many the list is filled again.
 const RECENT_LOW: usize = 4;
 
-/// Memory of one block in both trees, in bytes: an estimate from half-full nodes, without the allocator's overhead.
-pub(crate) const BLOCK_BYTES: usize = 96;
+/// Memory of one block, in bytes: its record and its place in a half-full node of the tree, without the allocator's overhead.
+pub(crate) const BLOCK_BYTES: usize = 64;
 
 /// How a segment relates to what had arrived before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,15 +50,6 @@ pub(crate) struct Insertion {
     pub kind: Arrival,
 }
 
-/// A block, behind its first position.
-#[derive(Clone, Copy, Debug)]
-struct Block {
-    /// One past its last position.
-    end: u64,
-    /// When a segment last touched the block: the value of `Beyond::clock` then.
-    touched: u64,
-}
-
 /// The most recently touched blocks, latest first.
 #[derive(Clone, Copy, Debug, Default)]
 struct Recent {
@@ -78,16 +72,27 @@ pub(crate) struct Assembler {
 struct Beyond {
     /// The position of `RCV.NXT`.
     next: u64,
-    /// Blocks by their first position.
-    blocks: BTreeMap<u64, Block>,
-    /// First positions of the blocks by the last touch.
-    by_touch: BTreeMap<u64, u64>,
+    blocks: Blocks,
     recent: Recent,
-    /// Counts touches of blocks.
-    clock: u64,
     /// Records that were looked at, for tests of the bound.
     #[cfg(test)]
     visited: core::cell::Cell<u64>,
+}
+
+/// The blocks that a segment overlaps or adjoins, and what becomes of them.
+struct Touched {
+    /// The segment and the blocks, together.
+    merged: Range<u64>,
+    /// The first part of the segment that a block holds already.
+    overlap: Option<SeqRange>,
+    /// Positions that the blocks hold.
+    held: u64,
+    /// Blocks beside the first one.
+    more: u32,
+    /// The record of the first block.
+    first: Option<u32>,
+    /// The record of the last block.
+    last: Option<u32>,
 }
 
 impl Assembler {
@@ -120,14 +125,14 @@ impl Assembler {
         if range.start.before(self.rcv_nxt) {
             return None;
         }
-        let (start, block) = beyond.blocks.range(..=beyond.position(range.start)).next_back()?;
-        Some(seq_range(*start..block.end)).filter(|block| block.covers(range))
+        let (block, _) = beyond.blocks.up_to(beyond.position(range.start)).next()?;
+        Some(seq_range(block)).filter(|block| block.covers(range))
     }
 
     /// Whether something waits behind `seq`.
     pub fn holds_behind(&self, seq: SeqNum) -> bool {
-        let last = self.beyond.as_ref().and_then(|beyond| beyond.blocks.last_key_value());
-        last.is_some_and(|(_, block)| seq_at(block.end).after(seq))
+        let last = self.beyond.as_ref().and_then(|beyond| beyond.blocks.last());
+        last.is_some_and(|block| seq_at(block.end).after(seq))
     }
 
     //= specs/rfc2018.md#receiver
@@ -146,7 +151,7 @@ impl Assembler {
         continues || self.beyond.as_ref().is_some_and(|beyond| beyond.touches(&beyond.span(range)))
     }
 
-    /// Calls `keep` for each part of `range` that has not arrived yet, in ascending order: the first copy of an octet stays.
+    /// Calls `keep` for each part of `range` that has not arrived yet, in descending order: the first copy of an octet stays.
     #[inline]
     pub fn for_each_missing(&self, range: SeqRange, keep: impl FnMut(SeqRange)) {
         let fresh = SeqRange::new(range.start.max(self.rcv_nxt), range.end);
@@ -186,13 +191,14 @@ impl Assembler {
         let first = self.rcv_nxt;
         let beyond = self.beyond.get_or_insert_with(|| Box::new(Beyond::new(first)));
         let span = beyond.span(fresh);
-        let duplicate = duplicate.or_else(|| beyond.overlap(&span));
         if fresh.start != self.rcv_nxt {
-            return Insertion { advanced: 0, duplicate, kind: beyond.hold(span) };
+            let (kind, overlap) = beyond.hold(&span);
+            return Insertion { advanced: 0, duplicate: duplicate.or(overlap), kind };
         }
-        let kind = if beyond.blocks.is_empty() { Arrival::InOrder } else { Arrival::FillsGap };
+        let duplicate = duplicate.or_else(|| beyond.touched(&span).overlap);
+        let kind = if beyond.blocks.len() == 0 { Arrival::InOrder } else { Arrival::FillsGap };
         let end = beyond.release(span);
-        if beyond.blocks.is_empty() {
+        if beyond.blocks.len() == 0 {
             self.beyond = None;
         }
         let advanced = end.distance_from(self.rcv_nxt);
@@ -205,10 +211,8 @@ impl Beyond {
     fn new(rcv_nxt: SeqNum) -> Self {
         Self {
             next: u64::from(rcv_nxt.0),
-            blocks: BTreeMap::new(),
-            by_touch: BTreeMap::new(),
+            blocks: Blocks::default(),
             recent: Recent::default(),
-            clock: 0,
             #[cfg(test)]
             visited: core::cell::Cell::new(0),
         }
@@ -224,59 +228,46 @@ impl Beyond {
         start..start + u64::from(range.len())
     }
 
-    /// Calls `look` for each block that overlaps or adjoins `fresh`, in ascending order.
+    /// The blocks that overlap or adjoin `fresh`, in descending order.
     #[inline]
-    fn for_each_touched(&self, fresh: &Range<u64>, mut look: impl FnMut(u64, Block)) {
-        let mut look = |start: &u64, block: &Block| {
-            self.visit();
-            look(*start, *block);
-        };
-        // Most segments behind a gap arrive at the top: they extend the last block or stand behind it.
-        match self.blocks.last_key_value() {
-            Some((_, last)) if fresh.start > last.end => {}
-            Some((start, last)) if fresh.start >= *start => look(start, last),
-            Some(_) => {
-                let before = self.blocks.range(..=fresh.start).next_back();
-                if let Some((start, block)) = before.filter(|(_, block)| block.end >= fresh.start) {
-                    look(start, block);
-                }
-                let behind = self.blocks.range((Bound::Excluded(fresh.start), Bound::Included(fresh.end)));
-                behind.for_each(|(start, block)| look(start, block));
-            }
-            None => {}
-        }
+    fn touched_by(&self, fresh: &Range<u64>) -> impl Iterator<Item = (Range<u64>, u32)> {
+        let from = fresh.start;
+        // Most segments behind a gap arrive at the top, behind the last block: they need no search.
+        let found = self.blocks.last().filter(|last| from <= last.end).map(|_| self.blocks.up_to(fresh.end));
+        found.into_iter().flatten().take_while(move |(block, _)| block.end >= from).inspect(|_| self.visit())
     }
 
     /// Whether `fresh` overlaps or adjoins a block.
     fn touches(&self, fresh: &Range<u64>) -> bool {
-        let mut any = false;
-        self.for_each_touched(fresh, |_, _| any = true);
-        any
+        self.touched_by(fresh).next().is_some()
     }
 
-    /// The first part of `fresh` that a block holds already.
-    fn overlap(&self, fresh: &Range<u64>) -> Option<SeqRange> {
-        let mut first = None;
-        self.for_each_touched(fresh, |start, block| {
-            let part = start.max(fresh.start)..block.end.min(fresh.end);
-            if first.is_none() && !part.is_empty() {
-                first = Some(seq_range(part));
+    fn touched(&self, fresh: &Range<u64>) -> Touched {
+        let mut touched = Touched { merged: fresh.clone(), overlap: None, held: 0, more: 0, first: None, last: None };
+        for (block, record) in self.touched_by(fresh) {
+            let part = block.start.max(fresh.start)..block.end.min(fresh.end);
+            if !part.is_empty() {
+                touched.overlap = Some(seq_range(part));
             }
-        });
-        first
+            touched.merged = touched.merged.start.min(block.start)..touched.merged.end.max(block.end);
+            touched.held += block.end - block.start;
+            touched.last = touched.last.or(Some(record));
+            touched.more += u32::from(touched.first.replace(record).is_some());
+        }
+        touched
     }
 
     /// Calls `keep` for each part of `fresh` that no block holds.
     fn missing(&self, fresh: Range<u64>, mut keep: impl FnMut(SeqRange)) {
-        let mut from = fresh.start;
-        self.for_each_touched(&fresh, |start, block| {
-            if start > from {
-                keep(seq_range(from..start));
+        let mut to = fresh.end;
+        for (block, _) in self.touched_by(&fresh) {
+            if block.end < to {
+                keep(seq_range(block.end..to));
             }
-            from = from.max(block.end);
-        });
-        if from < fresh.end {
-            keep(seq_range(from..fresh.end));
+            to = to.min(block.start);
+        }
+        if fresh.start < to {
+            keep(seq_range(fresh.start..to));
         }
     }
 
@@ -284,11 +275,9 @@ impl Beyond {
     fn release(&mut self, fresh: Range<u64>) -> SeqNum {
         let mut end = fresh.end;
         let mut absorbed = false;
-        while let Some(first) = self.blocks.first_entry().filter(|first| *first.key() <= end) {
-            let block = first.remove();
+        while let Some(first) = self.blocks.take_first(end) {
             self.visit();
-            self.by_touch.remove(&block.touched);
-            end = end.max(block.end);
+            end = end.max(first.end);
             absorbed = true;
         }
         self.next = end;
@@ -299,50 +288,31 @@ impl Beyond {
         seq_at(end)
     }
 
-    /// Keeps `fresh`, merged with the blocks it touches.
-    fn hold(&mut self, fresh: Range<u64>) -> Arrival {
-        if let Some(kind) = self.extend_latest(&fresh) {
-            return kind;
+    /// Keeps `fresh`, merged with the blocks it touches; what it brought, and what of it was there before.
+    fn hold(&mut self, fresh: &Range<u64>) -> (Arrival, Option<SeqRange>) {
+        if let Some(last) = self.blocks.extend_latest(fresh) {
+            // The usual segment behind a gap extends the last block, which the segment before it touched: neither order changes.
+            let overlap = fresh.start..fresh.end.min(last.end);
+            self.recent.ranges[0] = seq_range(last.start..last.end.max(fresh.end));
+            let kind = if fresh.end <= last.end { Arrival::Duplicate } else { Arrival::OutOfOrder };
+            return (kind, Some(seq_range(overlap.clone())).filter(|_| !overlap.is_empty()));
         }
-        let (mut merged, mut held_before, mut any) = (fresh.clone(), 0, false);
-        self.for_each_touched(&fresh, |start, block| {
-            held_before += block.end - start;
-            merged = merged.start.min(start)..merged.end.max(block.end);
-            any = true;
-        });
-        self.replace(&merged, any);
+        let Touched { merged, overlap, held, more, first, mut last } = self.touched(fresh);
+        for _ in 0..more {
+            self.visit();
+            let record = last.take().or_else(|| self.blocks.up_to(fresh.end).next().map(|(_, record)| record));
+            record.into_iter().for_each(|record| self.blocks.remove(record));
+        }
+        match first {
+            Some(record) => self.blocks.grow(record, merged.clone()),
+            None => self.blocks.add(merged.clone()),
+        }
         let range = seq_range(merged.clone());
         self.recent.remove_inside(range);
         self.recent.push_front(range);
         self.refill_recent();
-        if merged.end - merged.start == held_before { Arrival::Duplicate } else { Arrival::OutOfOrder }
-    }
-
-    /// The usual segment behind a gap extends the last block, which the segment before it touched: neither order changes.
-    fn extend_latest(&mut self, fresh: &Range<u64>) -> Option<Arrival> {
-        let mut last = self.blocks.last_entry()?;
-        let (start, block) = (*last.key(), last.get_mut());
-        let extends = block.touched == self.clock && start <= fresh.start && fresh.start <= block.end;
-        if !extends {
-            return None;
-        }
-        let before = block.end;
-        block.end = before.max(fresh.end);
-        self.recent.ranges[0] = seq_range(start..block.end);
-        Some(if block.end == before { Arrival::Duplicate } else { Arrival::OutOfOrder })
-    }
-
-    /// Puts one block in the place of all that lie inside it.
-    fn replace(&mut self, merged: &Range<u64>, any: bool) {
-        while any && let Some((start, block)) = self.blocks.range(merged.start..merged.end).next() {
-            let (start, touched) = (*start, block.touched);
-            self.visit();
-            self.by_touch.remove(&touched);
-            self.blocks.remove(&start);
-        }
-        self.clock += 1;
-        self.by_touch.insert(self.clock, merged.start);
-        self.blocks.insert(merged.start, Block { end: merged.end, touched: self.clock });
+        let kind = if merged.end - merged.start == held { Arrival::Duplicate } else { Arrival::OutOfOrder };
+        (kind, overlap)
     }
 
     /// Lists the latest blocks again when merging took so many away that an ACK could run short of them.
@@ -357,10 +327,9 @@ impl Beyond {
     #[cold]
     fn list_recent(&mut self) {
         let mut recent = Recent::default();
-        for start in self.by_touch.values().rev().take(RECENT) {
+        for block in self.blocks.latest().take(RECENT) {
             self.visit();
-            let Some(block) = self.blocks.get(start) else { continue };
-            recent.ranges[usize::from(recent.len)] = seq_range(*start..block.end);
+            recent.ranges[usize::from(recent.len)] = seq_range(block);
             recent.len += 1;
         }
         self.recent = recent;

@@ -65,8 +65,10 @@ impl Model {
 }
 
 fn held(assembler: &Assembler) -> Vec<SeqRange> {
-    let blocks = assembler.beyond.iter().flat_map(|beyond| &beyond.blocks);
-    blocks.map(|(start, block)| seq_range(*start..block.end)).collect()
+    let blocks = assembler.beyond.iter().flat_map(|beyond| beyond.blocks.up_to(u64::MAX));
+    let mut blocks: Vec<_> = blocks.map(|(block, _)| seq_range(block)).collect();
+    blocks.reverse();
+    blocks
 }
 
 fn check(assembler: &Assembler, model: &Model) -> Result<(), TestCaseError> {
@@ -183,7 +185,7 @@ fn only_what_is_missing_is_to_be_kept() {
     let mut assembler = Assembler::new(ORIGIN);
     let missing = |assembler: &Assembler, start, end| {
         let mut parts = Vec::new();
-        assembler.for_each_missing(range(start, end), |part| parts.push(part));
+        assembler.for_each_missing(range(start, end), |part| parts.insert(0, part));
         parts
     };
     assembler.insert(range(0, 5));
