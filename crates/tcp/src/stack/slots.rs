@@ -2,6 +2,7 @@
 
 use super::ListenOn;
 use super::budget::Share;
+use crate::chunked::Chunked;
 use crate::endpoint::{Endpoint, FourTuple};
 use base::{Bytes, Instant, Rng};
 use core::net::IpAddr;
@@ -61,13 +62,15 @@ pub(super) struct Slot {
     pub share: Share,
 }
 
-/// Addresses and ports as few words, which trees compare in a few instructions: strangers make lookups that miss.
+/// Addresses and ports as few words, which trees compare in a few instructions: strangers make lookups that miss. The first word
+/// alone tells nearly any two connections apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
-    /// Ports, and the version of IP.
-    ports: u64,
+    /// The last 32 bits of the remote address, and both ports.
+    first: u64,
     remote: u128,
     local: u128,
+    is_ipv4: bool,
 }
 
 impl From<&FourTuple> for Key {
@@ -77,17 +80,18 @@ impl From<&FourTuple> for Key {
             IpAddr::V4(v4) => u128::from(v4.to_bits()),
             IpAddr::V6(v6) => v6.to_bits(),
         };
-        let version = u64::from(tuple.remote.is_ipv4());
-        let ports = version << 32 | u64::from(tuple.remote_port) << 16 | u64::from(tuple.local_port);
-        Self { ports, remote: bits(tuple.remote), local: bits(tuple.local) }
+        let (remote, local) = (bits(tuple.remote), bits(tuple.local));
+        let ports = u64::from(tuple.remote_port) << 16 | u64::from(tuple.local_port);
+        // The cast keeps the half that is shifted to the front.
+        Self { first: (remote as u64) << 32 | ports, remote, local, is_ipv4: tuple.remote.is_ipv4() }
     }
 }
 
 /// All endpoints.
 #[derive(Debug, Default)]
 pub(super) struct Slots {
-    slots: Vec<Option<Box<Slot>>>,
-    free: Vec<u32>,
+    slots: Chunked<Option<Box<Slot>>>,
+    free: Chunked<u32>,
     by_tuple: BTreeMap<Key, u32>,
     /// The last hit: consecutive segments mostly belong to one connection.
     last: u32,

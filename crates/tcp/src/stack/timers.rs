@@ -6,28 +6,27 @@
 //! therefore costs one move per timeout interval. A deadline that moves earlier moves its entry; a connection that is gone takes its
 //! entry along.
 
+use crate::chunked::Chunked;
 use base::Instant;
 
 /// The place of a slot without an entry.
 const NONE: u32 = u32::MAX;
-/// Room for entries that is kept however few there are.
-const KEPT: usize = 64;
 
 /// The heap.
 #[derive(Debug, Default)]
 pub(super) struct DeadlineHeap {
     /// A binary heap by time, then by slot.
-    entries: Vec<(Instant, u32)>,
+    entries: Chunked<(Instant, u32)>,
     /// Where each slot's entry is in `entries`, by slot.
-    places: Vec<u32>,
+    places: Chunked<u32>,
 }
 
 impl DeadlineHeap {
     /// Sets the entry of `slot` to `at`.
     #[inline]
     pub fn set(&mut self, at: Instant, slot: u32) {
-        if self.places.len() <= slot as usize {
-            self.places.resize(slot as usize + 1, NONE);
+        while self.places.len() <= slot as usize {
+            self.places.push(NONE);
         }
         let place = match self.places[slot as usize] {
             NONE => {
@@ -46,25 +45,20 @@ impl DeadlineHeap {
     /// Returns the earliest entry; the deadline may have moved later since.
     #[inline]
     pub fn peek(&self) -> Option<(Instant, u32)> {
-        self.entries.first().copied()
+        self.entries.get(0).copied()
     }
 
     /// Drops the entry of `slot`, if there is one.
     #[inline]
     pub fn remove(&mut self, slot: u32) {
-        let Some(place) = self.places.get_mut(slot as usize) else { return };
-        let place = core::mem::replace(place, NONE) as usize;
-        if place == NONE as usize {
-            return;
-        }
-        self.entries.swap_remove(place);
+        let Some(place) = self.places.get(slot as usize).filter(|place| **place != NONE) else { return };
+        let place = *place as usize;
+        self.places[slot as usize] = NONE;
+        let Some(last) = self.entries.pop() else { return };
         if place < self.entries.len() {
+            self.entries[place] = last;
             let place = self.sift_up(place);
             self.sift_down(place);
-        }
-        if self.entries.capacity() > KEPT && self.entries.len() < self.entries.capacity() / 4 {
-            // Room for a former crowd is returned; the factor keeps a steady state from allocating.
-            self.entries.shrink_to(self.entries.len() * 2);
         }
     }
 
@@ -110,8 +104,7 @@ impl DeadlineHeap {
 
     /// Returns how many entries there are, and the bytes that they and the places take.
     pub fn size(&self) -> (usize, usize) {
-        let bytes = self.entries.capacity() * size_of::<(Instant, u32)>() + self.places.capacity() * size_of::<u32>();
-        (self.entries.len(), bytes)
+        (self.entries.len(), self.entries.bytes() + self.places.bytes())
     }
 }
 
@@ -153,6 +146,7 @@ mod tests {
             heap.remove(slot);
         }
         // Only the places stay, which the slots themselves keep as well.
-        assert!(heap.entries.capacity() <= KEPT);
+        assert_eq!(heap.size().0, 0);
+        assert!(heap.entries.bytes() <= 32 << 10);
     }
 }
