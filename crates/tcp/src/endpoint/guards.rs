@@ -52,15 +52,17 @@ impl Endpoint {
         self.rcv.assembler.block_count() > 0
     }
 
-    /// Forgets what has arrived out of order, as RFC 2018 §8 allows: the peer sends it again after a timeout.
-    pub(crate) fn discard_out_of_order(&mut self) {
-        self.rcv.assembler.discard_blocks();
-        self.rcv.buffer.release_pages();
+    /// Forgets the last block that has arrived out of order, as RFC 2018 §8 allows: the peer sends it again after a timeout. One
+    /// block at a time, so that no packet has to pay for all that many others have piled up.
+    pub(crate) fn discard_last_block(&mut self) {
+        let left = self.rcv.assembler.discard_last();
+        let ahead = left.distance_from(self.rcv.assembler.rcv_nxt());
+        self.rcv.buffer.release_pages_behind(ahead);
         self.rcv.dsack = None;
         if !self.fin_received() {
-            self.rcv.fin = None;
+            self.rcv.fin = self.rcv.fin.filter(|fin| fin.before(left));
         }
-        self.discard_frames();
+        self.discard_frames_behind(ahead);
     }
 
     /// Frees every buffer of a connection that neither sends nor delivers any more data.

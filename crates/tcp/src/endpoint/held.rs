@@ -109,11 +109,11 @@ impl Endpoint {
         }
     }
 
-    /// What has arrived out of order was discarded, and its frames with it.
-    pub(super) fn discard_frames(&mut self) {
-        let in_order = self.tally.bytes_received;
+    /// What has arrived from `ahead` octets behind the next one on was discarded, and its frames with it.
+    pub(super) fn discard_frames_behind(&mut self, ahead: Bytes) {
+        let end = self.tally.bytes_received + u64::from(ahead);
         if let Some(memory) = self.memory_mut() {
-            memory.discard_beyond(in_order);
+            memory.discard_beyond(end);
         }
     }
 

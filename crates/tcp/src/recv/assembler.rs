@@ -167,6 +167,20 @@ impl Assembler {
         self.beyond = None;
     }
 
+    /// Forgets the last block; returns where what is still known ends.
+    pub fn discard_last(&mut self) -> SeqNum {
+        let Some(beyond) = &mut self.beyond else { return self.rcv_nxt };
+        if let Some(block) = beyond.blocks.take_last() {
+            beyond.recent.remove_inside(seq_range(block));
+            beyond.refill_recent();
+        }
+        let left = beyond.blocks.last().map(|block| seq_at(block.end));
+        if left.is_none() {
+            self.beyond = None;
+        }
+        left.unwrap_or(self.rcv_nxt)
+    }
+
     /// The sequence numbers of `range` have arrived.
     ///
     /// The range may start below `RCV.NXT`; it must end inside the window. An empty one changes nothing.

@@ -152,6 +152,16 @@ impl ReceiveBuffer {
         }
     }
 
+    /// No octet out of order is left from `ahead` octets behind the last readable one on.
+    pub fn release_pages_behind(&mut self, ahead: Bytes) {
+        let end = self.consumed + self.readable() + u64::from(ahead);
+        if let Content::Octets(octets) = &mut self.content {
+            while octets.aside.last_entry().filter(|last| *last.key() >= end.div_ceil(PAGE as u64)).is_some() {
+                octets.aside.pop_last();
+            }
+        }
+    }
+
     /// Everything was read and nothing waits out of order: an idle connection keeps no page.
     pub fn release_if_empty(&mut self) {
         if self.readable == 0

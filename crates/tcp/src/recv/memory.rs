@@ -140,8 +140,8 @@ impl Memory {
     }
 
     /// Frames that end behind this offset of the stream are discarded.
-    pub fn discard_beyond(&mut self, in_order: u64) {
-        while let Some(last) = self.held.pop_back_if(|last| last.end > in_order) {
+    pub fn discard_beyond(&mut self, end: u64) {
+        while let Some(last) = self.held.pop_back_if(|last| last.end > end) {
             self.used -= last.memory;
         }
     }

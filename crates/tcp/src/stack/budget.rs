@@ -11,7 +11,7 @@
 //! 1. connections in TIME-WAIT end,
 //! 2. handshakes under way are forgotten,
 //! 3. orphans are reset, first those that have nothing left to send,
-//! 4. connections discard their data out of order, which RFC 2018 §8 allows,
+//! 4. connections discard their data out of order, the last block first, which RFC 2018 §8 allows,
 //! 5. new data and new connections are refused.
 //!
 //! Connections of the application are never ended.

@@ -39,7 +39,7 @@ pub struct GuardCounters {
     pub embryonic_evicted: u64,
     /// Orphans that were reset: there were too many, the memory was needed, or their time was over.
     pub orphans_reset: u64,
-    /// Connections that discarded their data out of order.
+    /// Blocks of data out of order that were discarded.
     pub out_of_order_discarded: u64,
     /// Segments with data, and attempts to connect, that were dropped because the budget was spent.
     pub refused_for_memory: u64,
@@ -142,7 +142,7 @@ impl Stack {
         while self.budget.refuses(0)
             && let Some(index) = self.budget.oldest_out_of_order()
         {
-            self.discard_out_of_order(index);
+            self.discard_last_block(index);
         }
         self.budget.settle();
     }
@@ -167,7 +167,7 @@ impl Stack {
                 self.guarded.refused_for_memory += 1;
                 return false;
             };
-            self.discard_out_of_order(index);
+            self.discard_last_block(index);
         }
         true
     }
@@ -228,10 +228,10 @@ impl Stack {
         self.after_call(index);
     }
 
-    fn discard_out_of_order(&mut self, index: u32) {
+    fn discard_last_block(&mut self, index: u32) {
         self.guarded.out_of_order_discarded += 1;
         if let Some(slot) = self.slots.at(index) {
-            slot.endpoint.discard_out_of_order();
+            slot.endpoint.discard_last_block();
         }
         self.recount(index);
     }

@@ -129,6 +129,14 @@ impl Blocks {
         Some(block)
     }
 
+    /// Takes the last block away.
+    pub fn take_last(&mut self) -> Option<Range<u64>> {
+        let (_, record) = self.by_start.pop_last()?;
+        let block = self.range(record);
+        self.discard(record);
+        Some(block)
+    }
+
     fn discard(&mut self, record: u32) {
         self.unlink(record);
         self.records[record as usize].older = self.free;

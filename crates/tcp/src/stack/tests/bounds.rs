@@ -424,6 +424,28 @@ fn memory_stays_within_the_budget_whatever_strangers_send(memory_max: u64) {
 }
 
 #[test]
+fn for_another_page_the_oldest_holder_discards_its_last_blocks_and_keeps_the_others() {
+    let mut bench = scarce();
+    let (conn, ack) = open_wide(&mut bench, 1001);
+    let (_, other) = open_wide(&mut bench, 1002);
+    let mut at = 5_000;
+    while bench.stack.guarded_usage().memory + 2 * 2_112 <= 1 << 20 {
+        bench.deliver_octets(data(1001, at, ack), b"x");
+        at += 2_048;
+    }
+    for nth in 0..6 {
+        bench.deliver_octets(data(1002, 5_000 + nth * 2_048, other), b"x");
+    }
+    let discarded = bench.stack.guard_counters().out_of_order_discarded;
+    assert!((1..=6).contains(&discarded), "{discarded} blocks");
+    // The first block is still there; the last one comes again, as any other would.
+    bench.deliver_octets(data(1001, 1, ack), &[1; 4_999]);
+    assert_eq!(bench.stack.info(conn).map(|info| info.readable), Some(5_001));
+    let sent = bench.deliver_octets(data(1001, at - 2_048, ack), b"x");
+    assert_eq!(sent[0].ack, Some(IRS + 5_002));
+}
+
+#[test]
 fn memory_is_relieved_in_the_order_time_wait_handshakes_orphans() {
     let mut bench = scarce();
     close_first(&mut bench, 1001);
