@@ -5,7 +5,7 @@ use core::ops::{Index, IndexMut};
 
 /// Elements by index, in chunks of `CHUNK`.
 #[derive(Clone, Debug)]
-pub(crate) struct Chunked<T, const CHUNK: usize = 128> {
+pub(crate) struct Chunked<T, const CHUNK: usize = 64> {
     /// Every chunk but the last one that is in use is full.
     chunks: Vec<Box<[T; CHUNK]>>,
     len: usize,

@@ -156,8 +156,9 @@ impl ReceiveBuffer {
     pub fn release_pages_behind(&mut self, ahead: Bytes) {
         let end = self.consumed + self.readable() + u64::from(ahead);
         if let Content::Octets(octets) = &mut self.content {
-            while octets.aside.last_entry().filter(|last| *last.key() >= end.div_ceil(PAGE as u64)).is_some() {
-                octets.aside.pop_last();
+            let kept = end.div_ceil(PAGE as u64);
+            while let Some(last) = octets.aside.last_entry().filter(|last| *last.key() >= kept) {
+                last.remove();
             }
         }
     }
