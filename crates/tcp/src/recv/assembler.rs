@@ -245,10 +245,7 @@ impl Beyond {
     /// The blocks that overlap or adjoin `fresh`, in descending order.
     #[inline]
     fn touched_by(&self, fresh: &Range<u64>) -> impl Iterator<Item = (Range<u64>, u32)> {
-        let from = fresh.start;
-        // Most segments behind a gap arrive at the top, behind the last block: they need no search.
-        let found = self.blocks.last().filter(|last| from <= last.end).map(|_| self.blocks.up_to(fresh.end));
-        found.into_iter().flatten().take_while(move |(block, _)| block.end >= from).inspect(|_| self.visit())
+        self.blocks.touched_by(fresh).inspect(|_| self.visit())
     }
 
     /// Whether `fresh` overlaps or adjoins a block.
@@ -273,6 +270,9 @@ impl Beyond {
 
     /// Calls `keep` for each part of `fresh` that no block holds.
     fn missing(&self, fresh: Range<u64>, mut keep: impl FnMut(SeqRange)) {
+        if self.blocks.last().is_none_or(|last| last.end <= fresh.start) {
+            return keep(seq_range(fresh));
+        }
         let mut to = fresh.end;
         for (block, _) in self.touched_by(&fresh) {
             if block.end < to {

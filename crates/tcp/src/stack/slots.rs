@@ -136,6 +136,11 @@ impl Slots {
         {
             return Some(self.last);
         }
+        self.search(tuple)
+    }
+    /// Searches the tree. Apart from the hit that costs nothing, so that only that one is inlined.
+    #[inline(never)]
+    fn search(&mut self, tuple: &FourTuple) -> Option<u32> {
         let index = *self.by_tuple.get(&Key::from(tuple))?;
         self.last = index;
         Some(index)

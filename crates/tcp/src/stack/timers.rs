@@ -45,15 +45,19 @@ impl DeadlineHeap {
     /// Returns the earliest entry; the deadline may have moved later since.
     #[inline]
     pub fn peek(&self) -> Option<(Instant, u32)> {
-        self.entries.get(0).copied()
+        (self.entries.len() > 0).then(|| self.entries[0])
     }
 
     /// Drops the entry of `slot`, if there is one.
     #[inline]
     pub fn remove(&mut self, slot: u32) {
-        let Some(place) = self.places.get(slot as usize).filter(|place| **place != NONE) else { return };
-        let place = *place as usize;
-        self.places[slot as usize] = NONE;
+        if slot as usize >= self.places.len() {
+            return;
+        }
+        let place = core::mem::replace(&mut self.places[slot as usize], NONE) as usize;
+        if place == NONE as usize {
+            return;
+        }
         let Some(last) = self.entries.pop() else { return };
         if place < self.entries.len() {
             self.entries[place] = last;
@@ -82,11 +86,13 @@ impl DeadlineHeap {
         let entry = self.entries[place];
         loop {
             let left = 2 * place + 1;
-            let Some(&first) = self.entries.get(left) else { break };
-            let (child, earliest) = match self.entries.get(left + 1) {
-                Some(&second) if second < first => (left + 1, second),
-                _ => (left, first),
-            };
+            if left >= self.entries.len() {
+                break;
+            }
+            let (mut child, mut earliest) = (left, self.entries[left]);
+            if left + 1 < self.entries.len() && self.entries[left + 1] < earliest {
+                (child, earliest) = (left + 1, self.entries[left + 1]);
+            }
             if entry <= earliest {
                 break;
             }

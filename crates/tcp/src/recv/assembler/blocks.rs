@@ -56,6 +56,17 @@ impl Blocks {
         self.by_start.last_key_value().map(|(_, record)| self.range(*record))
     }
 
+    /// Blocks that overlap or adjoin `span`, with their records, in descending order.
+    #[inline]
+    pub fn touched_by(&self, span: &Range<u64>) -> impl Iterator<Item = (Range<u64>, u32)> {
+        let from = span.start;
+        let last = self.by_start.last_key_value().map(|(_, record)| (self.range(*record), *record));
+        // Most segments behind a gap arrive at the top: they extend the last block or stand behind it, and need no search.
+        let inner = last.as_ref().is_some_and(|(block, _)| from < block.start);
+        let found = inner.then(|| self.up_to(span.end)).into_iter().flatten();
+        last.filter(|_| !inner).into_iter().chain(found).take_while(move |(block, _)| block.end >= from)
+    }
+
     /// Blocks that begin at `position` or before it, with their records, in descending order.
     #[inline]
     pub fn up_to(&self, position: u64) -> impl Iterator<Item = (Range<u64>, u32)> {
