@@ -45,7 +45,7 @@ impl Endpoint {
 
     /// Payload octets of the send buffer that have been sent: SYN and FIN have numbers, but no place in it.
     pub(super) fn sent_in_buffer(&self) -> Bytes {
-        let syn = u32::from(self.snd.una == self.snd.iss);
+        let syn = u32::from(self.snd.una() == self.snd.iss());
         self.flight_size().saturating_sub(syn).min(self.snd_buf.len())
     }
 

@@ -52,15 +52,15 @@ impl Endpoint {
     /// Processes the acknowledgement of an acceptable segment.
     pub(super) fn process_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, ack: SeqNum) {
         // 1
-        let wnd_before = self.snd.wnd;
+        let wnd_before = self.snd.wnd();
         self.update_window(seg, ack);
         // 2
         let blocks = self.classify(cx, seg, ack);
         let duplicate = self.is_duplicate_ack(seg, ack, wnd_before);
-        if ack == self.snd.una && blocks.count == 0 && blocks.dsack.is_none() && !duplicate && !self.echoes_mark(seg) {
+        if ack == self.snd.una() && blocks.count == 0 && blocks.dsack.is_none() && !duplicate && !self.echoes_mark(seg) {
             // Neither progress nor news about the flight: a window update, data the other way, or the answer to a probe
             // that was not needed, from a peer that does not report duplicates.
-            if seg.seq_len() == 0 && self.snd.wnd == wnd_before && seg.repr.options.sack.as_slice().is_empty() {
+            if seg.seq_len() == 0 && self.snd.wnd() == wnd_before && seg.repr.options.sack.as_slice().is_empty() {
                 self.answer_probe(cx, &ProbeAck { ack, dsack: None, repeated: Repeated::Yes });
             }
             self.take_answer(cx, wnd_before);
@@ -128,19 +128,15 @@ impl Endpoint {
     #[inline]
     fn update_window(&mut self, seg: &Segment<'_>, ack: SeqNum) {
         let repr = &seg.repr;
-        let newer = ack.after(self.snd.una)
-            || self.snd.wl1.before(repr.seq)
-            || (self.snd.wl1 == repr.seq && self.snd.wl2.at_or_before(ack));
+        let newer = self.snd.is_news(repr.seq, ack);
         let wnd = u32::from(repr.window) << self.neg.snd_shift;
         // Without progress in either direction a narrower window is perhaps an older one.
         let doubtful = self.cfg.send.shrinking == WindowShrinking::WithProgress
-            && self.snd.wl1 == repr.seq
-            && ack == self.snd.una
-            && (1..self.snd.wnd).contains(&wnd);
-        if newer && !doubtful && ack.at_or_after(self.snd.una) && !repr.flags.contains(wire::Flags::SYN) {
-            self.set_snd_wnd(wnd);
-            self.snd.wl1 = repr.seq;
-            self.snd.wl2 = ack;
+            && self.snd.repeats(repr.seq)
+            && ack == self.snd.una()
+            && (1..self.snd.wnd()).contains(&wnd);
+        if newer && !doubtful && ack.at_or_after(self.snd.una()) && !repr.flags.contains(wire::Flags::SYN) {
+            self.snd.take_window(wnd, repr.seq, ack);
         }
     }
 
@@ -159,9 +155,9 @@ impl Endpoint {
         for (position, &block) in wire_blocks.iter().enumerate() {
             let about = BlockCx {
                 seg_ack: ack,
-                snd_una: self.snd.una,
-                snd_nxt: self.snd.nxt,
-                max_window: self.snd.max_wnd,
+                snd_una: self.snd.una(),
+                snd_nxt: self.snd.nxt(),
+                max_window: self.snd.max_wnd(),
                 position,
                 second: if position == 0 { wire_blocks.get(1).copied() } else { None },
             };
@@ -188,10 +184,10 @@ impl Endpoint {
     /// RFC 5681 §2: a duplicate acknowledgement, for peers without SACK.
     fn is_duplicate_ack(&self, seg: &Segment<'_>, ack: SeqNum, wnd_before: Bytes) -> bool {
         !self.neg.sack
-            && ack == self.snd.una
+            && ack == self.snd.una()
             && seg.seq_len() == 0
-            && self.snd.wnd == wnd_before
-            && self.snd.wnd > 0
+            && self.snd.wnd() == wnd_before
+            && self.snd.wnd() > 0
             && !self.rec.board.is_empty()
             && self.rec.probe == Probing::Idle
     }
@@ -210,12 +206,12 @@ impl Endpoint {
         d: &mut Delivered,
         p: &mut Progress,
     ) {
-        let una = ack.max(self.snd.una);
+        let una = ack.max(self.snd.una());
         self.rec.board.apply(una, &blocks.genuine[..blocks.count], d);
         (p.acked, p.sacked, p.delivered) = (d.acked, d.sacked, d.delivered);
         self.snd.largest_delivered = self.snd.largest_delivered.max(d.largest as u16);
-        if una.after(self.snd.una) {
-            self.snd.una = una;
+        if una.after(self.snd.una()) {
+            self.snd.on_acked(una);
             // The FIN occupies a sequence number but no place in the buffer.
             let octets = p.acked.min(self.snd_buf.len());
             self.snd_buf.ack(octets);
@@ -225,7 +221,7 @@ impl Endpoint {
             self.on_progress();
             // A back-off lasts until a valid sample comes (RFC 6298 §5, closing note; Karn's second rule).
             self.rec.rto_base = cx.now;
-            if self.snd.wnd > 0 {
+            if self.snd.wnd() > 0 {
                 self.rec.probe = Probing::Idle;
             }
             if let Some(extras) = &mut self.extras {
@@ -242,8 +238,8 @@ impl Endpoint {
         DetectCx {
             now,
             smss: self.snd.smss,
-            snd_una: self.snd.una,
-            snd_nxt: self.snd.nxt,
+            snd_una: self.snd.una(),
+            snd_nxt: self.snd.nxt(),
             srtt: self.rec.rtt.srtt(),
             min_rtt: self.rec.rtt.min_rtt(),
             tsecr,
@@ -275,11 +271,11 @@ impl Endpoint {
             self.rec.detector.on_duplicate_ack(&dcx);
         }
         self.rec.detector.on_delivered(&d.batch, &dcx);
-        p.cwnd_limited = self.usage.on_ack(cx.now, self.snd.una, self.snd.nxt, self.cc.window());
+        p.cwnd_limited = self.usage.on_ack(cx.now, self.snd.una(), self.snd.nxt(), self.cc.window());
         // A duplicate that a probe made says nothing about an episode's retransmissions.
         let dsack = p.dsack.filter(|_| probe == ProbeOutcome::Pending);
         self.undo_if_spurious(cx, dsack, p.acked, d, &dcx);
-        if self.rec.episode.is_over(self.snd.una) {
+        if self.rec.episode.is_over(self.snd.una()) {
             self.leave_episode(cx, "acknowledged");
         }
         let dcx = self.detect_cx(cx.now, tsecr);
@@ -341,8 +337,8 @@ impl Endpoint {
             min_rtt: self.rec.rtt.min_rtt(),
             rate: p.rate,
             total_delivered: self.rec.sampler.total_delivered(),
-            snd_una: self.snd.una,
-            snd_nxt: self.snd.nxt,
+            snd_una: self.snd.una(),
+            snd_nxt: self.snd.nxt(),
             episode,
             cwnd_limited: p.cwnd_limited,
         });
@@ -363,7 +359,7 @@ impl Endpoint {
         if self.snd_buf.len() == 0 {
             self.note_held(cx.now);
         }
-        if self.snd.side != SendSide::FinSent || self.snd.una != self.snd.nxt {
+        if self.snd.side != SendSide::FinSent || self.snd.una() != self.snd.nxt() {
             return;
         }
         match self.state {

@@ -48,9 +48,9 @@ impl Endpoint {
         // Numbers are put into words only when an invariant is broken.
         let problem = if pipe != recount {
             format!("pipe is {pipe} but the scoreboard adds up to {recount}")
-        } else if self.snd.una.after(self.snd.nxt) {
+        } else if self.snd.una().after(self.snd.nxt()) {
             "SND.UNA is beyond SND.NXT".to_owned()
-        } else if pipe > flight && self.snd.una != self.snd.iss {
+        } else if pipe > flight && self.snd.una() != self.snd.iss() {
             format!("pipe {pipe} exceeds the flight {flight}")
         } else if synchronized && cwnd < smss {
             format!("cwnd {cwnd} is below one segment of {smss}")
@@ -65,6 +65,6 @@ impl Endpoint {
         } else {
             return Ok(());
         };
-        Err(format!("{problem} (state {}, una {}, nxt {})", self.state.name(), self.snd.una, self.snd.nxt))
+        Err(format!("{problem} (state {}, una {}, nxt {})", self.state.name(), self.snd.una(), self.snd.nxt()))
     }
 }

@@ -72,7 +72,7 @@ impl Endpoint {
         if let Some(pacer) = &mut self.pacer {
             pacer.on_sent(payload);
         }
-        self.cc.on_sent(&SentSample { now: cx.now, bytes: range.len(), pipe, snd_nxt: self.snd.nxt });
+        self.cc.on_sent(&SentSample { now: cx.now, bytes: range.len(), pipe, snd_nxt: self.snd.nxt() });
         let transmit = self.send_segment(
             cx,
             out,
@@ -145,7 +145,7 @@ impl Endpoint {
         self.rcv.policy.on_ack_sent(&self.cfg.ack);
         self.timers.stop(TimerKind::DelayedAck);
         self.ts.on_ack_sent(rcv_nxt);
-        let offset = range.start.distance_from(self.snd.una);
+        let offset = range.start.distance_from(self.snd.una());
         self.put(cx, out, &repr, ecn, Transmit { header_len: 0, offset, len, gso_size }, told)
     }
 
@@ -203,7 +203,7 @@ impl Endpoint {
             self.rec.rto_base = cx.now;
         }
         let (fast_open, len) = self.fast_open_of_syn();
-        self.snd.nxt = self.snd.nxt.max(self.snd.iss + 1 + len);
+        self.snd.on_syn_sent(len);
         let mut repr = self.syn_repr(cx.now);
         repr.options.fast_open = fast_open;
         if len > 0 {
@@ -227,7 +227,7 @@ impl Endpoint {
         let repr = TcpRepr {
             src_port: self.tuple.local_port,
             dst_port: self.tuple.remote_port,
-            seq: self.snd.nxt,
+            seq: self.snd.nxt(),
             ack: Some(rcv_nxt),
             flags: Flags::RST,
             window,

@@ -49,13 +49,13 @@ impl Endpoint {
     pub(crate) fn send_bursts(&mut self, now: Instant) {
         self.frames = Frames::Bursts;
         if self.cfg.send.chunks().is_some() {
-            self.usage = CwndUsage::new(self.cfg.cc.validation, self.snd.nxt, now);
+            self.usage = CwndUsage::new(self.cfg.cc.validation, self.snd.nxt(), now);
         }
     }
 
     /// `octets`, but no more than half of the largest window the peer ever offered: more would make its window a stop and go.
     fn within_half_window(&self, octets: Bytes) -> Bytes {
-        let max_wnd = self.snd.max_wnd;
+        let max_wnd = self.snd.max_wnd();
         let most = if max_wnd > TINY_WINDOW { max_wnd / 2 } else { max_wnd };
         if most > 0 && octets > most { most.max(SMALLEST) } else { octets }
     }
@@ -77,13 +77,13 @@ impl Endpoint {
 
     /// Octets of the stream before SND.NXT.
     fn sent_offset(&self) -> u64 {
-        self.offset_of(self.snd.nxt)
+        self.offset_of(self.snd.nxt())
     }
 
     /// Octets of the stream before `seq`, which is not beyond what was written.
     pub(super) fn offset_of(&self, seq: SeqNum) -> u64 {
         // The SYN has a number but no place in the stream.
-        let una = self.snd.una.max(self.snd.iss + 1);
+        let una = self.snd.una().max(self.snd.iss() + 1);
         let seq = seq.min(una + self.snd_buf.len()).max(una);
         self.snd_buf.start_offset() + u64::from(seq.distance_from(una))
     }
@@ -101,7 +101,7 @@ impl Endpoint {
 
     /// Octets that were not let go.
     pub(super) fn not_let_go(&self) -> Bytes {
-        self.data_end().distance_from(self.snd.nxt).saturating_sub(self.planned())
+        self.data_end().distance_from(self.snd.nxt()).saturating_sub(self.planned())
     }
 
     /// How a small segment at the end of what was written is treated, by the settings.
@@ -164,7 +164,7 @@ impl Endpoint {
 
     fn on_hold<O: Observer>(&mut self, cx: &mut Cx<'_, O>, hold: Hold) {
         if matches!(hold, Hold::Cwnd | Hold::Deferred(By::Cwnd)) {
-            self.usage.on_blocked(self.snd.nxt);
+            self.usage.on_blocked(self.snd.nxt());
         }
         if self.planned() == 0 {
             self.wait_for_window(cx, matches!(hold, Hold::PeerWindow | Hold::Small));
@@ -178,7 +178,7 @@ impl Endpoint {
         let committed = chunks.committed();
         if !octets.is_multiple_of(size) {
             let from_una = committed - self.snd_buf.start_offset();
-            self.snd.small_end = self.snd.una + Bytes::try_from(from_una).unwrap_or(Bytes::MAX);
+            self.snd.small_end = self.snd.una() + Bytes::try_from(from_una).unwrap_or(Bytes::MAX);
         }
     }
 
@@ -212,7 +212,7 @@ impl Endpoint {
         let (planned, window) = (self.planned(), self.cc.window());
         let in_flight = self.segments_in_flight();
         let free_segments = self.free_segments(in_flight);
-        let (edge, at) = (self.snd.una + self.snd.wnd, self.snd.nxt + planned);
+        let (edge, at) = (self.snd.edge(), self.snd.nxt() + planned);
         let size = self.segment_size();
         let percent = if window.cwnd() < window.ssthresh() / 2 { 200 } else { 120 };
         let (srtt, min_rtt) = (self.rec.rtt.srtt(), self.rec.rtt.min_rtt());
@@ -223,7 +223,7 @@ impl Endpoint {
             cwnd_segments: in_flight + free_segments,
             free_segments,
             max_segments: max_segments(cfg, window.cwnd().max(self.flight_size()), percent, size, srtt, min_rtt),
-            snd_wnd: self.snd.wnd,
+            snd_wnd: self.snd.wnd(),
             usable: if edge.after(at) { edge.distance_from(at) } else { 0 },
             rule,
             outstanding: self.outstanding(at),
@@ -252,9 +252,9 @@ impl Endpoint {
 
     /// What is unacknowledged before `nxt`.
     fn outstanding(&self, nxt: SeqNum) -> Outstanding {
-        if self.snd.una == nxt {
+        if self.snd.una() == nxt {
             Outstanding::Nothing
-        } else if self.snd.small_end.after(self.snd.una) {
+        } else if self.snd.small_end.after(self.snd.una()) {
             Outstanding::Small
         } else {
             Outstanding::Full

@@ -86,7 +86,7 @@ impl Endpoint {
     fn expects_to_send(&self) -> bool {
         let writer = self.extras.as_ref().is_some_and(|extras| extras.deferred.writer);
         // What the SYN carried in vain leaves again at once, and waits for nothing.
-        let buffered = self.data_end() != self.snd.nxt;
+        let buffered = self.data_end() != self.snd.nxt();
         let pace = self.cfg.ack.timer == AckTimer::Adaptive && self.rcv.policy.pace() == AckPace::Delayed;
         writer || buffered || pace || self.cfg.handshake.defer_accept != DeferAccept::Off
     }
@@ -94,7 +94,7 @@ impl Endpoint {
     /// Whether a segment that ends the handshake is ignored, because the application waits for data.
     pub(super) fn is_deferred(&mut self, now: Instant, seg: &Segment<'_>) -> bool {
         let bare = seg.payload.is_empty() && !seg.repr.flags.contains(Flags::FIN);
-        let ends_handshake = seg.repr.ack == Some(self.snd.iss + 1);
+        let ends_handshake = seg.repr.ack == Some(self.snd.iss() + 1);
         if !bare || !ends_handshake || !self.may_defer(now) {
             return false;
         }

@@ -219,7 +219,7 @@ impl Endpoint {
                 });
             }
         }
-        self.set_episode(cx, Episode::Cwr { point: self.snd.nxt }, "ecn");
+        self.set_episode(cx, Episode::Cwr { point: self.snd.nxt() }, "ecn");
     }
 
     //= specs/rfc3168.md#sender

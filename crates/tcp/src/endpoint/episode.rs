@@ -112,7 +112,7 @@ impl Endpoint {
         rare.fast_retransmits += 1;
         self.rec.board.begin_episode();
         self.rec.tail.reset();
-        self.set_episode(cx, Episode::Recovery { point: self.snd.nxt }, self.rec.detector.name());
+        self.set_episode(cx, Episode::Recovery { point: self.snd.nxt() }, self.rec.detector.name());
     }
 
     //= specs/rfc3168.md#sender
@@ -176,7 +176,7 @@ impl Endpoint {
         self.cc.on_recovery_exit(cx.now);
         self.rec.forced = false;
         if let Some(undo) = &mut self.rec.undo {
-            undo.on_exit(&self.cfg.recovery.undo, self.snd.nxt);
+            undo.on_exit(&self.cfg.recovery.undo, self.snd.nxt());
         }
         self.set_episode(cx, Episode::Open, cause);
     }

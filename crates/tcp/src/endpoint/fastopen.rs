@@ -139,8 +139,7 @@ impl Endpoint {
         let mut octets = 0;
         if early != Early::No {
             // From here on the SYN is behind us as far as sequence numbers go; that it is not acknowledged, the state says.
-            self.snd.una = self.snd.iss + 1;
-            self.snd.nxt = self.snd.una;
+            self.snd.on_syn_acked();
             self.pending.add(News::Connected);
             octets = self.take_syn_data(syn);
         }
@@ -279,11 +278,11 @@ impl Endpoint {
 
     /// `octets` of data left with the SYN; what lies beyond `ack` becomes a lost flight. Returns whether nothing does.
     fn settle_syn_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, octets: Bytes, ack: SeqNum) -> bool {
-        let end = self.snd.una + octets;
-        let una = ack.max(self.snd.una).min(end);
-        self.snd_buf.ack(una.distance_from(self.snd.una));
-        self.snd.una = una;
-        self.snd.nxt = end.max(una);
+        let end = self.snd.una() + octets;
+        let una = ack.max(self.snd.una()).min(end);
+        self.snd_buf.ack(una.distance_from(self.snd.una()));
+        self.snd.on_acked(una);
+        self.snd.on_sent(end.max(una));
         if octets == 0 {
             return true;
         }
@@ -309,7 +308,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn ends_syn_data(&self, end: SeqNum) -> bool {
         match self.fast_open_role() {
-            Role::Client { octets, .. } => octets > 0 && end == self.snd.iss + 1 + octets,
+            Role::Client { octets, .. } => octets > 0 && end == self.snd.iss() + 1 + octets,
             _ => false,
         }
     }

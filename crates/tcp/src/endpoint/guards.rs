@@ -70,7 +70,7 @@ impl Endpoint {
         self.rcv.assembler.discard_blocks();
         self.rcv.buffer.clear();
         self.snd_buf.clear();
-        self.rec.board = Scoreboard::new(self.snd.nxt);
+        self.rec.board = Scoreboard::new(self.snd.nxt());
         self.rec.delivered = None;
         self.rec.undo = None;
     }

@@ -35,24 +35,6 @@ pub(crate) struct SynInfo {
     pub ecn: Ecn,
 }
 
-impl SendSpace {
-    fn new(iss: SeqNum, smss: u32) -> Self {
-        Self {
-            iss,
-            una: iss,
-            nxt: iss,
-            wnd: 0,
-            wl1: SeqNum(0),
-            wl2: iss,
-            max_wnd: 0,
-            smss,
-            side: SendSide::Open,
-            largest_delivered: 0,
-            small_end: iss + 1,
-        }
-    }
-}
-
 impl RecoverySide {
     fn new(cfg: &ValidConfig, first: SeqNum, now: Instant) -> Self {
         Self {
@@ -206,9 +188,8 @@ impl Endpoint {
         self.rcv.irs = syn.seq;
         self.rcv.assembler = Assembler::new(rcv_nxt);
         self.ts.on_ack_sent(rcv_nxt);
-        self.snd.wl1 = syn.seq;
         // RFC 7323 §2.2: the window of a SYN is never scaled.
-        self.set_snd_wnd(u32::from(syn.window));
+        self.snd.on_peer_syn(syn.seq, u32::from(syn.window));
         let ours = options::own_mss(&self.cfg, self.mtu, self.tuple.local);
         let overhead = if self.neg.timestamps { TIMESTAMP_OCTETS } else { 0 };
         self.snd.smss = agreed_smss(ours, &self.tuple, syn, self.neg.timestamps);
@@ -216,7 +197,7 @@ impl Endpoint {
         self.begin_path(now);
         self.open_receive_window(rcv_nxt, u32::from(ours));
         if self.snd.smss != built_for {
-            self.cc = cc::build(&self.cfg.cc, self.snd.smss, self.snd.iss);
+            self.cc = cc::build(&self.cfg.cc, self.snd.smss, self.snd.iss());
         }
         if !self.neg.sack {
             // RFC 8985 §4 needs SACK; without it, duplicate ACKs are all there is.
@@ -239,11 +220,6 @@ impl Endpoint {
         self.begin_memory(mss, self.snd.smss);
     }
 
-    pub(super) fn set_snd_wnd(&mut self, wnd: u32) {
-        self.snd.wnd = wnd;
-        self.snd.max_wnd = self.snd.max_wnd.max(wnd);
-    }
-
     //= specs/rfc9293.md#resets
     //# In SYN-SENT an acknowledgement of what was not sent is answered with a reset.
     //= specs/rfc9293.md#opening
@@ -253,7 +229,7 @@ impl Endpoint {
     /// SYN-SENT (RFC 9293 §3.10.7.3).
     pub(super) fn in_syn_sent<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
         let repr = &seg.repr;
-        let acks_our_syn = repr.ack.map(|ack| ack.after(self.snd.iss) && ack.at_or_before(self.snd.nxt));
+        let acks_our_syn = repr.ack.map(|ack| ack.after(self.snd.iss()) && ack.at_or_before(self.snd.nxt()));
         if acks_our_syn == Some(false) || !self.echo_is_ours(cx.now, repr) {
             // The stack answers an unacceptable ACK with a reset.
             let again = self.cfg.handshake.wrong_ack == WrongAck::Retries && self.rec.retries == 0;
@@ -322,13 +298,12 @@ impl Endpoint {
     //# After more than one lost SYN the initial window is one segment.
     /// The peer acknowledged our SYN.
     pub(super) fn establish<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr, ack: SeqNum) {
-        self.snd.una = self.snd.iss + 1;
-        self.snd.nxt = self.snd.nxt.max(self.snd.una);
+        self.snd.on_syn_acked();
         self.timers.stop(TimerKind::Retransmit);
         self.tally.on_established(cx.now);
         let sample = self.handshake_rtt(cx.now, repr).filter(|sample| self.is_measurable(*sample));
         if let Some(rtt) = sample {
-            let flight = SeqRange::new(self.snd.una, self.snd.nxt);
+            let flight = SeqRange::new(self.snd.una(), self.snd.nxt());
             self.rec.rtt.on_handshake(&self.cfg.rtt, cx.now, rtt, flight);
             self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
             self.rcv.autotune.on_handshake(&self.cfg.receive.window, cx.now, rtt);
@@ -349,9 +324,9 @@ impl Endpoint {
             let shift = if repr.flags.contains(Flags::SYN) { 0 } else { self.neg.snd_shift };
             if self.chunks_config().is_some() {
                 // The unscaled window of the SYN says nothing of what the peer will offer.
-                self.snd.max_wnd = 0;
+                self.snd.forget_max_wnd();
             }
-            self.set_snd_wnd(u32::from(repr.window) << shift);
+            self.snd.on_window(u32::from(repr.window) << shift);
         }
         // An application that went ahead has been told.
         if !self.is_early() {
@@ -373,7 +348,7 @@ impl Endpoint {
     /// Returns whether processing goes on as in ESTABLISHED.
     pub(super) fn in_syn_received<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr) -> bool {
         match repr.ack {
-            Some(ack) if ack == self.snd.iss + 1 || (ack.after(self.snd.una) && ack.at_or_before(self.snd.nxt)) => {
+            Some(ack) if ack == self.snd.iss() + 1 || (ack.after(self.snd.una()) && ack.at_or_before(self.snd.nxt())) => {
                 self.establish(cx, repr, ack);
                 // A SYN-ACK leaves again until it is acknowledged, and our own, which would do, may have been lost.
                 self.rcv.ack_due |= repr.flags.contains(Flags::SYN);
@@ -402,7 +377,7 @@ impl Endpoint {
         TcpRepr {
             src_port: self.tuple.local_port,
             dst_port: self.tuple.remote_port,
-            seq: self.snd.iss,
+            seq: self.snd.iss(),
             ack: answering.then(|| self.rcv.assembler.rcv_nxt()),
             flags: Flags::SYN.with(self.ecn_of_syn(answering)),
             window: self.rcv.window.syn_window(self.rcv.assembler.rcv_nxt()),

@@ -173,10 +173,10 @@ impl Endpoint {
     /// An acknowledgement far behind or ahead of what is in flight (RFC 5961 §5.2).
     #[inline]
     fn check_ack(&self, ack: SeqNum) -> Option<Disposition> {
-        if ack.before(self.snd.una - self.snd.max_wnd.min(1 << 30)) {
+        if ack.before(self.snd.una() - self.snd.max_wnd().min(1 << 30)) {
             return Some(Disposition::Challenge(DropReason::BadAck));
         }
-        if !ack.after(self.snd.nxt) {
+        if !ack.after(self.snd.nxt()) {
             return None;
         }
         let unanswered =

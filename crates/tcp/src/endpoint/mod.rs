@@ -35,6 +35,7 @@ mod queues;
 mod rebuild;
 mod refused;
 mod sample;
+mod space;
 mod state;
 mod tally;
 #[cfg(test)]
@@ -80,6 +81,7 @@ use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
 use recovery::{Delivered, Episode, LossDetector, Probe, Reduction, Scoreboard, Undo};
 use refused::Outlet;
+use space::SendSpace;
 use tally::Tally;
 use trace::{Event, Observer};
 use wire::{Ecn, TcpRepr};
@@ -143,24 +145,6 @@ enum SendSide {
     FinQueued,
     /// The FIN has a sequence number and is on the scoreboard.
     FinSent,
-}
-
-/// Send sequence space and what limits it (RFC 9293 §3.3.1).
-#[derive(Clone, Debug)]
-struct SendSpace {
-    iss: SeqNum,
-    una: SeqNum,
-    nxt: SeqNum,
-    wnd: Bytes,
-    wl1: SeqNum,
-    wl2: SeqNum,
-    max_wnd: Bytes,
-    /// Effective send MSS: options that every segment carries are deducted.
-    smss: Bytes,
-    side: SendSide,
-    largest_delivered: u16,
-    /// End of the last segment sent that was smaller than `smss` (Minshall's rule).
-    small_end: SeqNum,
 }
 
 /// What recovery has to remember between ACKs.
@@ -338,7 +322,7 @@ impl Endpoint {
     /// Octets sent and not cumulatively acknowledged.
     #[inline]
     fn flight_size(&self) -> Bytes {
-        self.snd.nxt.distance_from(self.snd.una)
+        self.snd.nxt().distance_from(self.snd.una())
     }
     /// A snapshot for people and checkers.
     pub fn info(&self) -> TcpInfo {
@@ -351,7 +335,7 @@ impl Endpoint {
             ssthresh: window.ssthresh(),
             pipe: self.rec.board.pipe(),
             flight_size: self.flight_size(),
-            snd_wnd: self.snd.wnd,
+            snd_wnd: self.snd.wnd(),
             rcv_wnd: self.rcv.window.offered(self.rcv.assembler.rcv_nxt()),
             srtt: self.rec.rtt.srtt(),
             rttvar: self.rec.rtt.rttvar(),

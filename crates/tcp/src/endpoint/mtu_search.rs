@@ -136,9 +136,9 @@ impl Endpoint {
         let fixed = u32::from(headers(self.tuple.local)) + self.option_octets();
         let len = u32::from(search.middle()).saturating_sub(fixed);
         let needed = len + FOLLOWERS * smss;
-        let (unsent, at) = (self.not_let_go(), self.snd.nxt + self.planned());
+        let (unsent, at) = (self.not_let_go(), self.snd.nxt() + self.planned());
         let quiet = self.rec.episode == Episode::Open && self.segment_size() == smss;
-        let edge = self.snd.una + self.snd.wnd;
+        let edge = self.snd.edge();
         if !quiet || cwnd / smss < PROBE_WINDOW || unsent < needed || (at + needed).after(edge) {
             return ProbeNow::No;
         }
@@ -152,7 +152,7 @@ impl Endpoint {
 
     /// Sends `len` octets of new data in one segment larger than any that is known to arrive.
     pub(super) fn send_mtu_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, len: Bytes) -> Transmit {
-        let range = SeqRange::new(self.snd.nxt, self.snd.nxt + len);
+        let range = SeqRange::new(self.snd.nxt(), self.snd.nxt() + len);
         let size = len + u32::from(headers(self.tuple.local)) + self.option_octets();
         if let Some(search) = self.search_mut() {
             search.probe = Some(MtuProbe { range, size: size as u16 });
@@ -161,7 +161,7 @@ impl Endpoint {
         if self.rec.board.is_empty() {
             self.rec.rto_base = cx.now;
         }
-        self.snd.nxt = range.end;
+        self.snd.on_sent(range.end);
         self.cover_chunks(range.end);
         let (tsval, stamp) = (self.ts.tsval(cx.now), self.rec.sampler.stamp(cx.now, self.rec.board.pipe()));
         let id = self.rec.board.on_sent(range, tsval, stamp, cx.now);
@@ -181,7 +181,7 @@ impl Endpoint {
     //# A probe that arrives raises the segment size to its own.
     /// `SND.UNA` advanced.
     pub(super) fn judge_probe_by_ack(&mut self) {
-        let una = self.snd.una;
+        let una = self.snd.una();
         let Some(search) = self.search_mut() else { return };
         if let Some(probe) = search.probe.take_if(|probe| probe.range.end.at_or_before(una)) {
             search.low = search.low.max(probe.size);

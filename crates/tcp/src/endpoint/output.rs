@@ -89,7 +89,7 @@ impl Endpoint {
             return Some(self.send_bare_probe(cx, out));
         }
         if self.rcv.ack_due && self.state != State::SynSent {
-            let nxt = self.snd.nxt;
+            let nxt = self.snd.nxt();
             return Some(self.send_segment(cx, out, SeqRange::new(nxt, nxt), Flags::NONE, Told::of(SendCause::Ack)));
         }
         None
@@ -115,7 +115,7 @@ impl Endpoint {
     /// Whether `poll_transmit` is worth calling: something is due, or data waits (perhaps for a window).
     #[inline]
     pub(crate) fn wants_to_send(&self) -> bool {
-        let waiting = self.snd.side == SendSide::FinQueued || self.data_end() != self.snd.nxt;
+        let waiting = self.snd.side == SendSide::FinQueued || self.data_end() != self.snd.nxt();
         self.rst_due
             || self.syn_due
             || self.rcv.ack_due
@@ -126,7 +126,7 @@ impl Endpoint {
     /// One past the last octet the application has written.
     #[inline]
     pub(super) fn data_end(&self) -> SeqNum {
-        self.snd.una + self.snd_buf.len()
+        self.snd.una() + self.snd_buf.len()
     }
 
     //= specs/rfc9937.md#each-ack
@@ -165,7 +165,7 @@ impl Endpoint {
         if retransmission.is_none() && self.snd.side == SendSide::FinSent && !self.has_unmarked() {
             return None;
         }
-        if retransmission.is_none() && self.data_end() == self.snd.nxt && self.snd.side == SendSide::Open {
+        if retransmission.is_none() && self.data_end() == self.snd.nxt() && self.snd.side == SendSide::Open {
             self.rec.sampler.on_app_limited(self.rec.board.pipe());
             if !self.has_unmarked() {
                 return None;
@@ -195,7 +195,7 @@ impl Endpoint {
         };
         let ready = || {
             // A FIN that was sent has a number behind the data.
-            let unsent = self.data_end().distance_from(self.snd.nxt.min(self.data_end()));
+            let unsent = self.data_end().distance_from(self.snd.nxt().min(self.data_end()));
             (self.rec.board.lost_bytes() + unsent).min(self.allowance())
         };
         let until = pacer.blocked_until(now, self.snd.smss, || self.cc.pacing(), ready);
@@ -221,7 +221,7 @@ impl Endpoint {
         // A FIN behind a full segment occupies a number, but the window counts data.
         let len = segment.xmit.end.distance_from(segment.start).min(self.snd.smss);
         if !self.rec.forced && len > self.allowance() {
-            self.usage.on_blocked(self.snd.nxt);
+            self.usage.on_blocked(self.snd.nxt());
             return None;
         }
         let cause = self.cause_of_retransmission(self.rec.forced);
@@ -265,13 +265,13 @@ impl Endpoint {
         match self.mtu_probe_now(cx.now) {
             ProbeNow::Send(len) if self.planned() == 0 => return Some(self.send_mtu_probe(cx, out, len)),
             ProbeNow::Wait if self.planned() == 0 => {
-                self.usage.on_blocked(self.snd.nxt);
+                self.usage.on_blocked(self.snd.nxt());
                 return None;
             }
             _ => {}
         }
         let size = self.segment_size();
-        let unsent = self.data_end().distance_from(self.snd.nxt);
+        let unsent = self.data_end().distance_from(self.snd.nxt());
         let fin_waits = self.snd.side == SendSide::FinQueued;
         if unsent == 0 {
             if fin_waits && self.fin_has_to_wait() {
@@ -284,8 +284,8 @@ impl Endpoint {
             let len = self.next_of_burst(cx, out)?;
             return Some(self.emit_new(cx, out, len, fin_waits && len == unsent, self.cause_of_new::<O>(len)));
         }
-        let edge = self.snd.una + self.snd.wnd;
-        let usable = if edge.after(self.snd.nxt) { edge.distance_from(self.snd.nxt) } else { 0 };
+        let edge = self.snd.edge();
+        let usable = if edge.after(self.snd.nxt()) { edge.distance_from(self.snd.nxt()) } else { 0 };
         if self.rec.board.is_empty() && usable > 0 {
             self.restart_if_idle(cx.now);
         }
@@ -298,7 +298,7 @@ impl Endpoint {
         if len > allowance {
             len = if allowance >= size { allowance - allowance % size } else { len };
             if len > allowance {
-                self.usage.on_blocked(self.snd.nxt);
+                self.usage.on_blocked(self.snd.nxt());
                 return None;
             }
         }
@@ -326,20 +326,20 @@ impl Endpoint {
             (true, false) => Takes::All,
             (false, _) => Takes::Part,
         };
-        let outstanding = if self.snd.una == self.snd.nxt {
+        let outstanding = if self.snd.una() == self.snd.nxt() {
             Outstanding::Nothing
-        } else if self.snd.small_end.after(self.snd.una) {
+        } else if self.snd.small_end.after(self.snd.una()) {
             Outstanding::Small
         } else {
             Outstanding::Full
         };
         let nagle = if self.is_urgent() { NagleConfig::Off } else { self.cfg.send.nagle };
-        SmallSegment { len, takes_all, outstanding, max_wnd: self.snd.max_wnd }.may_leave(nagle)
+        SmallSegment { len, takes_all, outstanding, max_wnd: self.snd.max_wnd() }.may_leave(nagle)
     }
 
     /// A FIN has a number, which a closed window does not take. Where probes carry octets it is as good a probe as any.
     fn fin_has_to_wait(&self) -> bool {
-        let room = (self.snd.una + self.snd.wnd).after(self.snd.nxt);
+        let room = self.snd.edge().after(self.snd.nxt());
         !room && self.cfg.send.window_probe == WindowProbe::Empty
     }
 
@@ -363,7 +363,7 @@ impl Endpoint {
         fin: bool,
         cause: SendCause,
     ) -> Transmit {
-        let (start, size) = (self.snd.nxt, self.segment_size());
+        let (start, size) = (self.snd.nxt(), self.segment_size());
         let range = SeqRange::new(start, start + len + u32::from(fin));
         if self.rec.board.is_empty() {
             let idle = cx.now.since(self.rec.rto_base);
@@ -372,7 +372,7 @@ impl Endpoint {
             }
             self.rec.rto_base = cx.now;
         }
-        self.snd.nxt = range.end;
+        self.snd.on_sent(range.end);
         self.cover_chunks(start + len);
         if fin {
             self.snd.side = SendSide::FinSent;

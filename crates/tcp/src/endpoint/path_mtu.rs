@@ -322,7 +322,7 @@ impl Endpoint {
             self.cc.on_smss_change(smss);
         } else {
             // Nothing was sent yet: the initial window is one of segments of this size.
-            self.cc = cc::build(&self.cfg.cc, smss, self.snd.iss);
+            self.cc = cc::build(&self.cfg.cc, smss, self.snd.iss());
         }
     }
 
@@ -340,7 +340,7 @@ impl Endpoint {
         if self.rec.episode == Episode::Open {
             self.rec.tail.reset();
             self.rec.undo = None;
-            self.set_episode(cx, Episode::Loss { point: self.snd.nxt }, "path_mtu");
+            self.set_episode(cx, Episode::Loss { point: self.snd.nxt() }, "path_mtu");
         }
         self.arm_loss_timer(cx);
         marked
@@ -361,7 +361,7 @@ impl Endpoint {
             || self.learned_mtu().is_some_and(|learned| learned.cut == MayCut::Yes);
         if cut && self.tuple.local.is_ipv4() {
             // RFC 6864 §4.3 asks for numbers that do not come again soon: each connection counts from a place of its own.
-            let from = (self.snd.iss.0 >> 16) as u16;
+            let from = (self.snd.iss().0 >> 16) as u16;
             return Fragmentation::Allowed { id: from.wrapping_add(self.tally.segments_sent as u16) };
         }
         Fragmentation::Forbidden

@@ -89,7 +89,7 @@ impl Endpoint {
     pub(super) fn gives_up_data(&mut self, now: Instant) -> bool {
         let since = self.silence_since(now, self.rec.rto_base);
         let silent_for = now.since(since);
-        if self.snd.wnd == 0 && self.application != Application::Gone {
+        if self.snd.wnd() == 0 && self.application != Application::Gone {
             // The peer took back its window over a flight (RFC 9293 SHLD-17): what is sent again is a probe of the window,
             // and as long as it is answered nothing ends, unless the user has set a limit.
             let limit = self.cfg.retries.user_timeout.unwrap_or(Duration::MAX);
@@ -200,7 +200,7 @@ impl Endpoint {
     /// own.
     pub(super) fn on_keepalive_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let KeepAliveConfig::On { idle, interval, count } = self.cfg.keepalive else { return };
-        if self.flight_size() > 0 || self.data_end() != self.snd.nxt {
+        if self.flight_size() > 0 || self.data_end() != self.snd.nxt() {
             return self.arm(cx, TimerKind::KeepAlive, cx.now + idle);
         }
         let quiet = self.idle_for(cx.now);

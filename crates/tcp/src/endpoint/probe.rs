@@ -31,7 +31,7 @@ impl Endpoint {
         };
         let rare = self.rare_mut();
         rare.probes = rare.probes.saturating_add(1);
-        self.rec.tail.on_sent(kind, self.snd.nxt);
+        self.rec.tail.on_sent(kind, self.snd.nxt());
         // RFC 8985 §7.3: the timeout, and no further probe, waits for the answer.
         self.rec.rto_base = cx.now;
         self.arm_loss_timer(cx);
@@ -67,10 +67,10 @@ impl Endpoint {
 
     /// One segment of new data, if the peer's window takes it, whatever the congestion window and Nagle's rule say.
     fn send_one_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, cause: SendCause) -> Option<Transmit> {
-        let unsent = self.data_end().distance_from(self.snd.nxt);
+        let unsent = self.data_end().distance_from(self.snd.nxt());
         let len = self.up_to_chunk_end(unsent.min(self.segment_size()));
-        let edge = self.snd.una + self.snd.wnd;
-        if self.snd.side == SendSide::FinSent || len == 0 || (self.snd.nxt + len).after(edge) {
+        let edge = self.snd.edge();
+        if self.snd.side == SendSide::FinSent || len == 0 || (self.snd.nxt() + len).after(edge) {
             return None;
         }
         Some(self.emit_new(cx, out, len, self.snd.side == SendSide::FinQueued && len == unsent, cause))
@@ -93,7 +93,7 @@ impl Endpoint {
     /// How long the persist timer waits after this many probes.
     pub(super) fn persist_interval(&self, probes: u32) -> Duration {
         let at_once = self.chunks_config().is_none() && self.cfg.send.window_probe == WindowProbe::Octet;
-        if self.snd.wnd > 0 && at_once {
+        if self.snd.wnd() > 0 && at_once {
             return self.cfg.send.sws_override;
         }
         let doubled = self.rec.rto.current().duration().scale(1 << probes.min(16), 1);
@@ -105,13 +105,13 @@ impl Endpoint {
     pub(super) fn send_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         let Probing::Due(sent) = self.rec.probe else { return None };
         let empty = self.cfg.send.window_probe == WindowProbe::Empty;
-        let unsent = self.data_end().distance_from(self.snd.nxt);
+        let unsent = self.data_end().distance_from(self.snd.nxt());
         if self.snd.side == SendSide::FinSent || (unsent == 0 && !(empty && self.snd.side == SendSide::FinQueued)) {
             self.rec.probe = Probing::Idle;
             return None;
         }
         self.rec.probe = Probing::Waiting(sent.saturating_add(1));
-        if empty && self.snd.wnd == 0 {
+        if empty && self.snd.wnd() == 0 {
             self.arm_loss_timer(cx);
             return Some(self.send_bare_probe(cx, out));
         }
@@ -119,7 +119,7 @@ impl Endpoint {
             // What the window takes is no probe but data, and its acknowledgement will tell of the window.
             self.rec.probe = Probing::Idle;
         }
-        let len = self.snd.wnd.min(unsent).clamp(1, self.segment_size());
+        let len = self.snd.wnd().min(unsent).clamp(1, self.segment_size());
         let len = if unsent == 0 { 0 } else { self.commit_probe(len) };
         let transmit = self.emit_new(cx, out, len, unsent == 0, SendCause::WindowProbe);
         self.arm_loss_timer(cx);
@@ -128,7 +128,7 @@ impl Endpoint {
 
     /// A segment without data, one number below what the peer expects: it has to answer (RFC 9293 §3.8.4; §3.10.7.4, first).
     pub(super) fn send_bare_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
-        let seq = self.snd.una - 1;
+        let seq = self.snd.una() - 1;
         let cause = if self.rec.probe == Probing::Idle { SendCause::KeepAlive } else { SendCause::WindowProbe };
         self.send_segment(cx, out, SeqRange::new(seq, seq), Flags::NONE, Told::of(cause))
     }
@@ -144,8 +144,8 @@ impl Endpoint {
 
     /// Where probes are empty, a window that does not take the next segment is as good as closed, and probes go on as they were.
     fn is_still_too_narrow(&self) -> bool {
-        let unsent = self.data_end().distance_from(self.snd.nxt);
-        self.cfg.send.window_probe == WindowProbe::Empty && self.snd.wnd < unsent.min(self.segment_size())
+        let unsent = self.data_end().distance_from(self.snd.nxt());
+        self.cfg.send.window_probe == WindowProbe::Empty && self.snd.wnd() < unsent.min(self.segment_size())
     }
 
     //= specs/rfc9293.md#windows
@@ -153,7 +153,7 @@ impl Endpoint {
     /// The peer's window grew while the persist timer stood in for news of it: the timer watches over the flight again,
     /// and what a probe carried beyond a closed window is due at once, without blame. Returns whether that is so.
     pub(super) fn stop_probing_if_opened(&mut self, now: Instant, wnd_before: Bytes) -> bool {
-        if self.rec.probe == Probing::Idle || self.snd.wnd <= wnd_before || self.is_still_too_narrow() {
+        if self.rec.probe == Probing::Idle || self.snd.wnd() <= wnd_before || self.is_still_too_narrow() {
             return false;
         }
         self.rec.probe = Probing::Idle;

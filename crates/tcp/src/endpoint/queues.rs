@@ -40,7 +40,7 @@ impl Endpoint {
             SendSide::Open => FinProgress::Open,
             SendSide::FinQueued => FinProgress::Queued,
             // The FIN is the last thing in flight.
-            SendSide::FinSent if self.snd.una == self.snd.nxt => FinProgress::Acknowledged,
+            SendSide::FinSent if self.snd.una() == self.snd.nxt() => FinProgress::Acknowledged,
             SendSide::FinSent => FinProgress::Sent,
         };
         Queues {

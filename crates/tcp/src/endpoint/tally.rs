@@ -218,7 +218,7 @@ impl Endpoint {
         delivered: Option<&Delivered>,
         rate: Option<&RateSample>,
     ) {
-        if !ack.before(self.snd.una) {
+        if !ack.before(self.snd.una()) {
             self.tally.ack_received_ms = ms(now);
             self.on_answer();
         }
@@ -272,11 +272,11 @@ impl Endpoint {
 
     #[inline]
     fn held(&self) -> Held {
-        let unsent = self.data_end().distance_from(self.snd.nxt);
+        let unsent = self.data_end().distance_from(self.snd.nxt());
         let fin_waits = match self.snd.side {
             SendSide::Open => false,
             SendSide::FinQueued => true,
-            SendSide::FinSent => self.snd.una != self.snd.nxt,
+            SendSide::FinSent => self.snd.una() != self.snd.nxt(),
         };
         if (self.snd_buf.len() == 0 && !fin_waits) || !self.may_send() {
             return Held::Nothing;
@@ -287,8 +287,8 @@ impl Endpoint {
         if room < size.min(unsent.max(1)) || self.rec.episode != Episode::Open {
             return Held::Busy;
         }
-        let edge = self.snd.una + self.snd.wnd;
-        let usable = if edge.after(self.snd.nxt) { edge.distance_from(self.snd.nxt) } else { 0 };
+        let edge = self.snd.edge();
+        let usable = if edge.after(self.snd.nxt()) { edge.distance_from(self.snd.nxt()) } else { 0 };
         if unsent > 0 && usable < unsent.min(size) {
             Held::Window
         } else if unsent == 0 && self.write_blocked {

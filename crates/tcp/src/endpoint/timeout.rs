@@ -187,7 +187,7 @@ impl Endpoint {
         self.rec.answered_at = cx.now;
         self.rec.tail.reset();
         self.open_undo_of_timeout();
-        self.set_episode(cx, Episode::Loss { point: self.snd.nxt }, "timeout");
+        self.set_episode(cx, Episode::Loss { point: self.snd.nxt() }, "timeout");
         let refused_for = self.refused_for();
         if refused_for.is_none() {
             self.rec.rto.back_off(&self.cfg.rto);
@@ -254,7 +254,7 @@ impl Endpoint {
         }
         // What was under way when the window closed has arrived by now or never will: the answer is news, though a segment
         // that was ahead of the stream, or forged, brought the last window.
-        self.snd.wl1 = self.snd.wl1.min(self.rcv.assembler.rcv_nxt());
+        self.snd.believe_from(self.rcv.assembler.rcv_nxt());
         match self.rec.board.oldest_sent() {
             // The last probe was not accepted: the same octet goes out again.
             Some(probe) => {

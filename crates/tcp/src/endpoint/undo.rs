@@ -66,7 +66,7 @@ impl Endpoint {
         dcx: &DetectCx,
     ) {
         let Some(undo) = &mut self.rec.undo else { return };
-        if undo.is_stale(self.snd.una, self.snd.nxt) {
+        if undo.is_stale(self.snd.una(), self.snd.nxt()) {
             self.rec.undo = None;
             return;
         }
@@ -75,7 +75,7 @@ impl Endpoint {
             let original = d.batch.iter().any(|s| s.retransmits == 0 && s.start.before(point));
             let news = AckAfterTimeout {
                 advanced: if acked > 0 { Advanced::Yes } else { Advanced::No },
-                snd_una: self.snd.una,
+                snd_una: self.snd.una(),
                 point,
                 original: if original { OriginalDelivered::Yes } else { OriginalDelivered::No },
             };

@@ -14,8 +14,8 @@ impl Endpoint {
         let (window, smss) = (self.cc.window(), self.snd.smss);
         let used = self.usage.on_held(|| Standing {
             now,
-            una: self.snd.una,
-            nxt: self.snd.nxt,
+            una: self.snd.una(),
+            nxt: self.snd.nxt(),
             outstanding: self.rec.board.len() as u32,
             in_flight: self.rec.board.outstanding_segments(),
             cwnd: window.cwnd() / smss,

@@ -143,7 +143,7 @@ impl Endpoint {
         let repairs = self.rec.episode.repairs();
         // Behind the FIN there is nothing.
         let all_sent = self.snd.side == SendSide::FinSent;
-        let unsent = if all_sent { 0 } else { self.data_end().distance_from(self.snd.nxt) };
+        let unsent = if all_sent { 0 } else { self.data_end().distance_from(self.snd.nxt()) };
         let window = if repairs { Limit::Recovery } else { Limit::Cwnd };
         let again = self.rec.board.lost_bytes();
         let want = if again > 0 { again } else { unsent }.min(self.segment_size());
@@ -157,8 +157,8 @@ impl Endpoint {
                 Limit::Application
             };
         }
-        let edge = self.snd.una + self.snd.wnd;
-        let usable = if edge.after(self.snd.nxt) { edge.distance_from(self.snd.nxt) } else { 0 };
+        let edge = self.snd.edge();
+        let usable = if edge.after(self.snd.nxt()) { edge.distance_from(self.snd.nxt()) } else { 0 };
         if again == 0 && usable < want {
             return Limit::Rwnd;
         }
@@ -179,8 +179,8 @@ impl Endpoint {
         }
         cx.emit(|| Event::SackReceived {
             ack,
-            snd_una: self.snd.una,
-            snd_nxt: self.snd.nxt,
+            snd_una: self.snd.una(),
+            snd_nxt: self.snd.nxt(),
             blocks: blocks.total,
             dsacks: blocks.dsacks,
             news: p.sacked > 0 || blocks.dsacks > 0,
@@ -220,11 +220,11 @@ impl Endpoint {
             return;
         }
         let snapshot = self.cc.snapshot();
-        let numbers = (snapshot.cwnd, snapshot.ssthresh, self.snd.wnd);
+        let numbers = (snapshot.cwnd, snapshot.ssthresh, self.snd.wnd());
         let last = &mut self.extras_mut().last_snapshot;
         if numbers != *last {
             *last = numbers;
-            let (pipe, snd_wnd) = (self.rec.board.pipe(), self.snd.wnd);
+            let (pipe, snd_wnd) = (self.rec.board.pipe(), self.snd.wnd());
             let pacing = match self.cc.pacing() {
                 Some(Pacing::Rate { rate, .. }) => Some(rate.bits_per_sec()),
                 Some(Pacing::Departure(_)) | None => None,

@@ -151,7 +151,7 @@ impl Endpoint {
 
     /// A chunk became full and more is to be written: it may leave.
     fn on_full_chunk<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        let half = self.snd.max_wnd / 2;
+        let half = self.snd.max_wnd() / 2;
         let chunks = self.snd_buf.chunks_mut();
         if chunks.push_overdue(half) {
             chunks.mark_push();
@@ -162,7 +162,7 @@ impl Endpoint {
     }
 
     fn end_write<O: Observer>(&mut self, cx: &mut Cx<'_, O>, boundary: Boundary) {
-        let (half, blocked) = (self.snd.max_wnd / 2, self.write_blocked);
+        let (half, blocked) = (self.snd.max_wnd() / 2, self.write_blocked);
         let chunks = self.snd_buf.chunks_mut();
         if boundary == Boundary::Record && !blocked {
             chunks.end_record();
