@@ -51,7 +51,7 @@ impl Endpoint {
     pub(crate) fn set_ack_pace(&mut self, pace: AckPace) {
         let all_read = self.rcv.buffer.readable() == 0;
         let now = self.rcv.policy.set_pace(pace, self.rcv.rmss, all_read);
-        self.rcv.ack_due |= now && matches!(self.state, State::Established | State::CloseWait);
+        self.rcv.due_ack_if(now && matches!(self.state, State::Established | State::CloseWait));
     }
 
     /// Whether ACKs leave quickly or wait for replies, at present.
@@ -93,11 +93,11 @@ impl Endpoint {
             self.rcv.buffer.release_if_empty();
         }
         if self.cfg.ack.timer == AckTimer::Adaptive && self.rcv.policy.on_read(self.rcv.rmss, all_read) {
-            self.rcv.ack_due = true;
+            self.rcv.due_ack();
         }
         let may_grow = self.state.may_receive() || self.state == State::SynReceived;
         if may_grow && self.window_update_due() {
-            self.rcv.ack_due = true;
+            self.rcv.due_ack();
         }
     }
 }

@@ -141,7 +141,7 @@ impl Endpoint {
             options,
         };
         // What a full retransmission has no room to report follows at once in a segment of its own.
-        self.rcv.ack_due &= most < to_report;
+        self.rcv.on_ack_sent(most >= to_report);
         self.rcv.policy.on_ack_sent(&self.cfg.ack);
         self.timers.stop(TimerKind::DelayedAck);
         self.ts.on_ack_sent(rcv_nxt);

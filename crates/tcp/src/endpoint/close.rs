@@ -55,7 +55,7 @@ impl Endpoint {
         self.set_state(cx, State::Closed);
         self.timers.stop_all();
         self.syn_due = false;
-        self.rcv.ack_due = false;
+        self.rcv.forget_due_ack();
         // A connection that ended in TIME-WAIT was reported when it got there.
         if self.closed.is_none() {
             self.closed = Some(reason);

@@ -33,7 +33,7 @@ impl Endpoint {
         }
         // Octets beyond what was ever promised are cut off; they come again when there is room.
         let Behind::Cut(edge) = self.behind_window(start, data_end) else {
-            self.rcv.ack_due = true;
+            self.rcv.due_ack();
             return Disposition::Dropped(DropReason::OutOfWindow);
         };
         let end = self.rcv.fin.map_or(edge, |fin| edge.min(fin));
@@ -42,18 +42,18 @@ impl Endpoint {
         let taken = SeqRange::new(start, range.end + u32::from(fin));
         if taken.is_empty() {
             // The window is closed, so these octets, a probe perhaps, come again; the header has counted.
-            self.rcv.ack_due = true;
+            self.rcv.due_ack();
             return Disposition::Dropped(DropReason::OutOfWindow);
         }
         if self.rcv.memory_full && !seg.payload.is_empty() {
             // As with a closed window: the header has counted, and the octets come again.
-            self.rcv.ack_due = true;
+            self.rcv.due_ack();
             return Disposition::Dropped(DropReason::ReassemblyLimit);
         }
         let blocks_max = self.cfg.receive.reassembly_max.unwrap_or(u32::MAX).min(self.rcv.blocks_max);
         if !self.rcv.assembler.admits(taken, blocks_max) {
             // Nothing of it is remembered, its FIN neither; the ACK repeats the blocks that are held.
-            self.rcv.ack_due = true;
+            self.rcv.due_ack();
             return Disposition::Dropped(DropReason::ReassemblyLimit);
         }
         if fin {
@@ -84,7 +84,7 @@ impl Endpoint {
         if let Some(duplicate) = insertion.duplicate.filter(|_| self.reports_duplicates()) {
             self.rcv.dsack = Some(duplicate);
             // A later duplicate would take this one's place, and each is to be reported (RFC 2883 §4).
-            self.rcv.ack_due = true;
+            self.rcv.due_ack();
         }
         self.rcv.rmss = self.rcv.rmss.max(seg.payload.len().min(u32::from(self.mtu)));
         let fin_reached = self.rcv.fin.is_some_and(|fin| self.rcv.assembler.rcv_nxt().after(fin));
@@ -177,7 +177,7 @@ impl Endpoint {
             self.rcv.policy.on_data(&self.cfg.ack, cx.now, len, self.rcv.rmss, kind, holes)
         };
         match decision {
-            AckDecision::Now => self.rcv.ack_due = true,
+            AckDecision::Now => self.rcv.due_ack(),
             AckDecision::After(at) => self.arm(cx, TimerKind::DelayedAck, at),
             AckDecision::Pending => {}
         }
@@ -220,7 +220,7 @@ impl Endpoint {
             self.rcv.policy.on_fin();
             self.rcv.dsack = None;
         } else {
-            self.rcv.ack_due = true;
+            self.rcv.due_ack();
         }
         self.pending.add(News::Readable);
         match self.state {
@@ -234,7 +234,7 @@ impl Endpoint {
 
     /// Data or a FIN after the peer's FIN: a repetition is acknowledged again, anything else ignored.
     fn on_data_after_fin<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) {
-        self.rcv.ack_due = true;
+        self.rcv.due_ack();
         if self.state == State::TimeWait && seg.repr.flags.contains(Flags::FIN) {
             self.restart_time_wait(cx);
         }

@@ -74,7 +74,7 @@ impl Endpoint {
     /// The peer's SYN-ACK has established the connection: its acknowledgement leaves at once, or with data that is about to.
     pub(super) fn answer_syn_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.cfg.handshake.syn_ack_answer == SynAckAnswer::AtOnce || !self.expects_to_send() {
-            self.rcv.ack_due = true;
+            self.rcv.due_ack();
             return;
         }
         let window = self.rcv.window.offered(self.rcv.assembler.rcv_nxt());

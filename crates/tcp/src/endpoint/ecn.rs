@@ -147,13 +147,13 @@ impl Endpoint {
         }
         if seg.repr.flags.contains(Flags::CWR) {
             self.ecn.echo = Echo::Nothing;
-            self.rcv.ack_due = true;
+            self.rcv.due_ack();
         }
         if seg.ecn != Ecn::NotEct {
             self.extras_mut().marks.received_capable += 1;
         }
         if seg.ecn == Ecn::Ce {
-            self.rcv.ack_due |= self.ecn.echo == Echo::Nothing;
+            self.rcv.due_ack_if(self.ecn.echo == Echo::Nothing);
             self.ecn.echo = Echo::UntilAnswered;
             self.extras_mut().marks.received_ce += 1;
         }

@@ -43,7 +43,7 @@ impl Endpoint {
     /// Whether the peer should hear of a window that the host held back.
     pub(crate) fn reopen(&mut self) -> bool {
         let due = self.state.may_receive() && self.window_update_due();
-        self.rcv.ack_due |= due;
+        self.rcv.due_ack_if(due);
         due
     }
 

@@ -3,6 +3,7 @@
 use super::bursts::Frames;
 use super::fastopen::Copies;
 use super::refused::Outlet;
+use super::receive_side::first_window;
 use super::{
     Application, EcnState, Endpoint, FourTuple, News, Numbering, Origin, PendingEvents, Probing, ReceiveSide,
     RecoverySide, Segment, SendSide, SendSpace, State, Tally,
@@ -55,33 +56,6 @@ impl RecoverySide {
             probe: Probing::Idle,
             tail: Probe::default(),
             undo: None,
-        }
-    }
-}
-
-/// The receive window to begin with, for segments of `mss` octets.
-fn first_window(cfg: &ValidConfig, mss: Bytes) -> Bytes {
-    let window = cfg.receive.window.initial();
-    let whole = window - window % mss.max(1);
-    if cfg.receive.rounding == WindowRounding::SegmentsFromSyn && whole > 0 { whole } else { window }
-}
-
-impl ReceiveSide {
-    /// Nothing is known of the peer yet; its SYN replaces most of this.
-    fn new(cfg: &ValidConfig, mss: u16) -> Self {
-        Self {
-            irs: SeqNum(0),
-            assembler: Assembler::new(SeqNum(0)),
-            buffer: ReceiveBuffer::new(),
-            window: ReceiveWindow::new(SeqNum(0), first_window(cfg, mss.into()), 0),
-            policy: AckPolicy::new(&cfg.ack),
-            autotune: AutoTune::new(&cfg.receive.window),
-            ack_due: false,
-            dsack: None,
-            fin: None,
-            blocks_max: u32::MAX,
-            memory_full: false,
-            rmss: 536,
         }
     }
 }
@@ -351,7 +325,7 @@ impl Endpoint {
             Some(ack) if ack == self.snd.iss() + 1 || (ack.after(self.snd.una()) && ack.at_or_before(self.snd.nxt())) => {
                 self.establish(cx, repr, ack);
                 // A SYN-ACK leaves again until it is acknowledged, and our own, which would do, may have been lost.
-                self.rcv.ack_due |= repr.flags.contains(Flags::SYN);
+                self.rcv.due_ack_if(repr.flags.contains(Flags::SYN));
                 true
             }
             _ => false,

@@ -58,7 +58,7 @@ impl Endpoint {
         if start == end {
             // A FIN takes no room; its ACK says that there is none.
             memory.refused |= full;
-            self.rcv.ack_due |= full;
+            self.rcv.due_ack_if(full);
             return Behind::Cut(edge);
         }
         if end.after(edge) && !(nothing_waits && start.before(edge)) {
@@ -69,7 +69,7 @@ impl Endpoint {
             if !nothing_waits || start.after(rcv_nxt) {
                 return Behind::Refused;
             }
-            self.rcv.ack_due = true;
+            self.rcv.due_ack();
         }
         Behind::Cut(edge.max(end))
     }

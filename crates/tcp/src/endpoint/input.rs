@@ -36,7 +36,7 @@ impl Endpoint {
             *count = count.saturating_add(1);
             cx.emit(|| Event::Dropped { reason: reason.name(), seq: seg.repr.seq, len: seg.payload.len() });
             if matches!(disposition, Disposition::Challenge(_)) && self.may_answer(cx, seg, reason) {
-                self.rcv.ack_due = true;
+                self.rcv.due_ack();
             }
         }
         disposition

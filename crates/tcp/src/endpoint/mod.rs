@@ -33,6 +33,7 @@ mod patience;
 mod probe;
 mod queues;
 mod rebuild;
+mod receive_side;
 mod refused;
 mod sample;
 mod space;
@@ -80,6 +81,7 @@ use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
 use recovery::{Delivered, Episode, LossDetector, Probe, Reduction, Scoreboard, Undo};
+use receive_side::ReceiveSide;
 use refused::Outlet;
 use space::SendSpace;
 use tally::Tally;
@@ -189,29 +191,6 @@ enum Probing {
     Waiting(u32),
     /// The persist timer fired: one probe is due.
     Due(u32),
-}
-
-/// The receive half.
-#[derive(Clone, Debug)]
-struct ReceiveSide {
-    irs: SeqNum,
-    assembler: Assembler,
-    buffer: ReceiveBuffer,
-    window: ReceiveWindow,
-    policy: AckPolicy,
-    autotune: AutoTune,
-    /// An ACK must leave with the next opportunity.
-    ack_due: bool,
-    /// Duplicate range to be reported by the next ACK, once.
-    dsack: Option<SeqRange>,
-    /// Sequence number of the peer's FIN, once seen inside the window.
-    fin: Option<SeqNum>,
-    /// Most blocks of data out of order, whatever the configuration says.
-    blocks_max: u32,
-    /// The host has no memory for what arrives.
-    memory_full: bool,
-    /// Largest segment seen from the peer, at least 536: what "full-sized" means to the ACK policy.
-    rmss: Bytes,
 }
 
 /// What the application still wants of a connection.

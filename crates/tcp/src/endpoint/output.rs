@@ -88,7 +88,7 @@ impl Endpoint {
             self.bare_probe_due = false;
             return Some(self.send_bare_probe(cx, out));
         }
-        if self.rcv.ack_due && self.state != State::SynSent {
+        if self.rcv.owes_ack() && self.state != State::SynSent {
             let nxt = self.snd.nxt();
             return Some(self.send_segment(cx, out, SeqRange::new(nxt, nxt), Flags::NONE, Told::of(SendCause::Ack)));
         }
@@ -118,7 +118,7 @@ impl Endpoint {
         let waiting = self.snd.side == SendSide::FinQueued || self.data_end() != self.snd.nxt();
         self.rst_due
             || self.syn_due
-            || self.rcv.ack_due
+            || self.rcv.owes_ack()
             || self.bare_probe_due
             || (self.may_send() && (waiting || self.rec.tail.is_due()))
     }

@@ -117,7 +117,7 @@ impl Endpoint {
     /// Data was refused: it waits, and without a flight the persist timer brings it back as a probe would be.
     fn hold_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, wait: Duration) {
         // The acknowledgement that it would have carried is lost, and a tail probe gives way to the timeout.
-        self.rcv.ack_due = false;
+        self.rcv.forget_due_ack();
         self.rec.tail.reset();
         match self.rec.probe {
             Probing::Due(probes) => {

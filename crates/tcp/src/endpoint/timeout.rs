@@ -29,7 +29,7 @@ impl Endpoint {
                 TimerKind::Persist => self.on_persist_timeout(cx),
                 TimerKind::DelayedAck => {
                     if self.rcv.policy.on_timer(&self.cfg.ack, self.rec.rto.current().duration()) {
-                        self.rcv.ack_due = true;
+                        self.rcv.due_ack();
                     }
                 }
                 TimerKind::KeepAlive => self.on_keepalive_timeout(cx),
