@@ -220,7 +220,7 @@ impl Endpoint {
             }
             self.on_progress();
             // A back-off lasts until a valid sample comes (RFC 6298 §5, closing note; Karn's second rule).
-            self.rec.rto_base = cx.now;
+            self.rec.restart_rto(cx.now);
             if self.snd.wnd() > 0 {
                 self.rec.probe = Probing::Idle;
             }

@@ -200,7 +200,7 @@ impl Endpoint {
     pub(super) fn send_syn<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
         let again = self.syn_left_again();
         if !again {
-            self.rec.rto_base = cx.now;
+            self.rec.restart_rto(cx.now);
         }
         let (fast_open, len) = self.fast_open_of_syn();
         self.snd.on_syn_sent(len);

@@ -107,7 +107,7 @@ impl Endpoint {
         let passive = self.state == State::SynReceived && self.origin == Origin::Passive && !self.is_early();
         let data = self.extras.as_ref().is_some_and(|extras| extras.deferred.syn_data.is_some());
         // The timer was started by the first SYN-ACK.
-        passive && !data && now < self.rec.rto_base + wait
+        passive && !data && now < self.rec.rto_base() + wait
     }
 
     /// The SYN-ACK's timer fired: whether it has arrived, so that only data is waited for.

@@ -228,7 +228,7 @@ impl Endpoint {
             Role::Server { early, .. } => early.since(),
             _ => None,
         };
-        early.unwrap_or(self.rec.rto_base)
+        early.unwrap_or(self.rec.rto_base())
     }
 
     //= specs/rfc7413.md#client
@@ -248,7 +248,7 @@ impl Endpoint {
             Role::Server { .. } => {
                 self.extras_mut().fast_open.news = Some(FastOpenNews::Settled);
                 // What went ahead is watched over from now on.
-                self.rec.rto_base = cx.now;
+                self.rec.restart_rto(cx.now);
                 self.arm_loss_timer(cx);
             }
             Role::Client { option, octets, .. } => {
@@ -287,7 +287,7 @@ impl Endpoint {
             return true;
         }
         self.rec.board = Scoreboard::new(una);
-        self.rec.rto_base = cx.now;
+        self.rec.restart_rto(cx.now);
         let (tsval, size) = (self.ts.tsval(cx.now), self.snd.smss);
         let mut at = una;
         while at != end {

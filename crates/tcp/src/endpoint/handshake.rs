@@ -36,30 +36,6 @@ pub(crate) struct SynInfo {
     pub ecn: Ecn,
 }
 
-impl RecoverySide {
-    fn new(cfg: &ValidConfig, first: SeqNum, now: Instant) -> Self {
-        Self {
-            board: Scoreboard::new(first),
-            detector: build_detector(&cfg.recovery.detector),
-            reduction: None,
-            sampler: RateSampler::new(),
-            rtt: RttEstimator::new(),
-            rto: RtoState::new(&cfg.rto),
-            episode: Episode::Open,
-            delivered: None,
-            rto_base: now,
-            recheck_at: Instant::MAX,
-            forced: false,
-            lost_again: 0,
-            answered_at: Instant::ZERO,
-            retries: 0,
-            probe: Probing::Idle,
-            tail: Probe::default(),
-            undo: None,
-        }
-    }
-}
-
 /// The size of segments that our own size and the peer's SYN allow, options deducted.
 fn agreed_smss(ours: u16, tuple: &FourTuple, syn: &TcpRepr, timestamps: bool) -> u32 {
     let peers = syn.options.mss.unwrap_or_else(|| options::default_mss(tuple.local));
@@ -244,7 +220,7 @@ impl Endpoint {
         let Some(stamps) = repr.options.timestamps.filter(|ts| asked && repr.ack.is_some() && ts.tsecr != 0) else {
             return true;
         };
-        let oldest = now.since(self.rec.rto_base) + Duration::from_millis(1);
+        let oldest = now.since(self.rec.rto_base()) + Duration::from_millis(1);
         self.ts.echo_age(stamps.tsecr, now).is_some_and(|age| age <= oldest)
     }
 

@@ -34,6 +34,7 @@ mod probe;
 mod queues;
 mod rebuild;
 mod receive_side;
+mod recovery_side;
 mod refused;
 mod sample;
 mod space;
@@ -82,6 +83,7 @@ use recovery::rto::RtoState;
 use recovery::rtt::RttEstimator;
 use recovery::{Delivered, Episode, LossDetector, Probe, Reduction, Scoreboard, Undo};
 use receive_side::ReceiveSide;
+use recovery_side::RecoverySide;
 use refused::Outlet;
 use space::SendSpace;
 use tally::Tally;
@@ -147,39 +149,6 @@ enum SendSide {
     FinQueued,
     /// The FIN has a sequence number and is on the scoreboard.
     FinSent,
-}
-
-/// What recovery has to remember between ACKs.
-#[derive(Clone, Debug)]
-struct RecoverySide {
-    board: Scoreboard,
-    detector: Box<dyn LossDetector>,
-    /// Present exactly during fast recovery.
-    reduction: Option<Box<dyn Reduction>>,
-    sampler: RateSampler,
-    rtt: RttEstimator,
-    rto: RtoState,
-    episode: Episode,
-    /// What the ACK in work delivers. Kept for the next ACK while there is a flight.
-    delivered: Option<Box<Delivered>>,
-    /// When the retransmission timer was last restarted (RFC 6298 §5).
-    rto_base: Instant,
-    /// The detector's open deadline; [`Instant::MAX`] for none.
-    recheck_at: Instant,
-    /// One retransmission may leave whatever the window says: the fast retransmit, or the one a timeout sends.
-    forced: bool,
-    /// Segments lost again since the controller's last answer.
-    lost_again: u16,
-    /// A loss of something sent before this moment has been answered by the controller already.
-    answered_at: Instant,
-    /// Consecutive timeouts, or SYN retransmissions, without progress.
-    retries: u32,
-    /// Where zero-window probing stands.
-    probe: Probing,
-    /// The tail loss probe.
-    tail: Probe,
-    /// What could prove the last episode spurious; only while something could.
-    undo: Option<Box<Undo>>,
 }
 
 /// Zero-window probing (RFC 9293 §3.8.6.1).

@@ -159,7 +159,7 @@ impl Endpoint {
             search.probes = search.probes.saturating_add(1);
         }
         if self.rec.board.is_empty() {
-            self.rec.rto_base = cx.now;
+            self.rec.restart_rto(cx.now);
         }
         self.snd.on_sent(range.end);
         self.cover_chunks(range.end);

@@ -366,11 +366,11 @@ impl Endpoint {
         let (start, size) = (self.snd.nxt(), self.segment_size());
         let range = SeqRange::new(start, start + len + u32::from(fin));
         if self.rec.board.is_empty() {
-            let idle = cx.now.since(self.rec.rto_base);
+            let idle = cx.now.since(self.rec.rto_base());
             if idle > self.rec.rto.current().duration() {
                 self.cc.on_idle_restart(idle);
             }
-            self.rec.rto_base = cx.now;
+            self.rec.restart_rto(cx.now);
         }
         self.snd.on_sent(range.end);
         self.cover_chunks(start + len);
@@ -419,8 +419,8 @@ impl Endpoint {
     /// When the oldest outstanding segment was last sent, or the timer restarted, whichever is later.
     pub(super) fn rto_origin(&self) -> Instant {
         match self.rec.board.first() {
-            Some(first) if first.retransmits > 0 => self.rec.rto_base.max(first.xmit.at),
-            _ => self.rec.rto_base,
+            Some(first) if first.retransmits > 0 => self.rec.rto_base().max(first.xmit.at),
+            _ => self.rec.rto_base(),
         }
     }
 }

@@ -54,7 +54,7 @@ impl Endpoint {
     pub(super) fn note_silence(&mut self, now: Instant) {
         let retries = &self.cfg.retries;
         if retries.user_timeout.is_some() && retries.counted_from == CountedFrom::Transmission {
-            self.silence_since(now, self.rec.rto_base);
+            self.silence_since(now, self.rec.rto_base());
         }
     }
 
@@ -87,7 +87,7 @@ impl Endpoint {
     //# There are two thresholds: from the first on the application is told, at the second the connection is closed.
     /// The retransmission timer fired once more: has it been often enough, or long enough?
     pub(super) fn gives_up_data(&mut self, now: Instant) -> bool {
-        let since = self.silence_since(now, self.rec.rto_base);
+        let since = self.silence_since(now, self.rec.rto_base());
         let silent_for = now.since(since);
         if self.snd.wnd() == 0 && self.application != Application::Gone {
             // The peer took back its window over a flight (RFC 9293 SHLD-17): what is sent again is a probe of the window,
@@ -121,7 +121,7 @@ impl Endpoint {
         // SYNs at even intervals come on top of the number, but not of the time that it stands for.
         let too_long = self.state == State::SynSent
             && retries.limit == RetryLimit::Time
-            && now.since(self.rec.rto_base) >= modelled(self.cfg.rto.initial, self.cfg.rto.max, retries.syn);
+            && now.since(self.rec.rto_base()) >= modelled(self.cfg.rto.initial, self.cfg.rto.max, retries.syn);
         self.rec.retries > most || too_long || self.syn_within_user_timeout(Instant::MAX) <= now
     }
 
@@ -129,7 +129,7 @@ impl Endpoint {
     pub(super) fn syn_within_user_timeout(&self, at: Instant) -> Instant {
         match self.cfg.retries.user_timeout {
             // The first SYN left when the timer was first started.
-            Some(limit) if self.state == State::SynSent => at.min(self.rec.rto_base + limit),
+            Some(limit) if self.state == State::SynSent => at.min(self.rec.rto_base() + limit),
             _ => at,
         }
     }

@@ -33,7 +33,7 @@ impl Endpoint {
         rare.probes = rare.probes.saturating_add(1);
         self.rec.tail.on_sent(kind, self.snd.nxt());
         // RFC 8985 §7.3: the timeout, and no further probe, waits for the answer.
-        self.rec.rto_base = cx.now;
+        self.rec.restart_rto(cx.now);
         self.arm_loss_timer(cx);
         Some(transmit)
     }
@@ -158,7 +158,7 @@ impl Endpoint {
         }
         self.rec.probe = Probing::Idle;
         self.on_progress();
-        self.rec.rto_base = now;
+        self.rec.restart_rto(now);
         if wnd_before == 0
             && let Some(probe) = self.rec.board.oldest_sent()
         {

@@ -52,7 +52,7 @@ impl Endpoint {
             self.timers.stop(TimerKind::Retransmit);
             return;
         } else {
-            let rto_at = self.within_user_timeout(self.rto_at(), self.rec.rto_base).max(cx.now);
+            let rto_at = self.within_user_timeout(self.rto_at(), self.rec.rto_base()).max(cx.now);
             if self.rec.recheck_at < rto_at {
                 (TimerKind::Reorder, self.rec.recheck_at.max(cx.now))
             } else if let Some(at) = self.tail_probe_at().filter(|at| *at <= rto_at) {
@@ -84,7 +84,7 @@ impl Endpoint {
         let quiet = !self.rec.episode.repairs() && board.sacked_bytes() == 0 && board.lost_bytes() == 0;
         let newest = board.newest_sent_at().filter(|_| quiet && self.rec.tail.is_possible())?;
         let flight = if self.flight_size() <= self.snd.smss { FlightOf::OneSegment } else { FlightOf::Several };
-        Some(config.due(newest, self.rec.rto_base, self.rec.rtt.srtt(), flight).min(self.rto_at()))
+        Some(config.due(newest, self.rec.rto_base(), self.rec.rtt.srtt(), flight).min(self.rto_at()))
     }
 
     /// After a transmission the slot changes only if nothing ran, if the head itself went out again, or if the first
@@ -192,7 +192,7 @@ impl Endpoint {
         if refused_for.is_none() {
             self.rec.rto.back_off(&self.cfg.rto);
         }
-        self.rec.rto_base = cx.now;
+        self.rec.restart_rto(cx.now);
         // The oldest segment goes out again even when what stays in flight fills the window of one segment.
         self.rec.forced = true;
         match refused_for {
@@ -222,7 +222,7 @@ impl Endpoint {
         }
         self.rec.tail.on_timeout();
         self.note_silence(cx.now);
-        self.rec.rto_base = cx.now;
+        self.rec.restart_rto(cx.now);
         self.arm_loss_timer(cx);
     }
 
