@@ -212,7 +212,7 @@ impl Endpoint {
         let (planned, window) = (self.planned(), self.cc.window());
         let in_flight = self.segments_in_flight();
         let free_segments = self.free_segments(in_flight);
-        let (edge, at) = (self.snd.edge(), self.snd.nxt() + planned);
+        let at = self.snd.nxt() + planned;
         let size = self.segment_size();
         let percent = if window.cwnd() < window.ssthresh() / 2 { 200 } else { 120 };
         let (srtt, min_rtt) = (self.rec.rtt.srtt(), self.rec.rtt.min_rtt());
@@ -224,7 +224,7 @@ impl Endpoint {
             free_segments,
             max_segments: max_segments(cfg, window.cwnd().max(self.flight_size()), percent, size, srtt, min_rtt),
             snd_wnd: self.snd.wnd(),
-            usable: if edge.after(at) { edge.distance_from(at) } else { 0 },
+            usable: self.snd.usable().saturating_sub(planned),
             rule,
             outstanding: self.outstanding(at),
             scope,

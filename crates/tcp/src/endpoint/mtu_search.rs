@@ -136,10 +136,10 @@ impl Endpoint {
         let fixed = u32::from(headers(self.tuple.local)) + self.option_octets();
         let len = u32::from(search.middle()).saturating_sub(fixed);
         let needed = len + FOLLOWERS * smss;
-        let (unsent, at) = (self.not_let_go(), self.snd.nxt() + self.planned());
+        let unsent = self.not_let_go();
         let quiet = self.rec.episode == Episode::Open && self.segment_size() == smss;
-        let edge = self.snd.edge();
-        if !quiet || cwnd / smss < PROBE_WINDOW || unsent < needed || (at + needed).after(edge) {
+        let takes = self.planned() + needed <= self.snd.usable();
+        if !quiet || cwnd / smss < PROBE_WINDOW || unsent < needed || !takes {
             return ProbeNow::No;
         }
         let pipe = self.rec.board.pipe() + self.planned();

@@ -284,8 +284,7 @@ impl Endpoint {
             let len = self.next_of_burst(cx, out)?;
             return Some(self.emit_new(cx, out, len, fin_waits && len == unsent, self.cause_of_new::<O>(len)));
         }
-        let edge = self.snd.edge();
-        let usable = if edge.after(self.snd.nxt()) { edge.distance_from(self.snd.nxt()) } else { 0 };
+        let usable = self.snd.usable();
         if self.rec.board.is_empty() && usable > 0 {
             self.restart_if_idle(cx.now);
         }
@@ -339,8 +338,7 @@ impl Endpoint {
 
     /// A FIN has a number, which a closed window does not take. Where probes carry octets it is as good a probe as any.
     fn fin_has_to_wait(&self) -> bool {
-        let room = self.snd.edge().after(self.snd.nxt());
-        !room && self.cfg.send.window_probe == WindowProbe::Empty
+        self.snd.usable() == 0 && self.cfg.send.window_probe == WindowProbe::Empty
     }
 
     /// Nothing is in flight that could bring news of the window: the persist timer has to.

@@ -69,8 +69,7 @@ impl Endpoint {
     fn send_one_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, cause: SendCause) -> Option<Transmit> {
         let unsent = self.data_end().distance_from(self.snd.nxt());
         let len = self.up_to_chunk_end(unsent.min(self.segment_size()));
-        let edge = self.snd.edge();
-        if self.snd.side == SendSide::FinSent || len == 0 || (self.snd.nxt() + len).after(edge) {
+        if self.snd.side == SendSide::FinSent || len == 0 || len > self.snd.usable() {
             return None;
         }
         Some(self.emit_new(cx, out, len, self.snd.side == SendSide::FinQueued && len == unsent, cause))

@@ -69,10 +69,11 @@ impl SendSpace {
         self.max_wnd
     }
 
-    /// Where the peer's window ends.
+    /// Octets behind `nxt` that the peer's window takes.
     #[inline]
-    pub fn edge(&self) -> SeqNum {
-        self.una + self.wnd
+    pub fn usable(&self) -> Bytes {
+        let edge = self.una + self.wnd;
+        if edge.after(self.nxt) { edge.distance_from(self.nxt) } else { 0 }
     }
 
     /// A SYN left, with `len` octets of data.

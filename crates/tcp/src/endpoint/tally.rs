@@ -287,9 +287,7 @@ impl Endpoint {
         if room < size.min(unsent.max(1)) || self.rec.episode != Episode::Open {
             return Held::Busy;
         }
-        let edge = self.snd.edge();
-        let usable = if edge.after(self.snd.nxt()) { edge.distance_from(self.snd.nxt()) } else { 0 };
-        if unsent > 0 && usable < unsent.min(size) {
+        if unsent > 0 && self.snd.usable() < unsent.min(size) {
             Held::Window
         } else if unsent == 0 && self.write_blocked {
             Held::Buffer

@@ -157,9 +157,7 @@ impl Endpoint {
                 Limit::Application
             };
         }
-        let edge = self.snd.edge();
-        let usable = if edge.after(self.snd.nxt()) { edge.distance_from(self.snd.nxt()) } else { 0 };
-        if again == 0 && usable < want {
+        if again == 0 && self.snd.usable() < want {
             return Limit::Rwnd;
         }
         if self.allowance() < want {
