@@ -5,23 +5,20 @@ use super::fastopen::Copies;
 use super::refused::Outlet;
 use super::receive_side::first_window;
 use super::{
-    Application, EcnState, Endpoint, FourTuple, News, Numbering, Origin, PendingEvents, Probing, ReceiveSide,
+    Application, EcnState, Endpoint, FourTuple, News, Numbering, Origin, PendingEvents, ReceiveSide,
     RecoverySide, Segment, SendSide, SendSpace, State, Tally,
 };
 use crate::config::{SynAckEcho, ValidConfig, WindowRounding, WrongAck};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
 use crate::options::{self, Negotiated, TIMESTAMP_OCTETS};
-use crate::recv::{AckPolicy, Assembler, AutoTune, ReceiveBuffer, ReceiveWindow};
+use crate::recv::{Assembler, ReceiveWindow};
 use crate::send::{CwndUsage, SendBuffer};
 use crate::timers::{TimerKind, TimerTable};
 use crate::timestamps::TimestampState;
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use cc::CwndValidation;
-use recovery::rate_sample::RateSampler;
-use recovery::rto::RtoState;
-use recovery::rtt::{RttEstimator, SynEcho};
-use recovery::{Episode, Probe, Scoreboard, build_detector};
+use recovery::rtt::SynEcho;
 use trace::Observer;
 use wire::{Ecn, Flags, TcpRepr};
 
