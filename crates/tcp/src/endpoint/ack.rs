@@ -57,7 +57,8 @@ impl Endpoint {
         // 2
         let blocks = self.classify(cx, seg, ack);
         let duplicate = self.is_duplicate_ack(seg, ack, wnd_before);
-        if ack == self.snd.una() && blocks.count == 0 && blocks.dsack.is_none() && !duplicate && !self.echoes_mark(seg) {
+        if ack == self.snd.una() && blocks.count == 0 && blocks.dsack.is_none() && !duplicate && !self.echoes_mark(seg)
+        {
             // Neither progress nor news about the flight: a window update, data the other way, or the answer to a probe
             // that was not needed, from a peer that does not report duplicates.
             if seg.seq_len() == 0 && self.snd.wnd() == wnd_before && seg.repr.options.sack.as_slice().is_empty() {

@@ -2,11 +2,11 @@
 
 use super::bursts::Frames;
 use super::fastopen::Copies;
-use super::refused::Outlet;
 use super::receive_side::first_window;
+use super::refused::Outlet;
 use super::{
-    Application, EcnState, Endpoint, FourTuple, News, Numbering, Origin, PendingEvents, ReceiveSide,
-    RecoverySide, Segment, SendSide, SendSpace, State, Tally,
+    Application, EcnState, Endpoint, FourTuple, News, Numbering, Origin, PendingEvents, ReceiveSide, RecoverySide,
+    Segment, SendSide, SendSpace, State, Tally,
 };
 use crate::config::{SynAckEcho, ValidConfig, WindowRounding, WrongAck};
 use crate::cx::Cx;
@@ -295,7 +295,9 @@ impl Endpoint {
     /// Returns whether processing goes on as in ESTABLISHED.
     pub(super) fn in_syn_received<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr) -> bool {
         match repr.ack {
-            Some(ack) if ack == self.snd.iss() + 1 || (ack.after(self.snd.una()) && ack.at_or_before(self.snd.nxt())) => {
+            Some(ack)
+                if ack == self.snd.iss() + 1 || (ack.after(self.snd.una()) && ack.at_or_before(self.snd.nxt())) =>
+            {
                 self.establish(cx, repr, ack);
                 // A SYN-ACK leaves again until it is acknowledged, and our own, which would do, may have been lost.
                 self.rcv.due_ack_if(repr.flags.contains(Flags::SYN));

@@ -111,7 +111,9 @@ impl Endpoint {
     /// Whether what `sent` has just sent, which was like this before, is data or a FIN, new or again.
     fn is_data_of(&self, sent: &Self) -> bool {
         let again = |endpoint: &Self| endpoint.counters().segments_retransmitted;
-        self.state != State::SynSent && !self.syn_due && (sent.snd.nxt() != self.snd.nxt() || again(sent) != again(self))
+        self.state != State::SynSent
+            && !self.syn_due
+            && (sent.snd.nxt() != self.snd.nxt() || again(sent) != again(self))
     }
 
     /// Data was refused: it waits, and without a flight the persist timer brings it back as a probe would be.
