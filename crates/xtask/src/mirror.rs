@@ -50,6 +50,9 @@ pub fn update(
     for path in gone {
         let place = copy.join(path);
         fs::remove_file(&place).map_err(at(&place))?;
+        // Cargo takes an empty folder below `crates/` for a package without a manifest.
+        let folders = place.ancestors().skip(1).take_while(|folder| *folder != copy);
+        let _ = folders.map(fs::remove_dir).take_while(Result::is_ok).count();
     }
     Ok(())
 }
@@ -84,6 +87,8 @@ mod tests {
         assert_eq!(files(&copy).unwrap(), ["a", "d/b"]);
         assert_eq!(written("a"), before.0);
         assert!(written("d/b") > before.1);
+        update(&from, &copy, |path, content| Ok((path == "a").then_some(content))).unwrap();
+        assert!(!copy.join("d").exists(), "an empty folder goes, too");
         fs::remove_dir_all(root).unwrap();
     }
 }
