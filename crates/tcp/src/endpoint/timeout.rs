@@ -35,7 +35,12 @@ impl Endpoint {
                 TimerKind::KeepAlive => self.on_keepalive_timeout(cx),
                 TimerKind::FinWait2 | TimerKind::TimeWait => self.finish(cx, CloseReason::Normal),
                 // The pacer's release time has come; `poll_transmit` looks again.
-                TimerKind::Pace => self.look_at_chunks(self.small_rule()),
+                TimerKind::Pace => {
+                    if let Some(pacer) = &mut self.pacer {
+                        pacer.on_timer(cx.now, self.cc.pacing(), self.snd.smss);
+                    }
+                    self.look_at_chunks(self.small_rule());
+                }
             }
         }
     }

@@ -88,6 +88,18 @@ impl Pacer {
         self.counted = now;
     }
 
+    /// The wait is over. What it was worth is counted now, whether or not anything leaves: a sender that something else holds
+    /// back from here on is not late.
+    pub fn on_timer(&mut self, now: Instant, pacing: Option<Pacing>, size: Bytes) {
+        if now < self.until || self.until == Instant::ZERO {
+            return;
+        }
+        if let Some(Pacing::Rate { rate, quantum }) = pacing {
+            self.count(now, rate.bits_per_sec(), worth(quantum).max(worth(size)));
+        }
+        self.until = Instant::ZERO;
+    }
+
     /// Whether a sender waits at `now`.
     pub fn is_waiting(&self, now: Instant) -> bool {
         now < self.until

@@ -145,6 +145,19 @@ fn a_driver_that_was_away_for_long_makes_up_for_a_millisecond_at_most() {
 }
 
 #[test]
+fn a_sender_that_something_else_held_back_after_its_timer_is_not_late() {
+    let mut sender = Sender::new(SLOW, SEGMENT);
+    let (_, until) = sender.send(10 * SEGMENT);
+    sender.now = until;
+    let rate = Rate::from_bits_per_sec(SLOW).expect("not zero");
+    sender.pacer.on_timer(until, Some(Pacing::Rate { rate, quantum: SEGMENT }), SEGMENT);
+    // Nothing may leave for a while, and then an undo gives back a window ten times as wide.
+    sender.now += Duration::from_micros(900);
+    sender.bits_per_sec = 10 * SLOW;
+    assert_eq!(sender.send(10 * SEGMENT).0, SEGMENT);
+}
+
+#[test]
 fn without_pacing_nothing_is_held() {
     let (mut pacer, now) = (Pacer::default(), Instant::from_nanos(7));
     for _ in 0..1_000 {
