@@ -2,7 +2,7 @@
 //! cargo-mutants.
 //!
 //! Outside CI: a package takes from minutes (`cc`) to hours (`tcp`, where `-- --file PATTERN` or `-- --shard 1/50` takes a part).
-//! A mutant that no test finds is either a test that is missing or a line that nobody needs.
+//! A mutant that survives shows either a missing test or an unneeded line.
 
 use crate::runner::{Failure, Outcome, root, run};
 use crate::tool::{Tool, WhenAbsent};
@@ -24,7 +24,7 @@ pub struct Mutants {
 pub fn check(mutants: &Mutants) -> Outcome {
     for package in &mutants.packages {
         if !root().join("crates").join(package).join("Cargo.toml").is_file() {
-            return Err(Failure::Missing(format!("there is no package `{package}` in crates/")));
+            return Err(Failure::Missing(format!("crates/ has no package `{package}`")));
         }
     }
     let Some(program) = CARGO_MUTANTS.provide(WhenAbsent::Install)? else { return Ok(()) };

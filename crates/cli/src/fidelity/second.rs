@@ -154,7 +154,7 @@ fn measure(args: &FidelityArgs, cells: &[Cell], runs: u32, interrupt: &Interrupt
     }
     for run in 0..runs as usize {
         for measured in &mut measured {
-            // Another arm begins each time: who comes after whom is no advantage.
+            // The arms rotate, so that none always runs behind the same other one.
             for index in (0..Arm::ALL.len()).map(|step| (step + run) % Arm::ALL.len()) {
                 let arm = Arm::ALL[index];
                 bar.set_message(format!("{} {}", measured.cell.name, arm.name()));

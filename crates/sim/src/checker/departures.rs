@@ -2,8 +2,9 @@
 //!
 //! It counts for itself: what left since the last step, against what window and smoothed round trip earned in the time
 //! between. Both are looked at before and after, and the faster counts, since an acknowledgement changes them at the very
-//! instant at which it lets data go. Before a round trip is known there is nothing to pace by, and nothing is asked. A smoothed round trip of more than
-//! four of the shortest counts as four: what a queue or late ACKs add beyond that does not slow a sender down.
+//! instant at which it lets data go. Before a round trip is known there is nothing to pace by, and nothing is asked. A smoothed
+//! round trip of more than four of the shortest counts as four: what a queue or late ACKs add beyond that does not slow a
+//! sender down.
 
 use crate::outcome::Cause;
 use crate::scenario::BurstLimit;

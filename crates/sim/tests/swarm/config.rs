@@ -29,16 +29,16 @@ pub fn random(rng: &mut Rng) -> ValidConfig {
     config.validate().unwrap_or_else(|errors| panic!("{errors:?}"))
 }
 
-/// What its departures have to fit: the rates of its pacer, rounded up, and its bucket with `spare` further segments and what it does not know. `None` where
-/// it does not pace, or where its clock lets it wait for longer than it asks.
-pub fn departures(config: &ValidConfig, spare: u32) -> Option<BurstLimit> {
+/// What the departures of a sender have to fit: the rates of its pacer, rounded up, and its bucket, with room for a tail probe and for
+/// what the pacer does not know. `None` where the sender does not pace, or where its clock makes waits longer than it asks.
+pub fn departures(config: &ValidConfig) -> Option<BurstLimit> {
     match config.cc.pacing {
         PacingConfig::Window { slow_start_percent, avoidance_percent, quantum_segments }
             if config.timers.granularity.is_zero() =>
         {
             // The first window leaves unpaced, and a bucket behind it if its first acknowledgement comes early. A pacer that had
             // nothing to hold back counts late, and at a rate that may have risen since: that is a bucket, too.
-            let segments = quantum_segments + quantum_segments.max(config.cc.initial_window.segments) + spare;
+            let segments = quantum_segments + quantum_segments.max(config.cc.initial_window.segments) + 1;
             Some(BurstLimit { slow_start_percent, avoidance_percent: avoidance_percent + 5, segments })
         }
         _ => None,

@@ -61,7 +61,7 @@ pub fn random(seed: u64) -> Scenario {
     }
     scenario.stall_after = sim::stall_limit(&scenario);
     if let [flow] = &scenario.flows[..] {
-        scenario.burst_limit = config::departures(&flow.client, 1);
+        scenario.burst_limit = config::departures(&flow.client);
     }
     scenario
 }

@@ -37,7 +37,7 @@ impl Endpoint {
                 // The pacer's release time has come; `poll_transmit` looks again.
                 TimerKind::Pace => {
                     if let Some(pacer) = &mut self.pacer {
-                        pacer.on_timer(cx.now, self.cc.pacing(), self.snd.smss);
+                        pacer.on_timer(cx.now);
                     }
                     self.look_at_chunks(self.small_rule());
                 }

@@ -28,12 +28,14 @@ pub(crate) struct Pacer {
     counted: Instant,
     /// A blocked sender waits until then; [`Instant::ZERO`] when none does.
     until: Instant,
+    /// When the timer of the last wait was served; before `until` while it has not been.
+    served: Instant,
 }
 
 impl Default for Pacer {
     /// A full bucket.
     fn default() -> Self {
-        Self { credit: i64::MAX, counted: Instant::ZERO, until: Instant::ZERO }
+        Self { credit: i64::MAX, counted: Instant::ZERO, until: Instant::ZERO, served: Instant::ZERO }
     }
 }
 
@@ -80,7 +82,8 @@ impl Pacer {
 
     /// Adds what the time since the last count is worth.
     fn count(&mut self, now: Instant, bits_per_sec: u64, depth: i64) {
-        let late = now.since(self.until);
+        let served = if self.served < self.until { now } else { self.served };
+        let late = served.since(self.until);
         let waited = self.until != Instant::ZERO && late <= LATENESS;
         let most = if waited { depth.saturating_add(earned(bits_per_sec, late)) } else { depth };
         let gained = earned(bits_per_sec, now.since(self.counted));
@@ -88,16 +91,11 @@ impl Pacer {
         self.counted = now;
     }
 
-    /// The wait is over. What it was worth is counted now, whether or not anything leaves: a sender that something else holds
-    /// back from here on is not late.
-    pub fn on_timer(&mut self, now: Instant, pacing: Option<Pacing>, size: Bytes) {
-        if now < self.until || self.until == Instant::ZERO {
-            return;
+    /// The driver serves the timer of the wait. A sender that something else holds back from here on is not late.
+    pub fn on_timer(&mut self, now: Instant) {
+        if self.served < self.until && self.until <= now {
+            self.served = now;
         }
-        if let Some(Pacing::Rate { rate, quantum }) = pacing {
-            self.count(now, rate.bits_per_sec(), worth(quantum).max(worth(size)));
-        }
-        self.until = Instant::ZERO;
     }
 
     /// Whether a sender waits at `now`.

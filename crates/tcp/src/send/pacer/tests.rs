@@ -149,12 +149,23 @@ fn a_sender_that_something_else_held_back_after_its_timer_is_not_late() {
     let mut sender = Sender::new(SLOW, SEGMENT);
     let (_, until) = sender.send(10 * SEGMENT);
     sender.now = until;
-    let rate = Rate::from_bits_per_sec(SLOW).expect("not zero");
-    sender.pacer.on_timer(until, Some(Pacing::Rate { rate, quantum: SEGMENT }), SEGMENT);
+    sender.pacer.on_timer(until);
     // Nothing may leave for a while, and then an undo gives back a window ten times as wide.
     sender.now += Duration::from_micros(900);
     sender.bits_per_sec = 10 * SLOW;
     assert_eq!(sender.send(10 * SEGMENT).0, SEGMENT);
+}
+
+/// A driver reads its clock again between the timer and what leaves.
+#[test]
+fn lateness_is_made_up_for_although_time_passes_between_timer_and_departure() {
+    let mut sender = Sender::new(TEN_GBIT, 10 * SEGMENT);
+    let (_, until) = sender.send(Bytes::MAX);
+    sender.now = until + Duration::from_micros(50);
+    sender.pacer.on_timer(sender.now);
+    sender.now += Duration::from_micros(5);
+    // Fifty microseconds are worth 62 segments.
+    assert!(sender.send(Bytes::MAX).0 >= 62 * SEGMENT);
 }
 
 #[test]

@@ -337,7 +337,7 @@ fn windows_shrink_before_the_memory_is_spent() {
     assert_eq!(bench.stack.guarded_usage().window_max, u32::MAX);
 }
 
-/// Fills the budget up to `held` bytes with data in order that nobody reads, and returns how much that was.
+/// Fills the budget up to `held` bytes with in-order data that the application leaves unread. Returns the number of bytes.
 fn fill(bench: &mut Bench, port: u16, ack: SeqNum, mut at: u32, held: u64) -> u32 {
     let octets = [1; 1_000];
     while bench.stack.guarded_usage().memory < held && bench.stack.guard_counters().refused_for_memory == 0 {

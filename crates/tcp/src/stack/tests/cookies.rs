@@ -223,7 +223,7 @@ fn the_acknowledgement_of_a_cookie_takes_the_place_of_a_later_handshake() {
     assert_ne!(late.seq, cookie.seq, "the retransmitted SYN began a handshake");
     assert_eq!((bench.stack.connections(), counters(&bench)), (1, (1, 0)));
     let guess = Bench::segment(1002, Flags::NONE, IRS + 1, Some(cookie.seq + 2));
-    assert_eq!(bench.deliver(guess, 0)[0].flags, Flags::RST, "what is no cookie is reset as before");
+    assert_eq!(bench.deliver(guess, 0)[0].flags, Flags::RST, "the stack resets anything but a cookie, as before");
     assert_eq!(bench.finish(&cookie), []);
     let conn = bench.accepted().expect("accepted");
     assert_eq!((bench.state(conn), bench.stack.connections(), counters(&bench)), ("ESTABLISHED", 1, (1, 1)));
