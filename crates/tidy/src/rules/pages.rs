@@ -67,8 +67,8 @@ pub fn marks(page: &str) -> Vec<core::ops::Range<usize>> {
     marks
 }
 
-/// Complains of a page with fewer marks than tables, and of each entry of any mark that is not today's. Of a page that is owed, complains when nothing is
-/// wrong with it any more.
+/// Complains of a page with fewer marks than tables, and of each entry of any mark that is not today's. Of a page that is owed,
+/// complains when nothing is wrong with it any more.
 pub fn check(page: &Page, text: &str, today: &BTreeMap<&str, &str>, owed: &[&str]) -> Vec<Problem> {
     let found = problems(page, text, today);
     match (owed.contains(&page.path), found.is_empty()) {
