@@ -36,10 +36,15 @@ impl Rng {
     ///
     /// It depends on the seed and the label only, not on how much was drawn before: adding a consumer shifts no other.
     pub fn fork(&self, label: &str) -> Self {
+        self.fork_bytes(label.as_bytes())
+    }
+
+    /// [`Self::fork`] by a label that stands in a buffer.
+    pub fn fork_bytes(&self, label: &[u8]) -> Self {
         // FNV-1a over the label; the seed enters before and after, so that equal labels under related seeds differ.
         let mut hash = 0xcbf2_9ce4_8422_2325 ^ split_mix(self.seed);
-        for byte in label.bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        for byte in label {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
         Self::new(split_mix(hash ^ self.seed.rotate_left(32)))
     }

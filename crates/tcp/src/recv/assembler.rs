@@ -378,8 +378,11 @@ impl Recent {
         self.len = kept as u8 + 1;
     }
     fn remove_inside(&mut self, outer: SeqRange) {
-        let mut kept = 0;
-        for at in 0..usize::from(self.len) {
+        let listed = usize::from(self.len);
+        // Mostly there is none.
+        let Some(first) = self.ranges[..listed].iter().position(|range| outer.covers(*range)) else { return };
+        let mut kept = first;
+        for at in first..listed {
             if !outer.covers(self.ranges[at]) {
                 self.ranges[kept] = self.ranges[at];
                 kept += 1;

@@ -66,13 +66,14 @@ impl Stack {
             endpoint
         };
         self.start_on_known_path(&mut endpoint, cx.now);
-        let conn = self.admit(self.equipped(endpoint, cx.now), rng, id);
+        self.equip(&mut endpoint, cx.now);
+        let conn = self.admit(endpoint, rng, id, Admission::Owned);
         self.mark_ready(conn.slot);
         Ok(conn)
     }
 
-    /// Returns the endpoint after telling it the stack's bounds and what the device can do.
-    pub(super) fn equipped(&self, mut endpoint: Endpoint, now: Instant) -> Endpoint {
+    /// Tells an endpoint the stack's bounds and what the device can do.
+    pub(super) fn equip(&self, endpoint: &mut Endpoint, now: Instant) {
         endpoint.guard(&self.guards);
         if let Segmentation::Tso { .. } = self.device.segmentation {
             endpoint.send_bursts(now);
@@ -80,12 +81,11 @@ impl Stack {
         if self.refuses {
             endpoint.set_outlet(true);
         }
-        endpoint
     }
 
     pub(super) fn next_stream(&mut self) -> (ConnId, base::Rng) {
         let id = self.slots.next_id();
-        (id, self.rng.fork(Label::of(id).as_str()))
+        (id, self.rng.fork_bytes(Label::of(id).as_bytes()))
     }
 
     //= specs/rfc6056.md#selection

@@ -190,10 +190,10 @@ impl Stack {
         numbering.iss = iss;
         let syn = SynInfo { tuple, numbering, mtu: self.device.mtu, repr: recall(repr, mss), ecn: wire::Ecn::NotEct };
         let (id, mut rng) = self.next_stream();
-        let mut endpoint = self.equipped(Endpoint::rebuild(&cfg, &syn, &mut Cx::new(at, &mut rng, id, obs)), at);
+        let mut endpoint = Endpoint::rebuild(&cfg, &syn, &mut Cx::new(at, &mut rng, id, obs));
+        self.equip(&mut endpoint, at);
         self.start_on_known_path(&mut endpoint, at);
-        let conn = self.admit(endpoint, rng, id);
-        self.set_admission(conn.slot, Admission::Embryonic(on));
+        let conn = self.admit(endpoint, rng, id, Admission::Embryonic(on));
         self.counters.cookies_taken += 1;
         self.handle_segment(conn.slot, at, ip, segment, obs);
         if self.slots.get(conn).is_some_and(|slot| slot.endpoint.state() == State::SynReceived) {

@@ -319,12 +319,12 @@ impl Stack {
         syn: &Segment<'_>,
         at: Instant,
     ) -> FastOpenAnswer {
-        let Some(listener) = self.listeners.get_mut(&on) else { return FastOpenAnswer::Nothing };
-        let config = listener.cfg.fastopen;
         let offer = syn.repr.options.fast_open;
         let asked = offer.is_some() || !syn.payload.is_empty();
+        let Some(listener) = self.listeners.get_mut(&on).filter(|_| asked) else { return FastOpenAnswer::Nothing };
+        let config = listener.cfg.fastopen;
         let pending = &mut listener.fast_open;
-        if config.server == FastOpenServer::Off || !asked || !pending.has_room(at, config.pending_max) {
+        if config.server == FastOpenServer::Off || !pending.has_room(at, config.pending_max) {
             return FastOpenAnswer::Nothing;
         }
         let answer = answer(config.server, pending.keys.as_ref().unwrap_or(&self.fast_open.keys), tuple, offer);
@@ -344,7 +344,7 @@ impl Stack {
             }
             FastOpenNews::Silence(at) => self.fast_open.on_silence(&config, at),
             FastOpenNews::Settled | FastOpenNews::Reset(_) => {
-                let on = self.listener_for(&tuple);
+                let on = self.listener_for(&tuple).map(|(on, _)| on);
                 let Some(listener) = on.and_then(|on| self.listeners.get_mut(&on)) else { return };
                 let pending = &mut listener.fast_open;
                 match news {

@@ -155,9 +155,10 @@ impl Stack {
     }
 
     /// Which listener answers a SYN to this address and port.
-    pub(super) fn listener_for(&self, tuple: &FourTuple) -> Option<ListenOn> {
+    pub(super) fn listener_for(&self, tuple: &FourTuple) -> Option<(ListenOn, &Listener)> {
         let on = ListenOn { port: tuple.local_port, address: Some(tuple.local) };
-        [on, ListenOn { address: None, ..on }].into_iter().find(|on| self.listeners.contains_key(on))
+        let mut places = [on, ListenOn { address: None, ..on }].into_iter();
+        places.find_map(|on| Some((on, self.listeners.get(&on)?)))
     }
 
     //= specs/rfc9293.md#resets
@@ -173,8 +174,7 @@ impl Stack {
         obs: &mut O,
     ) {
         let repr = &segment.repr;
-        let on = self.listener_for(&tuple);
-        let Some((on, listener)) = on.and_then(|on| Some((on, self.listeners.get(&on)?))) else {
+        let Some((on, listener)) = self.listener_for(&tuple) else {
             self.counters.no_connection += 1;
             return self.refuse(at, ip, repr, segment.payload.len());
         };
@@ -195,8 +195,9 @@ impl Stack {
         }
         match listener.answer_to_syn(&self.guards, self.budget.refuses(CONNECTION_BYTES)) {
             AnswerToSyn::Connection => {
+                let cfg = listener.cfg.clone();
                 if self.has_memory_for_connection(at, obs) {
-                    self.open_passively(on, tuple, at, segment, None, obs);
+                    self.open_passively((on, &cfg), tuple, at, segment, None, obs);
                 }
             }
             AnswerToSyn::Cookie => self.answer_with_cookie(on, tuple, at, segment, obs),
@@ -214,13 +215,11 @@ impl Stack {
         obs: &mut O,
     ) -> bool {
         let Some(tuple) = self.slots.at(index).map(|slot| slot.endpoint.tuple()) else { return false };
-        let Some(on) = self.listener_for(&tuple) else { return false };
         // The memory is that of the connection which ends.
-        let opens = |own: &&Listener| own.answer_to_syn(&self.guards, false) == AnswerToSyn::Connection;
-        let Some(listener) = self.listeners.get(&on).filter(opens) else {
-            return false;
-        };
-        let timestamps = options::wants_timestamps(&listener.cfg, Some(true));
+        let opens = |own: &Listener| own.answer_to_syn(&self.guards, false) == AnswerToSyn::Connection;
+        let Some((on, listener)) = self.listener_for(&tuple).filter(|(_, own)| opens(own)) else { return false };
+        let cfg = listener.cfg.clone();
+        let timestamps = options::wants_timestamps(&cfg, Some(true));
         let drops = listener.drops(&segment.repr);
         let Some(last) = self.end_time_wait(index, at, obs, |old| old.yields_to(&segment.repr, timestamps)) else {
             return false;
@@ -229,7 +228,7 @@ impl Stack {
             self.counters.syn_fin += 1;
             return true;
         }
-        self.open_passively(on, tuple, at, segment, Some(last), obs);
+        self.open_passively((on, &cfg), tuple, at, segment, Some(last), obs);
         true
     }
 
@@ -254,14 +253,13 @@ impl Stack {
     //# A connection remembers which side opened it: a listener forgets an attempt that is reset, and goes on.
     fn open_passively<O: Observer>(
         &mut self,
-        on: ListenOn,
+        (on, cfg): (ListenOn, &ValidConfig),
         tuple: FourTuple,
         at: Instant,
         segment: &Segment<'_>,
         last: Option<Predecessor>,
         obs: &mut O,
     ) {
-        let Some(cfg) = self.listeners.get(&on).map(|listener| listener.cfg.clone()) else { return };
         let mut numbering = self.isn.numbering(&tuple, at);
         if let Some(last) = last {
             numbering.iss = last.iss(numbering.iss);
@@ -270,15 +268,16 @@ impl Stack {
         let syn = SynInfo { tuple, numbering, mtu: self.device.mtu, repr: segment.repr, ecn: segment.ecn };
         let answer = self.answer_fast_open(on, &tuple, segment, at);
         let mut cx = Cx::new(at, &mut rng, id, obs);
-        let mut endpoint = self.equipped(Endpoint::accept(&cfg, &syn, &mut cx), at);
+        let mut endpoint = Endpoint::accept(cfg, &syn, &mut cx);
+        self.equip(&mut endpoint, at);
         self.start_on_known_path(&mut endpoint, at);
         endpoint.answer_fast(&mut cx, segment, answer);
         let goes_ahead = matches!(answer, FastOpenAnswer::Believe(_));
         if !goes_ahead {
             endpoint.queue_syn_data(segment);
         }
-        let conn = self.admit(endpoint, rng, id);
-        self.set_admission(conn.slot, if goes_ahead { Admission::Waiting(on) } else { Admission::Embryonic(on) });
+        let admission = if goes_ahead { Admission::Waiting(on) } else { Admission::Embryonic(on) };
+        let conn = self.admit(endpoint, rng, id, admission);
         self.mark_ready(conn.slot);
     }
 
@@ -286,22 +285,19 @@ impl Stack {
     pub(super) fn set_admission(&mut self, index: u32, to: Admission) {
         let Some(slot) = self.slots.at(index) else { return };
         let from = core::mem::replace(&mut slot.admission, to);
-        if let Some(count) = place(&mut self.listeners, from) {
-            *count = count.saturating_sub(1);
-        }
-        if let Some(count) = place(&mut self.listeners, to) {
-            *count += 1;
-        }
+        self.count_admission(from, -1);
+        self.count_admission(to, 1);
         self.recount(index);
     }
-}
 
-/// The count of the queue that a connection stands in, if its listener still exists.
-fn place(listeners: &mut super::Listeners, admission: Admission) -> Option<&mut u32> {
-    match admission {
-        Admission::Owned => None,
-        Admission::Embryonic(on) => listeners.get_mut(&on).map(|listener| &mut listener.embryonic),
-        Admission::Waiting(on) => listeners.get_mut(&on).map(|listener| &mut listener.waiting),
+    /// One connection more, or less, stands in a listener's queue, if its listener still exists.
+    pub(super) fn count_admission(&mut self, admission: Admission, more: i32) {
+        let (Admission::Embryonic(on) | Admission::Waiting(on)) = admission else { return };
+        if let Some(listener) = self.listeners.get_mut(&on) {
+            let embryonic = matches!(admission, Admission::Embryonic(_));
+            let count = if embryonic { &mut listener.embryonic } else { &mut listener.waiting };
+            *count = count.saturating_add_signed(more);
+        }
     }
 }
 

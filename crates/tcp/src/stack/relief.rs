@@ -84,15 +84,15 @@ impl Stack {
     pub(super) fn recount(&mut self, index: u32) {
         let connections = self.slots.len();
         let Some(slot) = self.slots.at(index) else { return };
-        let (_, role) = slot.weigh();
+        let (mut held, role) = slot.weigh();
         let before = slot.share.role;
         if role == Some(Expendable::TimeWait) && before != role {
             slot.endpoint.compact();
+            (held, _) = slot.weigh();
         }
         if !role.is_some_and(Expendable::is_orphan) {
             slot.release_until = Instant::MAX;
         }
-        let (held, _) = slot.weigh();
         let had = core::mem::replace(&mut slot.share.held, held);
         self.budget.assign(index, &mut slot.share, role, slot.endpoint.has_out_of_order());
         self.budget.charge(had as u64, held as u64, connections);
@@ -187,9 +187,13 @@ impl Stack {
     }
 
     /// The stack has a connection more.
-    pub(super) fn admit(&mut self, endpoint: Endpoint, rng: Rng, id: ConnId) -> Conn {
-        let conn = self.slots.insert(endpoint, rng, id);
+    pub(super) fn admit(&mut self, endpoint: Endpoint, rng: Rng, id: ConnId, admission: Admission) -> Conn {
+        let conn = self.slots.insert(endpoint, rng, id, admission);
         self.budget.charge(0, CONNECTION_BYTES, self.slots.len());
+        if admission != Admission::Owned {
+            self.count_admission(admission, 1);
+            self.recount(conn.slot);
+        }
         conn
     }
 

@@ -100,7 +100,7 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    pub fn insert(&mut self, endpoint: Endpoint, rng: Rng, id: ConnId) -> Conn {
+    pub fn insert(&mut self, endpoint: Endpoint, rng: Rng, id: ConnId, admission: Admission) -> Conn {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
             // A stack holds fewer than 2^32 connections: each costs hundreds of octets.
@@ -113,7 +113,7 @@ impl Slots {
             endpoint,
             rng,
             conn,
-            admission: Admission::Owned,
+            admission,
             ready: false,
             has_events: false,
             scheduled: Instant::MAX,
@@ -211,8 +211,8 @@ impl Label {
         Self { text, len: first + digits }
     }
 
-    pub fn as_str(&self) -> &str {
-        str::from_utf8(&self.text[..self.len]).expect("letters and digits")
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.text[..self.len]
     }
 }
 
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn a_label_is_what_formatting_would_make() {
         for number in [0, 7, 10, 99, 100, 1_234_567_890, u32::MAX] {
-            assert_eq!(Label::of(ConnId(number)).as_str(), format!("connection/{number}"));
+            assert_eq!(Label::of(ConnId(number)).as_bytes(), format!("connection/{number}").as_bytes());
         }
     }
 }
