@@ -21,7 +21,7 @@ impl Endpoint {
             bytes_sent: self.snd_buf.start_offset() + u64::from(self.sent_in_buffer()) + rare.bytes_retransmitted,
             bytes_retransmitted: rare.bytes_retransmitted,
             bytes_acked: self.snd_buf.start_offset(),
-            bytes_received: self.tally.bytes_received,
+            bytes_received: self.rcv.buffer.received(),
             data_segments_sent: self.tally.data_segments_sent,
             data_segments_received: self.tally.data_segments_received,
             segments_retransmitted: rare.segments_retransmitted,

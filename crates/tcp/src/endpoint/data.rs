@@ -92,7 +92,6 @@ impl Endpoint {
             // Once the FIN is reached, nothing is taken any more: it is among what this segment brought.
             let octets = insertion.advanced - u32::from(fin_reached);
             self.rcv.buffer.commit(octets);
-            self.tally.bytes_received += u64::from(octets);
             if octets > 0 {
                 self.pending.add(News::Readable);
             }
@@ -118,7 +117,7 @@ impl Endpoint {
             return;
         }
         let ReceiveSide { assembler, buffer, .. } = &mut self.rcv;
-        let (rcv_nxt, read_and_readable) = (assembler.rcv_nxt(), self.tally.bytes_received);
+        let (rcv_nxt, read_and_readable) = (assembler.rcv_nxt(), buffer.received());
         if range.start == rcv_nxt && assembler.block_count() == 0 {
             let mut payload = seg.payload;
             payload.truncate(range.len());

@@ -156,7 +156,6 @@ impl Endpoint {
         self.store(syn, range);
         self.rcv.assembler.insert(range);
         self.rcv.buffer.commit(range.len());
-        self.tally.bytes_received += u64::from(range.len());
         self.pending.add(News::Readable);
         // The window that the SYN-ACK shows counts from behind the data.
         let limit = self.rcv.window.limit();

@@ -86,7 +86,7 @@ impl Endpoint {
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
         let end = seg.repr.seq + payload;
         let beyond = if end.after(rcv_nxt) { end.distance_from(rcv_nxt) } else { 0 };
-        let end_offset = self.tally.bytes_received + u64::from(beyond);
+        let end_offset = self.rcv.buffer.received() + u64::from(beyond);
         self.rcv.window.reach(end);
         let space = self.rcv.autotune.space().max(FIRST_SEGMENTS * self.rcv.rmss);
         let Some(memory) = self.memory_mut() else { return };
@@ -100,7 +100,7 @@ impl Endpoint {
     /// The application took octets; `buffer` is what its pace asks for, if that is more than before.
     pub(super) fn release_frames(&mut self, buffer: Option<Bytes>) {
         let Some(frames) = self.frames() else { return };
-        let consumed = self.tally.bytes_received - self.rcv.buffer.readable();
+        let consumed = self.rcv.buffer.consumed();
         if let Some(memory) = self.memory_mut() {
             memory.release(consumed);
             if let Some(buffer) = buffer {
@@ -111,7 +111,7 @@ impl Endpoint {
 
     /// What has arrived from `ahead` octets behind the next one on was discarded, and its frames with it.
     pub(super) fn discard_frames_behind(&mut self, ahead: Bytes) {
-        let end = self.tally.bytes_received + u64::from(ahead);
+        let end = self.rcv.buffer.received() + u64::from(ahead);
         if let Some(memory) = self.memory_mut() {
             memory.discard_beyond(end);
         }

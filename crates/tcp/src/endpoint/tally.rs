@@ -40,7 +40,6 @@ pub(super) enum RateOf {
 pub(super) struct Tally {
     pub segments_sent: u64,
     pub segments_received: u64,
-    pub bytes_received: u64,
     /// Time spent with something to send, up to `held_since`.
     busy: Duration,
     held_since: Instant,

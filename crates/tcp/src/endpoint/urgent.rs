@@ -101,9 +101,9 @@ impl Endpoint {
         let last = seg.repr.seq + u32::from(pointer);
         let rcv_nxt = self.rcv.assembler.rcv_nxt();
         let offset = if last.before(rcv_nxt) {
-            self.tally.bytes_received.checked_sub(u64::from(rcv_nxt.distance_from(last)))
+            self.rcv.buffer.received().checked_sub(u64::from(rcv_nxt.distance_from(last)))
         } else {
-            Some(self.tally.bytes_received + u64::from(last.distance_from(rcv_nxt)))
+            Some(self.rcv.buffer.received() + u64::from(last.distance_from(rcv_nxt)))
         };
         let read = self.octets_read();
         let urgent = &mut self.extras_mut().urgent;
@@ -115,7 +115,7 @@ impl Endpoint {
     }
 
     fn octets_read(&self) -> u64 {
-        self.tally.bytes_received - self.rcv.buffer.readable()
+        self.rcv.buffer.consumed()
     }
 
     fn mark(&self) -> Option<Mark> {

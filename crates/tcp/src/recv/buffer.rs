@@ -79,6 +79,16 @@ impl ReceiveBuffer {
     pub fn readable(&self) -> u64 {
         u64::from(self.readable)
     }
+    /// Stream offset of the next octet to be read: how many were taken out so far.
+    #[inline]
+    pub fn consumed(&self) -> u64 {
+        self.consumed
+    }
+    /// Octets that have arrived in order since the stream began, read or not.
+    #[inline]
+    pub fn received(&self) -> u64 {
+        self.consumed + self.readable()
+    }
     /// Octets in order that take room in the window.
     #[inline]
     pub fn used(&self) -> Bytes {
