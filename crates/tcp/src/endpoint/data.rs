@@ -2,7 +2,7 @@
 //! eighth).
 
 use super::held::Behind;
-use super::{Endpoint, News, ReceiveSide, Segment, State};
+use super::{Endpoint, News, Receiver, Segment, State};
 use crate::config::AckTimer;
 use crate::cx::Cx;
 use crate::event::{Disposition, DropReason};
@@ -116,7 +116,7 @@ impl Endpoint {
         if seg.payload.is_empty() {
             return;
         }
-        let ReceiveSide { assembler, buffer, .. } = &mut self.rcv;
+        let Receiver { assembler, buffer, .. } = &mut self.rcv;
         let (rcv_nxt, read_and_readable) = (assembler.rcv_nxt(), buffer.received());
         if range.start == rcv_nxt && assembler.block_count() == 0 {
             let mut payload = seg.payload;

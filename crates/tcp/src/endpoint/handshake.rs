@@ -2,10 +2,10 @@
 
 use super::bursts::Frames;
 use super::fastopen::Copies;
-use super::receive_side::first_window;
+use super::receiver::first_window;
 use super::refused::Outlet;
 use super::{
-    Application, EcnState, Endpoint, FourTuple, News, Numbering, Origin, PendingEvents, ReceiveSide, RecoverySide,
+    Application, EcnState, Endpoint, FourTuple, News, Numbering, Origin, PendingEvents, Receiver, RecoverySide,
     Segment, SendSide, SendSpace, State, Tally,
 };
 use crate::config::{SynAckEcho, ValidConfig, WindowRounding, WrongAck};
@@ -98,7 +98,7 @@ impl Endpoint {
             cc: cc::build(&cfg.cc, smss, iss),
             usage: CwndUsage::new(CwndValidation::HalfUsed, first, cx.now),
             pacer: None,
-            rcv: ReceiveSide::new(cfg, mss),
+            rcv: Receiver::new(cfg, mss),
             ecn: EcnState::default(),
             syn_due: false,
             rst_due: false,

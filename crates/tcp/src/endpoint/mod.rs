@@ -33,7 +33,7 @@ mod patience;
 mod probe;
 mod queues;
 mod rebuild;
-mod receive_side;
+mod receiver;
 mod recovery_side;
 mod refused;
 mod sample;
@@ -77,7 +77,7 @@ use core::net::IpAddr;
 use ecn::EcnState;
 use extras::Extras;
 use news::{News, PendingEvents};
-use receive_side::ReceiveSide;
+use receiver::Receiver;
 use recovery::Episode;
 use recovery_side::RecoverySide;
 use refused::Outlet;
@@ -190,7 +190,7 @@ pub struct Endpoint {
     usage: CwndUsage,
     /// Where the controller paces.
     pacer: Option<Box<Pacer>>,
-    rcv: ReceiveSide,
+    rcv: Receiver,
     ecn: EcnState,
     syn_due: bool,
     /// A reset with this sequence number is due.

@@ -6,7 +6,7 @@ use base::{Bytes, SeqNum, SeqRange};
 
 /// The receive half.
 #[derive(Clone, Debug)]
-pub(super) struct ReceiveSide {
+pub(super) struct Receiver {
     pub irs: SeqNum,
     pub assembler: Assembler,
     pub buffer: ReceiveBuffer,
@@ -34,7 +34,7 @@ pub(super) fn first_window(cfg: &ValidConfig, mss: Bytes) -> Bytes {
     if cfg.receive.rounding == WindowRounding::SegmentsFromSyn && whole > 0 { whole } else { window }
 }
 
-impl ReceiveSide {
+impl Receiver {
     /// Nothing is known of the peer yet; its SYN replaces most of this.
     pub fn new(cfg: &ValidConfig, mss: u16) -> Self {
         Self {
