@@ -47,6 +47,12 @@ fn own_shift(cfg: &Config, origin: Origin) -> Option<u8> {
     }
 }
 
+/// Whether the peer hears of data that came twice (RFC 2883).
+#[inline]
+pub(crate) fn reports_duplicates(cfg: &Config, neg: &Negotiated) -> bool {
+    neg.sack && cfg.options.sack != SackConfig::WithoutDuplicates
+}
+
 //= specs/rfc2018.md#negotiation
 //# The SACK-permitted option is sent in SYNs only.
 /// The options of our SYN, without timestamps.

@@ -17,7 +17,7 @@ pub enum TimerKind {
     /// The peer's window is closed, or the silly-window rules hold the last octets back. Armed by `timeout.rs`. Shares the
     /// loss slot.
     Persist,
-    /// An acknowledgement was delayed long enough. Armed by `data.rs`.
+    /// An acknowledgement was delayed long enough. Armed by `input.rs`.
     DelayedAck,
     /// Nothing was heard for long. Armed by `patience.rs`. Shares the slot of the closing states, which come after it.
     KeepAlive,

@@ -5,7 +5,6 @@ use super::{Endpoint, Probing};
 use crate::config::AckTimer;
 use crate::info::{CongestionState, Counters, Details, FlightSegments, RateLimit};
 use crate::options;
-use crate::recv::Memory;
 use base::{Bytes, Instant, Rate};
 use recovery::{Episode, Mark};
 
@@ -21,7 +20,7 @@ impl Endpoint {
             bytes_sent: self.snd_buf.start_offset() + u64::from(self.sent_in_buffer()) + rare.bytes_retransmitted,
             bytes_retransmitted: rare.bytes_retransmitted,
             bytes_acked: self.snd_buf.start_offset(),
-            bytes_received: self.rcv.buffer.received(),
+            bytes_received: self.rcv.received(),
             data_segments_sent: self.tally.data_segments_sent,
             data_segments_received: self.tally.data_segments_received,
             segments_retransmitted: rare.segments_retransmitted,
@@ -71,10 +70,10 @@ impl Endpoint {
             back_off: self.back_off(),
             shifts: self.neg.scaling.then_some((self.neg.snd_shift, self.neg.rcv_shift)),
             ack_delay: match self.cfg.ack.timer {
-                AckTimer::Adaptive => self.rcv.policy.delay(),
+                AckTimer::Adaptive => self.rcv.adaptive_delay(),
                 AckTimer::PerSegment | AckTimer::Heartbeat => self.cfg.ack.delay,
             },
-            rmss: self.rcv.policy.largest(),
+            rmss: self.rcv.largest_segment(),
             advertised_mss: options::own_mss(&self.cfg, self.mtu, self.tuple.local),
             timestamp: self.ts.tsval(now),
             path_mtu: self.path_mtu(),
@@ -85,10 +84,10 @@ impl Endpoint {
             since_data_sent: self.tally.since_data_sent(now),
             since_data_received: self.tally.since_data_received(now),
             since_ack_received: self.tally.since_ack_received(now),
-            receive_limit: self.rcv.window.limit(),
-            receive_memory: self.memory().map(Memory::told),
-            receiver_rtt: self.rcv.autotune.rtt(),
-            receiver_space: self.rcv.autotune.space(),
+            receive_limit: self.rcv.window_limit(),
+            receive_memory: self.rcv.frame_memory(),
+            receiver_rtt: self.rcv.rtt(),
+            receiver_space: self.rcv.taken_in_round_trip(),
             reordering_extent: rare.reordering_extent,
             reorderings: rare.reorderings,
             pacing: self.cc.pacing(),

@@ -1,11 +1,12 @@
 //! The application's calls but for writing: read, octets or the position-coded pattern, and other settings.
 
-use super::{Endpoint, State};
-use crate::config::{AckTimer, ValidConfig};
+use super::Endpoint;
+use crate::config::ValidConfig;
 use crate::cx::Cx;
 use crate::event::{CloseReason, Read, ReadError};
-use crate::recv::{AckPace, Lent};
-use trace::Observer;
+use crate::recv::AckPace;
+use base::Bytes;
+use trace::{Event, Observer};
 
 impl Endpoint {
     /// Goes on with other settings: a socket option that came after the connection was opened.
@@ -17,7 +18,7 @@ impl Endpoint {
     pub(crate) fn reconfigure<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cfg: &ValidConfig) {
         let before = core::mem::replace(&mut self.cfg, cfg.clone());
         self.follow_send_config(&before.send);
-        self.follow_receive_config(&before.receive.accounting);
+        self.rcv.reconfigure(&before.receive.accounting, &self.cfg.receive);
         if before.keepalive != cfg.keepalive {
             self.arm_keepalive(cx);
         }
@@ -32,8 +33,7 @@ impl Endpoint {
     /// # Errors
     /// When the connection ended abnormally and everything received before has been read.
     pub fn read<O: Observer>(&mut self, cx: &mut Cx<'_, O>, buf: &mut [u8]) -> Result<Read, ReadError> {
-        let most = usize::try_from(self.readable_in_one()).unwrap_or(usize::MAX).min(buf.len());
-        let taken = self.rcv.buffer.read(&mut buf[..most]) as u64;
+        let taken = self.rcv.read(&self.cfg.receive, buf);
         self.after_read(cx, taken)
     }
 
@@ -42,62 +42,43 @@ impl Endpoint {
     /// # Errors
     /// As for `read`.
     pub fn read_pattern<O: Observer>(&mut self, cx: &mut Cx<'_, O>, max: u64) -> Result<Read, ReadError> {
-        let max = max.min(self.readable_in_one());
-        let taken = self.rcv.buffer.read_pattern(max);
+        let taken = self.rcv.read_pattern(&self.cfg.receive, max);
         self.after_read(cx, taken)
     }
 
     /// Acknowledges sooner or later from now on; what the traffic shows may change it again.
     pub(crate) fn set_ack_pace(&mut self, pace: AckPace) {
-        let all_read = self.rcv.buffer.readable() == 0;
-        let now = self.rcv.policy.set_pace(pace, self.rcv.rmss, all_read);
-        self.rcv.due_ack_if(now && matches!(self.state, State::Established | State::CloseWait));
+        self.rcv.set_ack_pace(self.state, pace);
     }
 
     /// Whether ACKs leave quickly or wait for replies, at present.
     pub fn ack_pace(&self) -> AckPace {
-        self.rcv.policy.pace()
+        self.rcv.ack_pace()
     }
 
     //= specs/rfc9293.md#closing
     //# The application can tell a normal end from an aborted one.
     fn after_read<O: Observer>(&mut self, cx: &mut Cx<'_, O>, taken: u64) -> Result<Read, ReadError> {
         if taken > 0 {
-            self.on_consumed(cx, taken);
+            let grown = self.rcv.on_consumed(&self.cfg, self.state, cx.now, taken);
+            Self::emit_window_growth(cx, grown);
             return Ok(Read::Data(taken));
         }
-        let fin_reached = self.fin_received();
+        let fin_reached = self.rcv.fin_received();
         match self.closed {
             Some(CloseReason::Normal) => Ok(Read::Fin),
             Some(_) if fin_reached => Ok(Read::Fin),
             Some(reason) => Err(ReadError::Closed(reason)),
-            None if fin_reached && self.rcv.buffer.readable() == 0 => Ok(Read::Fin),
+            None if fin_reached && self.rcv.readable() == 0 => Ok(Read::Fin),
             None => Ok(Read::Data(0)),
         }
     }
 
-    /// Everything up to and including the peer's FIN has been received.
-    pub(super) fn fin_received(&self) -> bool {
-        self.rcv.fin.is_some_and(|fin| self.rcv.assembler.rcv_nxt().after(fin))
-    }
-
-    /// The buffer has room again: perhaps it grows, perhaps the peer should know.
-    fn on_consumed<O: Observer>(&mut self, cx: &mut Cx<'_, O>, taken: u64) {
-        let lent = Lent { config: &self.cfg.receive.window, limit: self.rcv.window.limit(), rmss: self.rcv.rmss };
-        let buffer = self.rcv.autotune.buffer();
-        let grown = self.rcv.autotune.on_consumed(&lent, cx.now, taken);
-        self.grow_window(cx, grown);
-        self.release_frames(Some(self.rcv.autotune.buffer()).filter(|now| *now > buffer));
-        let all_read = self.rcv.buffer.readable() == 0 && self.rcv.assembler.block_count() == 0;
-        if all_read {
-            self.rcv.buffer.release_if_empty();
-        }
-        if self.cfg.ack.timer == AckTimer::Adaptive && self.rcv.policy.on_read(self.rcv.rmss, all_read) {
-            self.rcv.due_ack();
-        }
-        let may_grow = self.state.may_receive() || self.state == State::SynReceived;
-        if may_grow && self.window_update_due() {
-            self.rcv.due_ack();
+    /// The receive window has grown, if it has.
+    #[inline]
+    pub(super) fn emit_window_growth<O: Observer>(cx: &mut Cx<'_, O>, grown: Option<Bytes>) {
+        if let Some(bytes) = grown {
+            cx.emit(|| Event::ReceiveBuffer { bytes });
         }
     }
 }

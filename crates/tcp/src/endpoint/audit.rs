@@ -16,6 +16,7 @@ impl Endpoint {
         size_of::<Self>()
             + self.rec.rtt.heap_size()
             + extras
+            + self.rcv.heap_size()
             + pacer
             + self.snd_buf.chunks_size()
             + undo

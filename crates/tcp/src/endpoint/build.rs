@@ -6,7 +6,6 @@ use super::output::{Outgoing, Transmit, TxBuf};
 use super::watch::{SendCause, Told};
 use super::write::Train;
 use crate::cx::Cx;
-use crate::recv::sack_blocks;
 use crate::timers::TimerKind;
 use base::{Bytes, Instant, SeqRange};
 use cc::SentSample;
@@ -27,9 +26,7 @@ impl Endpoint {
             return 0;
         }
         let most = if self.neg.timestamps { 3 } else { 4 };
-        // A block count beyond the option's is cut here.
-        let known = self.rcv.assembler.block_count().min(most) as u32 + u32::from(self.rcv.dsack.is_some());
-        known.min(most as u32)
+        self.rcv.ranges_to_report(most)
     }
 
     /// Payload octets of a full-sized new segment: the SACK option is deducted while there is something to report
@@ -54,7 +51,7 @@ impl Endpoint {
         let range = outgoing.range;
         let data_end = self.data_end();
         let payload = range.end.min(data_end).distance_from(range.start.min(data_end));
-        self.rcv.policy.on_data_sent(cx.now);
+        self.rcv.on_data_sent(cx.now);
         let mut flags = Flags::NONE;
         if range.end.after(data_end) {
             flags = flags.with(Flags::FIN);
@@ -106,7 +103,7 @@ impl Endpoint {
         mut told: Told,
     ) -> Transmit {
         let retransmit = told.retransmits;
-        let rcv_nxt = self.rcv.assembler.rcv_nxt();
+        let rcv_nxt = self.rcv.rcv_nxt();
         let mut options = Options::default();
         if self.neg.timestamps {
             options.timestamps = Some(self.own_timestamps(cx.now));
@@ -119,17 +116,15 @@ impl Endpoint {
         let room = self.snd.smss.saturating_sub(part).saturating_sub(SACK_OVERHEAD) / SACK_BLOCK;
         let most = if len == 0 { to_report } else { to_report.min(room) };
         if most > 0 {
-            let dsack = self.rcv.dsack.take();
-            if dsack.is_some() {
+            (options.sack, told.dsack) = self.rcv.take_report(most);
+            if told.dsack.is_some() {
                 self.rare_mut().dsacks_sent += 1;
             }
-            options.sack = sack_blocks(&self.rcv.assembler, dsack, most as usize);
-            told.dsack = dsack;
         }
         let (ecn_flags, ecn) = self.ecn_of(len, retransmit);
         let urgent = self.urgent_pointer(range.start);
         let urgent_flag = if urgent.is_some() { Flags::URG } else { Flags::NONE };
-        let window = self.advertise();
+        let window = self.rcv.announce_window(&self.cfg.receive);
         let repr = TcpRepr {
             src_port: self.tuple.local_port,
             dst_port: self.tuple.remote_port,
@@ -141,8 +136,7 @@ impl Endpoint {
             options,
         };
         // What a full retransmission has no room to report follows at once in a segment of its own.
-        self.rcv.on_ack_sent(most >= to_report);
-        self.rcv.policy.on_ack_sent(&self.cfg.ack);
+        self.rcv.on_ack_sent(&self.cfg.ack, most >= to_report);
         self.timers.stop(TimerKind::DelayedAck);
         self.ts.on_ack_sent(rcv_nxt);
         let offset = range.start.distance_from(self.snd.una());
@@ -188,7 +182,7 @@ impl Endpoint {
             len: transmit.len + u32::from(repr.flags.contains(Flags::FIN)),
             flags: flag_letters(repr.flags, repr.ack.is_some()),
             ack: repr.ack,
-            window: self.rcv.window.offered(self.rcv.assembler.rcv_nxt()),
+            window: self.rcv.shown_window(),
             cause: told.cause.name(),
             retransmit: told.retransmits,
             blocks: repr.options.sack.as_slice().len() as u8,
@@ -222,8 +216,8 @@ impl Endpoint {
     /// The reset that ends this connection, with its window like any other segment of it.
     pub(super) fn send_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
         let timestamps = self.neg.timestamps.then(|| self.own_timestamps(cx.now));
-        let rcv_nxt = self.rcv.assembler.rcv_nxt();
-        let window = self.advertise();
+        let rcv_nxt = self.rcv.rcv_nxt();
+        let window = self.rcv.announce_window(&self.cfg.receive);
         let repr = TcpRepr {
             src_port: self.tuple.local_port,
             dst_port: self.tuple.remote_port,

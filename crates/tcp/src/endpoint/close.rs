@@ -93,7 +93,7 @@ impl Endpoint {
     /// reset instead of a FIN if something has arrived that was not read (RFC 9293 §3.6.1, RFC 2525 §2.17).
     pub(crate) fn release<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         self.application = Application::Gone;
-        if self.state.is_synchronized() && self.state != State::TimeWait && self.rcv.buffer.readable() > 0 {
+        if self.state.is_synchronized() && self.state != State::TimeWait && self.rcv.readable() > 0 {
             return self.abort(cx);
         }
         self.shutdown(cx);
@@ -110,7 +110,7 @@ impl Endpoint {
     /// connection (RFC 9293 §3.6.1).
     pub(super) fn is_lost_on_us<O: Observer>(&mut self, cx: &mut Cx<'_, O>, data_end: SeqNum) -> bool {
         let closed = matches!(self.state, State::FinWait1 | State::FinWait2);
-        let lost = closed && self.application != Application::Reads && data_end.after(self.rcv.assembler.rcv_nxt());
+        let lost = closed && self.application != Application::Reads && data_end.after(self.rcv.rcv_nxt());
         if lost {
             self.finish(cx, CloseReason::Aborted);
         }

@@ -13,18 +13,15 @@
 use super::{Endpoint, Origin, Segment, State};
 use crate::config::{AckTimer, DeferAccept, SynAckAnswer, SynData};
 use crate::cx::Cx;
-use crate::pattern::Payload;
 use crate::recv::AckPace;
 use crate::timers::TimerKind;
-use base::{Instant, SeqRange};
+use base::Instant;
 use trace::Observer;
 use wire::{Flags, TcpRepr};
 
 /// What waits for the end of the handshake.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Deferred {
-    /// Octets of the peer's SYN that are in the buffer, its FIN included.
-    syn_data: Option<SeqRange>,
     /// An ACK has arrived and was ignored, because it had no data.
     acked: bool,
     /// A call of the application waits for the connection and writes then.
@@ -32,34 +29,23 @@ pub(super) struct Deferred {
 }
 
 impl Endpoint {
-    //= specs/rfc9293.md#opening
-    //# Data in a SYN waits until the connection is established.
     /// Keeps what a SYN carries beside itself.
     pub(crate) fn queue_syn_data(&mut self, syn: &Segment<'_>) {
-        let fin = syn.repr.flags.contains(Flags::FIN);
-        if self.cfg.handshake.syn_data == SynData::Ignored || (syn.payload.is_empty() && !fin) {
-            return;
+        let carries = !syn.payload.is_empty() || syn.repr.flags.contains(Flags::FIN);
+        if carries && self.cfg.handshake.syn_data != SynData::Ignored {
+            self.rcv.keep_syn_data(syn);
         }
-        let start = syn.repr.seq + 1;
-        let end = start + syn.payload.len();
-        let range = SeqRange::new(start, end.min(self.rcv.window.right_edge()));
-        let fin = fin && range.end == end;
-        self.store(syn, range);
-        if fin {
-            self.rcv.fin = Some(end);
-        }
-        let taken = SeqRange::new(start, range.end + u32::from(fin));
-        self.extras_mut().deferred.syn_data = Some(taken).filter(|taken| !taken.is_empty());
     }
 
     /// The connection is established by `repr`: what waited has arrived now.
     pub(super) fn take_syn_data_queued<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr) {
-        let Some(taken) = self.extras.as_mut().and_then(|extras| extras.deferred.syn_data.take()) else { return };
-        let len = taken.len() - u32::from(self.rcv.fin.is_some());
-        // The octets are in the buffer; only their number is asked for.
-        let payload = Payload::Pattern { offset: 0, len };
-        let segment = Segment { repr: *repr, payload, ecn: wire::Ecn::NotEct };
-        self.take(cx, &segment, taken, len);
+        if !self.rcv.keeps_syn_data() {
+            return;
+        }
+        let (rcv, around) = self.receiver_and_around(cx.now, repr);
+        if let Some(received) = rcv.take_kept_syn_data(&around, repr) {
+            self.apply_received(cx, &received);
+        }
     }
 
     /// Says whether a call waits for the connection that writes as soon as it is open.
@@ -77,8 +63,7 @@ impl Endpoint {
             self.rcv.due_ack();
             return;
         }
-        let window = self.rcv.window.offered(self.rcv.assembler.rcv_nxt());
-        let at = self.rcv.policy.on_syn_ack(&self.cfg.ack, cx.now, window, self.rcv.rmss);
+        let at = self.rcv.delay_answer_of_syn_ack(&self.cfg, cx.now);
         self.arm(cx, TimerKind::DelayedAck, at);
     }
 
@@ -87,7 +72,7 @@ impl Endpoint {
         let writer = self.extras.as_ref().is_some_and(|extras| extras.deferred.writer);
         // What the SYN carried in vain leaves again at once, and waits for nothing.
         let buffered = self.data_end() != self.snd.nxt();
-        let pace = self.cfg.ack.timer == AckTimer::Adaptive && self.rcv.policy.pace() == AckPace::Delayed;
+        let pace = self.cfg.ack.timer == AckTimer::Adaptive && self.rcv.ack_pace() == AckPace::Delayed;
         writer || buffered || pace || self.cfg.handshake.defer_accept != DeferAccept::Off
     }
 
@@ -105,9 +90,8 @@ impl Endpoint {
     fn may_defer(&self, now: Instant) -> bool {
         let DeferAccept::For(wait) = self.cfg.handshake.defer_accept else { return false };
         let passive = self.state == State::SynReceived && self.origin == Origin::Passive && !self.is_early();
-        let data = self.extras.as_ref().is_some_and(|extras| extras.deferred.syn_data.is_some());
         // The timer was started by the first SYN-ACK.
-        passive && !data && now < self.rec.rto_base() + wait
+        passive && !self.rcv.keeps_syn_data() && now < self.rec.rto_base() + wait
     }
 
     /// The SYN-ACK's timer fired: whether it has arrived, so that only data is waited for.

@@ -12,7 +12,6 @@ use super::patience::Silence;
 use super::tally::RareTally;
 use super::urgent::Urgent;
 use crate::event::IcmpError;
-use crate::recv::Memory;
 use base::{Bytes, Duration};
 
 /// What rare events leave behind; every field's default means that the event has not happened.
@@ -26,7 +25,7 @@ pub(super) struct Extras {
     pub fast_open: FastOpenState,
     /// `patience.rs`: since when the peer has not answered.
     pub silence: Silence,
-    /// `urgent.rs`: marks in the streams.
+    /// `urgent.rs`: the mark in the stream that is sent.
     pub urgent: Urgent,
     /// `challenge.rs`: ACKs that may still answer what was not processed.
     pub answers: Option<Allowance>,
@@ -44,8 +43,6 @@ pub(super) struct Extras {
     pub soft_error: Option<IcmpError>,
     /// `icmp`: the same, until the application has been told.
     pub icmp_news: Option<IcmpError>,
-    /// `held.rs`: the frames that wait to be read, where their memory counts.
-    pub memory: Option<Box<Memory>>,
     /// `episode.rs`: window, threshold and the peer's window as an observer was told last.
     pub last_snapshot: (Bytes, Bytes, Bytes),
     /// `path_mtu`: what is known of the path beyond its first link.

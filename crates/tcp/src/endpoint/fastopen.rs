@@ -18,7 +18,6 @@ use super::{Endpoint, News, Segment, State};
 use crate::cx::Cx;
 use crate::event::CloseReason;
 use crate::options::default_mss;
-use crate::recv::ReceiveWindow;
 use base::{Bytes, Instant, SeqNum, SeqRange};
 use recovery::Scoreboard;
 use trace::Observer;
@@ -148,20 +147,11 @@ impl Endpoint {
 
     /// Takes the data of the peer's SYN, which the SYN-ACK acknowledges. Returns how many octets.
     fn take_syn_data(&mut self, syn: &Segment<'_>) -> Bytes {
-        let start = syn.repr.seq + 1;
-        let range = SeqRange::new(start, (start + syn.payload.len()).min(self.rcv.window.right_edge()));
-        if range.is_empty() {
-            return 0;
+        let range = self.rcv.take_early(&self.cfg, syn);
+        if !range.is_empty() {
+            self.pending.add(News::Readable);
+            self.ts.on_ack_sent(range.end);
         }
-        self.store(syn, range);
-        self.rcv.assembler.insert(range);
-        self.rcv.buffer.commit(range.len());
-        self.pending.add(News::Readable);
-        // The window that the SYN-ACK shows counts from behind the data.
-        let limit = self.rcv.window.limit();
-        self.rcv.window = ReceiveWindow::new(range.end, self.cfg.receive.window.initial(), self.neg.rcv_shift);
-        self.rcv.window.set_limit(limit);
-        self.ts.on_ack_sent(range.end);
         range.len()
     }
 

@@ -2,21 +2,20 @@
 
 use super::bursts::Frames;
 use super::fastopen::Copies;
-use super::receiver::first_window;
+use super::receiver::FirstSizes;
 use super::refused::Outlet;
 use super::{
     Application, EcnState, Endpoint, FourTuple, News, Numbering, Origin, PendingEvents, Receiver, RecoverySide,
     Segment, SendSide, SendSpace, State, Tally,
 };
-use crate::config::{SynAckEcho, ValidConfig, WindowRounding, WrongAck};
+use crate::config::{SynAckEcho, ValidConfig, WrongAck};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
 use crate::options::{self, Negotiated, TIMESTAMP_OCTETS};
-use crate::recv::{Assembler, ReceiveWindow};
 use crate::send::{CwndUsage, SendBuffer};
 use crate::timers::{TimerKind, TimerTable};
 use crate::timestamps::TimestampState;
-use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
+use base::{Duration, Instant, SeqNum, SeqRange};
 use cc::CwndValidation;
 use recovery::rtt::SynEcho;
 use trace::Observer;
@@ -132,17 +131,22 @@ impl Endpoint {
             self.ts.on_syn(timestamps.tsval, now);
         }
         let rcv_nxt = syn.seq + 1;
-        self.rcv.irs = syn.seq;
-        self.rcv.assembler = Assembler::new(rcv_nxt);
         self.ts.on_ack_sent(rcv_nxt);
         // RFC 7323 §2.2: the window of a SYN is never scaled.
         self.snd.on_peer_syn(syn.seq, u32::from(syn.window));
         let ours = options::own_mss(&self.cfg, self.mtu, self.tuple.local);
         let overhead = if self.neg.timestamps { TIMESTAMP_OCTETS } else { 0 };
         self.snd.smss = agreed_smss(ours, &self.tuple, syn, self.neg.timestamps);
-        self.rcv.rmss = u32::from(ours).saturating_sub(overhead).max(1);
+        let rmss = u32::from(ours).saturating_sub(overhead).max(1);
+        self.rcv.on_peer_syn(syn.seq, rmss);
         self.begin_path(now);
-        self.open_receive_window(rcv_nxt, u32::from(ours));
+        let known = match self.origin {
+            // The SYN has left before options were agreed on.
+            Origin::Active => u32::from(ours),
+            Origin::Passive => rmss,
+        };
+        let sizes = FirstSizes { announced: ours.into(), known, smss: self.snd.smss };
+        self.rcv.open_window(&self.cfg, self.neg.rcv_shift, sizes);
         if self.snd.smss != built_for {
             self.cc = cc::build(&self.cfg.cc, self.snd.smss, self.snd.iss());
         }
@@ -150,21 +154,6 @@ impl Endpoint {
             // RFC 8985 §4 needs SACK; without it, duplicate ACKs are all there is.
             self.rec.detector = recovery::build_detector_without_sack(&self.cfg.recovery.detector);
         }
-    }
-
-    /// The window that our SYN, or SYN-ACK, shows; `mss` is what it says of the size of segments.
-    fn open_receive_window(&mut self, rcv_nxt: SeqNum, mss: Bytes) {
-        let known = match self.origin {
-            // The SYN has left before options were agreed on.
-            Origin::Active => mss,
-            Origin::Passive => self.rcv.rmss,
-        };
-        self.rcv.window = ReceiveWindow::new(rcv_nxt, first_window(&self.cfg, known), self.neg.rcv_shift);
-        if self.cfg.receive.rounding == WindowRounding::Segments {
-            let limit = self.rcv.window.limit();
-            self.rcv.window.set_limit(limit.next_multiple_of(self.snd.smss));
-        }
-        self.begin_memory(mss, self.snd.smss);
     }
 
     //= specs/rfc9293.md#resets
@@ -253,7 +242,7 @@ impl Endpoint {
             let flight = SeqRange::new(self.snd.una(), self.snd.nxt());
             self.rec.rtt.on_handshake(&self.cfg.rtt, cx.now, rtt, flight);
             self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
-            self.rcv.autotune.on_handshake(&self.cfg.receive.window, cx.now, rtt);
+            self.rcv.on_handshake(&self.cfg, cx.now, rtt);
         }
         if self.rec.retries > 1 {
             // RFC 6928 §2: more than one lost SYN speaks of a congested path.
@@ -327,9 +316,9 @@ impl Endpoint {
             src_port: self.tuple.local_port,
             dst_port: self.tuple.remote_port,
             seq: self.snd.iss(),
-            ack: answering.then(|| self.rcv.assembler.rcv_nxt()),
+            ack: answering.then(|| self.rcv.rcv_nxt()),
             flags: Flags::SYN.with(self.ecn_of_syn(answering)),
-            window: self.rcv.window.syn_window(self.rcv.assembler.rcv_nxt()),
+            window: self.rcv.syn_window(),
             urgent: 0,
             options: opts,
         }

@@ -1,13 +1,21 @@
 //! Arriving segments, in the order RFC 9293 §3.10.7.4 prescribes, with the checks of RFC 5961 and RFC 7323.
 
+use super::receiver::{Around, Received, Receiver};
 use super::refused::Outlet;
-use super::{Endpoint, Origin, Segment, State};
-use crate::config::{AckTimer, MissingTimestamps, SackConfig, TimeWaitReset, UnsentAck};
+use super::{Endpoint, News, Origin, Segment, State};
+use crate::config::{AckTimer, MissingTimestamps, TimeWaitReset, UnsentAck};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
-use base::{SeqNum, SeqRange};
+use crate::options;
+use crate::recv::Arrival;
+use crate::timers::TimerKind;
+use base::{Bytes, Instant, SeqNum, SeqRange};
 use trace::{Event, Observer};
 use wire::{Flags, TcpRepr};
+
+/// Octets of an IP header of each version.
+const IPV4_HEADER: Bytes = 20;
+const IPV6_HEADER: Bytes = 40;
 
 impl Endpoint {
     /// The world hands us a segment that arrived at `cx.now`.
@@ -105,12 +113,12 @@ impl Endpoint {
                 None => {}
             }
         }
-        let rcv_nxt = self.rcv.assembler.rcv_nxt();
+        let rcv_nxt = self.rcv.rcv_nxt();
         if is_rst {
             return Some(self.on_reset(cx, repr.seq));
         }
         let is_syn = repr.flags.contains(Flags::SYN);
-        if is_syn && self.state == State::SynReceived && repr.seq == self.rcv.irs {
+        if is_syn && self.state == State::SynReceived && repr.seq == self.rcv.irs() {
             return match (repr.ack, self.origin) {
                 (None, _) => Some(self.repeat_syn_ack(cx)),
                 // The SYN-ACK of a simultaneous open: its SYN is known already, its ACK is what counts (§3.5, figure 7).
@@ -120,9 +128,9 @@ impl Endpoint {
             };
         }
         // MUST-66: a closed window takes no octets, but what the header of the next segment says counts.
-        let header_only = self.rcv.window.right_edge() == rcv_nxt && repr.seq == rcv_nxt && !is_syn;
+        let header_only = self.rcv.right_edge() == rcv_nxt && repr.seq == rcv_nxt && !is_syn;
         let judged = if header_only { SeqRange::new(rcv_nxt, rcv_nxt) } else { range };
-        if !self.rcv.window.accepts(judged, rcv_nxt) {
+        if !self.rcv.accepts(judged) {
             if self.state == State::TimeWait && repr.flags.contains(Flags::FIN) {
                 self.restart_time_wait(cx);
             }
@@ -197,8 +205,8 @@ impl Endpoint {
     //# A reset does not end TIME-WAIT.
     /// A reset (RFC 5961 §3.2). Octets that it may carry (RFC 9293 SHLD-2) are not looked at.
     fn on_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seq: SeqNum) -> Disposition {
-        let rcv_nxt = self.rcv.assembler.rcv_nxt();
-        if !SeqRange::new(rcv_nxt, self.rcv.window.right_edge()).contains(seq) && seq != rcv_nxt {
+        let rcv_nxt = self.rcv.rcv_nxt();
+        if !SeqRange::new(rcv_nxt, self.rcv.right_edge()).contains(seq) && seq != rcv_nxt {
             return Disposition::Dropped(DropReason::OutOfWindow);
         }
         if seq != rcv_nxt {
@@ -214,12 +222,6 @@ impl Endpoint {
         Disposition::Accepted
     }
 
-    /// Whether the peer hears of what came twice.
-    #[inline]
-    pub(super) fn reports_duplicates(&self) -> bool {
-        self.neg.sack && self.cfg.options.sack != SackConfig::WithoutDuplicates
-    }
-
     /// Remembers a duplicate for the next ACK (RFC 2883 §4), if it lies below what has been received.
     fn note_duplicate(&mut self, repr: &TcpRepr, range: SeqRange) {
         if repr.flags.contains(Flags::SYN) {
@@ -227,16 +229,85 @@ impl Endpoint {
             // forges SYNs shall not learn what has arrived.
             return;
         }
-        let rcv_nxt = self.rcv.assembler.rcv_nxt();
-        let below = SeqRange::new(range.start, range.end.min(rcv_nxt));
-        // A range from before the connection began would be nonsense on the wire.
         // Where ACKs adapt, a peer that repeats its FIN is told no more than that it has arrived.
         let over = self.state == State::TimeWait && self.cfg.ack.timer == AckTimer::Adaptive;
-        if !below.is_empty() && !over && self.reports_duplicates() && below.start.after(self.rcv.irs) {
-            self.rcv.dsack = Some(below);
+        let reported = !over && options::reports_duplicates(&self.cfg, &self.neg);
+        self.rcv.on_refused(&self.cfg, range, reported);
+    }
+
+    /// Seventh and eighth: takes the octets and the FIN of an acceptable segment.
+    pub(super) fn take_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
+        let repr = &seg.repr;
+        let has_fin = repr.flags.contains(Flags::FIN);
+        if seg.payload.is_empty() && !has_fin {
+            return Disposition::Accepted;
         }
-        if !below.is_empty() {
-            self.hurry_acks();
+        if !self.state.may_receive() {
+            // A repetition is acknowledged again, anything else ignored.
+            self.rcv.due_ack();
+            if self.state == State::TimeWait && has_fin {
+                self.restart_time_wait(cx);
+            }
+            return Disposition::Accepted;
+        }
+        let start = if repr.flags.contains(Flags::SYN) { repr.seq + 1 } else { repr.seq };
+        if !seg.payload.is_empty() && self.is_lost_on_us(cx, start + seg.payload.len()) {
+            return Disposition::Dropped(DropReason::Closed);
+        }
+        let (rcv, around) = self.receiver_and_around(cx.now, repr);
+        match rcv.on_data(&around, seg) {
+            Err(reason) => Disposition::Dropped(reason),
+            Ok(received) => {
+                self.take_mark(seg);
+                self.apply_received(cx, &received);
+                Disposition::Accepted
+            }
+        }
+    }
+
+    /// The receiver, and what it has to know of the rest to judge data that comes with `repr`.
+    #[inline]
+    pub(super) fn receiver_and_around(&mut self, now: Instant, repr: &TcpRepr) -> (&mut Receiver, Around<'_>) {
+        let echoed = repr.options.timestamps.filter(|_| self.neg.timestamps);
+        let around = Around {
+            cfg: &self.cfg,
+            neg: &self.neg,
+            now,
+            state: self.state,
+            mtu: self.mtu,
+            ip_header: if self.tuple.local.is_ipv4() { IPV4_HEADER } else { IPV6_HEADER },
+            echo: echoed.and_then(|ts| self.ts.echo_age(ts.tsecr, now)),
+            rto: self.rec.rto.current().duration(),
+            srtt: self.rec.rtt.srtt(),
+            armed: self.timers.deadline(TimerKind::DelayedAck),
+        };
+        (&mut self.rcv, around)
+    }
+
+    //= specs/rfc9293.md#closing
+    //# Two FINs that cross end the connection on both sides.
+    //= specs/rfc9293.md#closing
+    //# A FIN ahead of missing data waits for it.
+    /// What the receiver says of a segment goes to those whom it concerns.
+    #[inline]
+    pub(super) fn apply_received<O: Observer>(&mut self, cx: &mut Cx<'_, O>, received: &Received) {
+        if received.kind == Arrival::OutOfOrder {
+            self.rare_mut().out_of_order_segments += 1;
+        }
+        if received.readable {
+            self.pending.add(News::Readable);
+        }
+        Self::emit_window_growth(cx, received.grown);
+        match self.state {
+            _ if !received.fin => {}
+            State::Established => self.set_state(cx, State::CloseWait),
+            // Our FIN is not acknowledged yet, else step 9 of the ACK had moved us on.
+            State::FinWait1 => self.set_state(cx, State::Closing),
+            State::FinWait2 => self.enter_time_wait(cx),
+            _ => {}
+        }
+        if let Some(at) = received.ack_at {
+            self.arm(cx, TimerKind::DelayedAck, at);
         }
     }
 }

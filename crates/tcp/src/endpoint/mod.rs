@@ -14,7 +14,6 @@ mod build;
 mod bursts;
 mod challenge;
 mod close;
-mod data;
 mod deferred;
 mod ecn;
 mod episode;
@@ -22,7 +21,6 @@ mod extras;
 mod fastopen;
 mod guards;
 mod handshake;
-mod held;
 mod icmp;
 mod input;
 mod mtu_search;
@@ -235,9 +233,7 @@ impl Endpoint {
         if p.take(News::Connected) {
             return Some(ConnEvent::Connected);
         }
-        if let Some(extras) = self.extras.as_mut()
-            && core::mem::take(&mut extras.urgent.news)
-        {
+        if p.take(News::Urgent) {
             return Some(ConnEvent::Urgent);
         }
         if p.take(News::Readable) {
@@ -260,8 +256,7 @@ impl Endpoint {
     /// Whether `poll_event` has something.
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
-        !self.pending.is_empty()
-            || self.extras.as_ref().is_some_and(|extras| extras.icmp_news.is_some() || extras.urgent.news)
+        !self.pending.is_empty() || self.extras.as_ref().is_some_and(|extras| extras.icmp_news.is_some())
     }
     /// Octets sent and not cumulatively acknowledged.
     #[inline]
@@ -280,15 +275,15 @@ impl Endpoint {
             pipe: self.rec.board.pipe(),
             flight_size: self.flight_size(),
             snd_wnd: self.snd.wnd(),
-            rcv_wnd: self.rcv.window.offered(self.rcv.assembler.rcv_nxt()),
+            rcv_wnd: self.rcv.shown_window(),
             srtt: self.rec.rtt.srtt(),
             rttvar: self.rec.rtt.rttvar(),
             min_rtt: self.rec.rtt.min_rtt(),
             reo_wnd_mult: self.rec.detector.reordering().map(|state| state.multiplier),
             rto: self.rec.rto.current().duration(),
             episode: self.rec.episode.name(),
-            readable: self.rcv.buffer.readable(),
-            mismatches: self.rcv.buffer.mismatches(),
+            readable: self.rcv.readable(),
+            mismatches: self.rcv.mismatches(),
             negotiated: (self.neg.sack, self.neg.timestamps, self.neg.scaling),
             ecn: self.ecn_info(),
             syn_data_taken: self.syn_data_taken(),

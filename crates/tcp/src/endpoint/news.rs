@@ -13,6 +13,8 @@ pub(super) enum News {
     Unresponsive = 8,
     /// The connection is over.
     Closed = 16,
+    /// Urgent data is announced.
+    Urgent = 32,
 }
 
 /// The set of them.
@@ -48,7 +50,7 @@ mod tests {
     #[test]
     fn each_is_taken_once_and_by_itself() {
         let mut pending = PendingEvents::default();
-        let all = [News::Connected, News::Readable, News::Writable, News::Unresponsive, News::Closed];
+        let all = [News::Connected, News::Readable, News::Writable, News::Unresponsive, News::Closed, News::Urgent];
         all.into_iter().for_each(|news| pending.add(news));
         for news in all {
             assert!(!pending.is_empty());

@@ -44,8 +44,8 @@ impl Endpoint {
             SendSide::FinSent => FinProgress::Sent,
         };
         Queues {
-            readable: self.rcv.buffer.readable(),
-            fin_received: self.fin_received(),
+            readable: self.rcv.readable(),
+            fin_received: self.rcv.fin_received(),
             unacknowledged: self.snd_buf.len(),
             unsent: self.snd_buf.len() - self.sent_in_buffer(),
             room: self.snd_buf.capacity().saturating_sub(self.queued_memory()),
@@ -55,8 +55,6 @@ impl Endpoint {
 
     /// Copies received octets to the front of `out` without taking them, and returns how many.
     pub fn peek(&self, out: &mut [u8]) -> usize {
-        let (behind, most) = self.visible();
-        let most = usize::try_from(most).unwrap_or(usize::MAX).min(out.len());
-        self.rcv.buffer.peek_behind(behind, &mut out[..most])
+        self.rcv.peek(&self.cfg.receive, out)
     }
 }

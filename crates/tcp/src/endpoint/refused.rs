@@ -95,16 +95,18 @@ impl Endpoint {
     /// them.
     fn trial(&mut self) -> Self {
         let mut octets = (ReceiveBuffer::new(), SendBuffer::new(0));
-        core::mem::swap(&mut self.rcv.buffer, &mut octets.0);
+        self.rcv.exchange_octets(&mut octets.0);
         self.snd_buf.exchange_octets(&mut octets.1);
         let mut trial = self.clone();
-        trial.rcv.buffer = octets.0;
+        trial.rcv.exchange_octets(&mut octets.0);
         trial.snd_buf.exchange_octets(&mut octets.1);
         trial
     }
 
     fn exchange_octets(&mut self, other: &mut Self) {
-        core::mem::swap(&mut self.rcv.buffer, &mut other.rcv.buffer);
+        let mut octets = ReceiveBuffer::new();
+        other.rcv.exchange_octets(&mut octets);
+        self.rcv.exchange_octets(&mut octets);
         self.snd_buf.exchange_octets(&mut other.snd_buf);
     }
 

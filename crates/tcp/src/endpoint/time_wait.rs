@@ -65,7 +65,7 @@ impl Endpoint {
     /// Whether a SYN may end the wait (RFC 6191 §2). `timestamps` says whether the new connection would use those that the
     /// SYN offers.
     pub(crate) fn yields_to(&self, syn: &TcpRepr, timestamps: bool) -> bool {
-        let beyond = syn.seq.at_or_after(self.rcv.assembler.rcv_nxt());
+        let beyond = syn.seq.at_or_after(self.rcv.rcv_nxt());
         let offered = syn.options.timestamps.filter(|_| timestamps);
         let recent = self.ts.recent().filter(|_| self.neg.timestamps);
         self.state == State::TimeWait

@@ -27,11 +27,7 @@ impl Endpoint {
                 TimerKind::Reorder => self.on_reorder_timeout(cx),
                 TimerKind::TailProbe => self.on_tail_probe_timeout(cx),
                 TimerKind::Persist => self.on_persist_timeout(cx),
-                TimerKind::DelayedAck => {
-                    if self.rcv.policy.on_timer(&self.cfg.ack, self.rec.rto.current().duration()) {
-                        self.rcv.due_ack();
-                    }
-                }
+                TimerKind::DelayedAck => self.rcv.on_ack_timer(&self.cfg.ack, self.rec.rto.current().duration()),
                 TimerKind::KeepAlive => self.on_keepalive_timeout(cx),
                 TimerKind::FinWait2 | TimerKind::TimeWait => self.finish(cx, CloseReason::Normal),
                 // The pacer's release time has come; `poll_transmit` looks again.
@@ -259,7 +255,7 @@ impl Endpoint {
         }
         // What was under way when the window closed has arrived by now or never will: the answer is news, though a segment
         // that was ahead of the stream, or forged, brought the last window.
-        self.snd.believe_from(self.rcv.assembler.rcv_nxt());
+        self.snd.believe_from(self.rcv.rcv_nxt());
         match self.rec.board.oldest_sent() {
             // The last probe was not accepted: the same octet goes out again.
             Some(probe) => {

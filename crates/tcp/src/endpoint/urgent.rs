@@ -1,13 +1,10 @@
 //! Urgent data (RFC 9293 §3.8.5, RFC 6093): a mark in the stream of each direction.
 //!
-//! Owns the send urgent pointer and the mark of what was received; the octets themselves are the stream's. The application is
-//! told of a mark as soon as it is known, before the octets may have arrived, and a read never goes across it, so that the
-//! application can see where it is. RFC 6093 §6 wants all octets in the stream; the last urgent one may be kept out of it
-//! instead, for the application to fetch, as programs written for that expect. New programs should not use any of this
+//! Owns the send urgent pointer; the mark of what was received is the receiver's. New programs should not use any of this
 //! (SHLD-13).
 
-use super::{Endpoint, Segment};
-use crate::config::{UrgentDelivery, UrgentPointer};
+use super::{Endpoint, News, Segment};
+use crate::config::UrgentPointer;
 use crate::cx::Cx;
 use crate::event::{UrgentError, WriteError};
 use base::SeqNum;
@@ -19,18 +16,6 @@ use wire::Flags;
 pub(super) struct Urgent {
     /// One past the last urgent octet written, until it is acknowledged.
     snd_up: Option<SeqNum>,
-    /// The last urgent octet to be received, until it is passed.
-    mark: Option<Mark>,
-    /// The application has not been told of it.
-    pub news: bool,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Mark {
-    /// Octets of the stream before it.
-    offset: u64,
-    /// The application has fetched it out of band.
-    fetched: bool,
 }
 
 impl Endpoint {
@@ -86,47 +71,16 @@ impl Endpoint {
     #[inline]
     pub(super) fn take_urgent(&mut self, seg: &Segment<'_>) {
         if seg.repr.flags.contains(Flags::URG) && self.state.may_receive() {
-            self.on_urgent(seg);
+            let news = self.rcv.on_urgent(&self.cfg.receive, seg.repr.seq, seg.repr.urgent);
+            if news {
+                self.pending.add(News::Urgent);
+            }
         }
     }
 
-    //= specs/rfc9293.md#urgent-data
-    //# The application is told when urgent data is announced.
-    #[cold]
-    fn on_urgent(&mut self, seg: &Segment<'_>) {
-        let pointer = match self.cfg.receive.urgent_pointer {
-            UrgentPointer::Following => seg.repr.urgent.saturating_sub(1),
-            UrgentPointer::Last => seg.repr.urgent,
-        };
-        let last = seg.repr.seq + u32::from(pointer);
-        let rcv_nxt = self.rcv.assembler.rcv_nxt();
-        let offset = if last.before(rcv_nxt) {
-            self.rcv.buffer.received().checked_sub(u64::from(rcv_nxt.distance_from(last)))
-        } else {
-            Some(self.rcv.buffer.received() + u64::from(last.distance_from(rcv_nxt)))
-        };
-        let read = self.octets_read();
-        let urgent = &mut self.extras_mut().urgent;
-        let known = urgent.mark.map(|mark| mark.offset);
-        if let Some(offset) = offset.filter(|offset| *offset >= read && known.is_none_or(|known| *offset > known)) {
-            urgent.mark = Some(Mark { offset, fetched: false });
-            urgent.news = true;
-        }
-    }
-
-    fn octets_read(&self) -> u64 {
-        self.rcv.buffer.consumed()
-    }
-
-    fn mark(&self) -> Option<Mark> {
-        self.extras.as_deref()?.urgent.mark
-    }
-
-    //= specs/rfc9293.md#urgent-data
-    //# The application can learn how much urgent data remains.
     /// Octets to be read before the last urgent one; zero at the mark, none when no mark lies ahead.
     pub fn urgent_ahead(&self) -> Option<u64> {
-        self.mark().map(|mark| mark.offset - self.octets_read())
+        self.rcv.urgent_ahead()
     }
 
     /// The last urgent octet, kept out of the stream; it stays to be fetched.
@@ -135,13 +89,7 @@ impl Endpoint {
     /// When there is none, because no mark lies ahead, the octet was fetched, or all octets are in the stream; or when it
     /// has not arrived.
     pub fn urgent_octet(&self) -> Result<u8, UrgentError> {
-        let mark = self.mark().filter(|mark| !mark.fetched).ok_or(UrgentError::NoneAhead)?;
-        if self.cfg.receive.urgent == UrgentDelivery::InStream {
-            return Err(UrgentError::NoneAhead);
-        }
-        let mut octet = [0];
-        let there = self.rcv.buffer.peek_behind(mark.offset - self.octets_read(), &mut octet);
-        if there == 0 { Err(UrgentError::NotYet) } else { Ok(octet[0]) }
+        self.rcv.urgent_octet(&self.cfg.receive)
     }
 
     /// Fetches the last urgent octet, which was kept out of the stream.
@@ -149,43 +97,6 @@ impl Endpoint {
     /// # Errors
     /// As for [`Self::urgent_octet`].
     pub fn take_urgent_octet(&mut self) -> Result<u8, UrgentError> {
-        let octet = self.urgent_octet()?;
-        if let Some(mark) = &mut self.extras_mut().urgent.mark {
-            mark.fetched = true;
-        }
-        Ok(octet)
-    }
-
-    /// The application is about to read: how far it may go in one step. An urgent octet that is out of band, and next, is
-    /// passed over.
-    #[inline]
-    pub(super) fn readable_in_one(&mut self) -> u64 {
-        match self.urgent_ahead() {
-            None => u64::MAX,
-            Some(0) => self.pass_mark(),
-            Some(ahead) => ahead,
-        }
-    }
-
-    /// The mark is next. Returns how far to read in the stream.
-    #[cold]
-    fn pass_mark(&mut self) -> u64 {
-        if self.rcv.buffer.readable() > 0 {
-            if self.cfg.receive.urgent == UrgentDelivery::OutOfBand {
-                self.rcv.buffer.skip(1);
-            }
-            self.extras_mut().urgent.mark = None;
-        }
-        u64::MAX
-    }
-
-    /// Octets that may be looked at in one step, and how many lie before them: an urgent octet out of band does.
-    pub(super) fn visible(&self) -> (u64, u64) {
-        match self.urgent_ahead() {
-            None => (0, u64::MAX),
-            Some(0) if self.cfg.receive.urgent == UrgentDelivery::OutOfBand => (1, u64::MAX),
-            Some(0) => (0, u64::MAX),
-            Some(ahead) => (0, ahead),
-        }
+        self.rcv.take_urgent_octet(&self.cfg.receive)
     }
 }

@@ -1,7 +1,7 @@
 //! The receive side's parts: what has arrived, where it is kept, how much more may come, and what is said about it.
 //!
 //! Each part owns one quantity and none owns a deadline: [`AckPolicy`] and [`AutoTune`] are handed the time and answer with
-//! a decision. The endpoint composes them in `endpoint/data.rs`.
+//! a decision. `endpoint::receiver` composes them.
 
 mod ack_policy;
 mod assembler;

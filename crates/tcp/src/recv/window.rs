@@ -53,6 +53,11 @@ impl ReceiveWindow {
     pub fn set_max(&mut self, max: Bytes) {
         self.max = max;
     }
+    /// How far the fields of later segments are shifted.
+    #[inline]
+    pub fn shift(&self) -> u8 {
+        self.shift
+    }
     /// The largest window that may be offered.
     #[inline]
     pub fn max(&self) -> Bytes {

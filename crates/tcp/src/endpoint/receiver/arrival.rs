@@ -1,0 +1,269 @@
+//! A segment's octets and FIN (RFC 9293 §3.10.7.4, seventh and eighth): holes, duplicates, the end of the stream, and when to
+//! acknowledge.
+
+use super::Receiver;
+use super::window::{Behind, Frame};
+use crate::config::{AckTimer, Config};
+use crate::endpoint::{Segment, State};
+use crate::event::DropReason;
+use crate::options::{self, Negotiated};
+use crate::pattern::Payload;
+use crate::recv::{AckDecision, Arrival, Arriving, Lent, Memory};
+use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
+use wire::Flags;
+
+/// The rest of the connection, as far as a segment's data depends on it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::endpoint) struct Around<'a> {
+    pub cfg: &'a Config,
+    pub neg: &'a Negotiated,
+    pub now: Instant,
+    pub state: State,
+    /// Largest packet of the link, in octets.
+    pub mtu: u16,
+    /// Octets of an IP header.
+    pub ip_header: Bytes,
+    /// Age of the timestamp that the segment echoes, when the connection uses them.
+    pub echo: Option<Duration>,
+    /// The retransmission timeout.
+    pub rto: Duration,
+    pub srtt: Option<Duration>,
+    /// When the delayed-ACK timer fires, if it runs.
+    pub armed: Option<Instant>,
+}
+
+/// What a segment brought, for the parts of the connection that are not the receiver's.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::endpoint) struct Received {
+    /// How it relates to what had arrived before.
+    pub kind: Arrival,
+    /// The application has something new to read.
+    pub readable: bool,
+    /// The receive window has grown to this size, in octets.
+    pub grown: Option<Bytes>,
+    /// Everything up to and including the peer's FIN is here.
+    pub fin: bool,
+    /// An ACK leaves at this moment at the latest: the delayed-ACK timer is to be armed.
+    pub ack_at: Option<Instant>,
+}
+
+/// A segment whose octets are in the buffer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrived {
+    pub seq: SeqNum,
+    /// Octets it carried.
+    pub payload: Bytes,
+    /// Those of them that were taken.
+    pub len: Bytes,
+    /// It asked to be handed on at once.
+    pub push: bool,
+}
+
+impl Receiver {
+    //= specs/rfc2018.md#receiver
+    //# No block reports data that the receiver has thrown away, other than the newest segment.
+    /// Takes the octets and the FIN of an acceptable segment, unless they would make one block out of order too many.
+    ///
+    /// # Errors
+    /// Says why nothing of it was kept. Its header has counted, and the ACK that is due repeats what is held.
+    #[inline]
+    pub fn on_data(&mut self, around: &Around<'_>, seg: &Segment<'_>) -> Result<Received, DropReason> {
+        let repr = &seg.repr;
+        let has_fin = repr.flags.contains(Flags::FIN);
+        let start = if repr.flags.contains(Flags::SYN) { repr.seq + 1 } else { repr.seq };
+        let data_end = start + seg.payload.len();
+        // Octets beyond what was ever promised are cut off; they come again when there is room.
+        let Behind::Cut(edge) = self.behind_window(start, data_end) else {
+            self.due_ack();
+            return Err(DropReason::OutOfWindow);
+        };
+        let end = self.fin.map_or(edge, |fin| edge.min(fin));
+        let range = SeqRange::new(start, data_end.min(end));
+        let fin = has_fin && data_end.at_or_before(edge) && self.may_end_at(data_end);
+        let taken = SeqRange::new(start, range.end + u32::from(fin));
+        if taken.is_empty() {
+            // The window is closed, so these octets, a probe perhaps, come again; the header has counted.
+            self.due_ack();
+            return Err(DropReason::OutOfWindow);
+        }
+        if self.memory_full && !seg.payload.is_empty() {
+            // As with a closed window: the header has counted, and the octets come again.
+            self.due_ack();
+            return Err(DropReason::ReassemblyLimit);
+        }
+        let blocks_max = around.cfg.receive.reassembly_max.unwrap_or(u32::MAX).min(self.blocks_max);
+        if !self.assembler.admits(taken, blocks_max) {
+            // Nothing of it is remembered, its FIN neither; the ACK repeats the blocks that are held.
+            self.due_ack();
+            return Err(DropReason::ReassemblyLimit);
+        }
+        if fin {
+            self.fin = Some(data_end);
+        }
+        self.store(seg.payload, range);
+        let push = repr.flags.contains(Flags::PSH);
+        Ok(self.take(around, &Arrived { seq: repr.seq, payload: seg.payload.len(), len: range.len(), push }, taken))
+    }
+
+    /// Whether a FIN at this place goes together with what has arrived. Streams have one end, and nothing behind it; a FIN
+    /// that says otherwise is forged, or its sender confused, and only the segment's octets count.
+    fn may_end_at(&self, data_end: SeqNum) -> bool {
+        match self.fin {
+            Some(known) => known == data_end,
+            None => data_end.at_or_after(self.rcv_nxt()) && !self.assembler.holds_behind(data_end),
+        }
+    }
+
+    /// The sequence numbers `taken` have arrived; the octets among them are in the buffer.
+    #[inline]
+    pub(super) fn take(&mut self, around: &Around<'_>, arrived: &Arrived, taken: SeqRange) -> Received {
+        let insertion = self.assembler.insert(taken);
+        if let Some(duplicate) = insertion.duplicate
+            && options::reports_duplicates(around.cfg, around.neg)
+        {
+            self.ack.report_duplicate(duplicate);
+            // A later duplicate would take this one's place, and each is to be reported (RFC 2883 §4).
+            self.due_ack();
+        }
+        self.rmss = self.rmss.max(arrived.payload.min(u32::from(around.mtu)));
+        let fin = self.fin_received();
+        let mut readable = fin;
+        if insertion.advanced > 0 {
+            // Once the FIN is reached, nothing is taken any more: it is among what this segment brought.
+            let octets = insertion.advanced - u32::from(fin);
+            self.buffer.commit(octets);
+            readable |= octets > 0;
+            if insertion.kind == Arrival::FillsGap && self.assembler.block_count() == 0 {
+                self.buffer.release_pages();
+            }
+        }
+        let frame = Frame {
+            ip_header: around.ip_header,
+            has_timestamps: around.neg.timestamps,
+            end: arrived.seq + arrived.payload,
+            payload: arrived.payload,
+            kind: insertion.kind,
+        };
+        self.hold_frame(&around.cfg.receive, &frame);
+        let grown = self.tune(around, arrived.len);
+        if fin {
+            self.on_fin(around);
+        }
+        let ack_at = self.decide_ack(around, arrived, insertion.kind, fin);
+        Received { kind: insertion.kind, readable, grown, fin, ack_at }
+    }
+
+    //= specs/rfc9293.md#acceptance
+    //# Data ahead of a gap is kept.
+    /// Puts the octets that are not yet there into the buffer.
+    #[inline]
+    pub(super) fn store(&mut self, mut payload: Payload<'_>, range: SeqRange) {
+        if payload.is_empty() {
+            return;
+        }
+        let Self { assembler, buffer, .. } = self;
+        let (rcv_nxt, received) = (assembler.rcv_nxt(), buffer.received());
+        payload.truncate(range.len());
+        if range.start == rcv_nxt && assembler.block_count() == 0 {
+            return buffer.place(0, received, payload);
+        }
+        assembler.for_each_missing(range, |part| {
+            let mut payload = payload;
+            payload.truncate(part.end.distance_from(range.start));
+            payload.trim_front(part.start.distance_from(range.start));
+            let ahead = part.start.distance_from(rcv_nxt);
+            buffer.place(ahead, received + u64::from(ahead), payload);
+        });
+    }
+
+    #[inline]
+    fn tune(&mut self, around: &Around<'_>, len: Bytes) -> Option<Bytes> {
+        let rcv_nxt = self.rcv_nxt();
+        let offered = self.window.offered(rcv_nxt);
+        let lent = Lent { config: &around.cfg.receive.window, limit: self.window.limit(), rmss: self.rmss };
+        let grown = self.autotune.on_data(&lent, around.now, rcv_nxt, len, offered, around.echo);
+        self.grow(grown);
+        grown
+    }
+
+    /// The receive window has a new size.
+    #[inline]
+    pub(super) fn grow(&mut self, grown: Option<Bytes>) {
+        if let Some(bytes) = grown {
+            self.window.set_limit(bytes);
+        }
+    }
+
+    //= specs/rfc9293.md#acknowledgements
+    //# Every second full segment is acknowledged.
+    //= specs/rfc9293.md#acknowledgements
+    //# An acknowledgement is delayed by less than half a second.
+    /// RFC 9293 §3.8.6.3 and RFC 5681 §4.2. Returns when the ACK leaves at the latest, if it waits for a timer that does not run.
+    #[inline]
+    fn decide_ack(&mut self, around: &Around<'_>, arrived: &Arrived, kind: Arrival, fin: bool) -> Option<Instant> {
+        let config = &around.cfg.ack;
+        let decision = if config.timer == AckTimer::Adaptive {
+            let arriving = self.arriving(around, arrived, kind, fin);
+            self.policy.adapt(config, &arriving)
+        } else {
+            let holes = self.has_out_of_order();
+            self.policy.note_pause(config, around.now, around.rto);
+            self.policy.on_data(config, around.now, arrived.len, self.rmss, kind, holes)
+        };
+        match decision {
+            AckDecision::Now => self.due_ack(),
+            AckDecision::After(at) => return Some(at),
+            AckDecision::Pending => {}
+        }
+        None
+    }
+
+    /// What an adaptive delay depends on.
+    fn arriving(&self, around: &Around<'_>, arrived: &Arrived, kind: Arrival, fin: bool) -> Arriving {
+        // The FIN ends FIN-WAIT-2, and TIME-WAIT stops every timer that runs.
+        let waits_no_more = fin && around.state == State::FinWait2;
+        Arriving {
+            now: around.now,
+            len: arrived.len,
+            push: arrived.push,
+            kind,
+            holes: self.has_out_of_order(),
+            rmss: self.rmss,
+            window: self.offered(),
+            room: self.room(&around.cfg.receive),
+            scarce: self.memory().is_some_and(Memory::is_scarce),
+            armed: around.armed.filter(|_| !waits_no_more),
+            rto: around.rto,
+            srtt: around.srtt,
+        }
+    }
+
+    /// Everything up to and including the peer's FIN is here.
+    fn on_fin(&mut self, around: &Around<'_>) {
+        if around.state == State::Established && around.cfg.ack.timer == AckTimer::Adaptive {
+            // The ACK waits for our FIN, which applications tend to send soon; a duplicate is no news any more.
+            self.policy.on_fin();
+            self.ack.forget_duplicate();
+        } else {
+            self.due_ack();
+        }
+    }
+
+    /// A segment was refused that occupies `range`. What of it lies below what has been received came twice: the next ACK
+    /// reports it (RFC 2883 §4) if `reported`, and the peer seems to miss ACKs.
+    pub fn on_refused(&mut self, cfg: &Config, range: SeqRange, reported: bool) {
+        let below = SeqRange::new(range.start, range.end.min(self.rcv_nxt()));
+        if below.is_empty() {
+            return;
+        }
+        // A range from before the connection began would be nonsense on the wire.
+        if reported && below.start.after(self.irs) {
+            self.ack.report_duplicate(below);
+        }
+        if cfg.ack.timer == AckTimer::Adaptive {
+            // Where the delay of ACKs adapts, they leave at once for a while.
+            let window = self.shown_window();
+            self.policy.hurry(&cfg.ack, window, self.rmss);
+        }
+    }
+}

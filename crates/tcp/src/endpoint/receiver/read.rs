@@ -1,0 +1,89 @@
+//! The application's side of the receive buffer: reading, looking, and what a reader's pace does to the window and the ACKs.
+
+use super::Receiver;
+use crate::config::{AckTimer, Config, ReceiveConfig};
+use crate::endpoint::State;
+use crate::recv::{AckPace, Lent};
+use base::{Bytes, Duration, Instant};
+
+impl Receiver {
+    /// Moves received octets to the front of `buf`, those before an urgent mark and those from it on in different calls. Returns
+    /// how many.
+    pub fn read(&mut self, config: &ReceiveConfig, buf: &mut [u8]) -> u64 {
+        let most = usize::try_from(self.readable_in_one(config)).unwrap_or(usize::MAX).min(buf.len());
+        self.buffer.read(&mut buf[..most]) as u64
+    }
+
+    /// Like [`Self::read`], for up to `max` octets that are checked against the pattern instead of being moved.
+    pub fn read_pattern(&mut self, config: &ReceiveConfig, max: u64) -> u64 {
+        let max = max.min(self.readable_in_one(config));
+        self.buffer.read_pattern(max)
+    }
+
+    /// Copies received octets to the front of `out` without taking them, and returns how many.
+    pub fn peek(&self, config: &ReceiveConfig, out: &mut [u8]) -> usize {
+        let (behind, most) = self.visible(config);
+        let most = usize::try_from(most).unwrap_or(usize::MAX).min(out.len());
+        self.buffer.peek_behind(behind, &mut out[..most])
+    }
+
+    /// The buffer has room again, since the application took `taken` octets: perhaps it grows, perhaps the peer should know.
+    /// Returns the new size of the receive window if it has grown.
+    pub fn on_consumed(&mut self, cfg: &Config, state: State, now: Instant, taken: u64) -> Option<Bytes> {
+        let lent = Lent { config: &cfg.receive.window, limit: self.window.limit(), rmss: self.rmss };
+        let buffer = self.autotune.buffer();
+        let grown = self.autotune.on_consumed(&lent, now, taken);
+        self.grow(grown);
+        self.release_frames(&cfg.receive, Some(self.autotune.buffer()).filter(|now| *now > buffer));
+        let all_read = self.buffer.readable() == 0 && self.assembler.block_count() == 0;
+        if all_read {
+            self.buffer.release_if_empty();
+        }
+        if cfg.ack.timer == AckTimer::Adaptive && self.policy.on_read(self.rmss, all_read) {
+            self.due_ack();
+        }
+        let may_grow = state.may_receive() || state == State::SynReceived;
+        if may_grow && self.window_update_due(&cfg.receive) {
+            self.due_ack();
+        }
+        grown
+    }
+
+    /// Acknowledges sooner or later from now on; what the traffic shows may change it again. The ACK that waits may leave now,
+    /// in a state in which one can.
+    pub fn set_ack_pace(&mut self, state: State, pace: AckPace) {
+        let all_read = self.buffer.readable() == 0;
+        let now = self.policy.set_pace(pace, self.rmss, all_read);
+        self.due_ack_if(now && matches!(state, State::Established | State::CloseWait));
+    }
+
+    /// The delay of ACKs that the traffic has taught, where it adapts.
+    pub fn adaptive_delay(&self) -> Duration {
+        self.policy.delay()
+    }
+
+    /// Octets of the largest segment the peer has sent; zero before the first.
+    pub fn largest_segment(&self) -> Bytes {
+        self.policy.largest()
+    }
+
+    /// Size of the receive window when nothing waits to be read, in octets.
+    pub fn window_limit(&self) -> Bytes {
+        self.window.limit()
+    }
+
+    /// The round trip as the receiver knows it.
+    pub fn rtt(&self) -> Option<Duration> {
+        self.autotune.rtt()
+    }
+
+    /// Most octets the application took in a round trip.
+    pub fn taken_in_round_trip(&self) -> Bytes {
+        self.autotune.space()
+    }
+
+    /// Whether ACKs leave quickly or wait for replies, at present.
+    pub fn ack_pace(&self) -> AckPace {
+        self.policy.pace()
+    }
+}

@@ -1,0 +1,119 @@
+//! The mark that urgent data leaves in the received stream (RFC 9293 §3.8.5, RFC 6093).
+//!
+//! Owns the mark; the octets themselves are the stream's. A read never goes across it, so that the application can see where it
+//! is. RFC 6093 §6 wants all octets in the stream; the last urgent one may be kept out of it instead, for the application to
+//! fetch, as programs written for that expect.
+
+use super::Receiver;
+use crate::config::{ReceiveConfig, UrgentDelivery, UrgentPointer};
+use crate::event::UrgentError;
+use base::SeqNum;
+
+/// The last urgent octet to be received, until it is passed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mark {
+    /// Octets of the stream before it.
+    offset: u64,
+    /// The application has fetched it out of band.
+    fetched: bool,
+}
+
+impl Receiver {
+    //= specs/rfc9293.md#urgent-data
+    //# The application is told when urgent data is announced.
+    /// RFC 9293 §3.10.7.4, sixth: a segment at `seq` carries this urgent pointer. The mark moves only forward, and not to where
+    /// the application has been. Returns whether it has moved, which the application should know before the octets may have
+    /// arrived.
+    #[cold]
+    pub fn on_urgent(&mut self, config: &ReceiveConfig, seq: SeqNum, pointer: u16) -> bool {
+        let pointer = match config.urgent_pointer {
+            UrgentPointer::Following => pointer.saturating_sub(1),
+            UrgentPointer::Last => pointer,
+        };
+        let last = seq + u32::from(pointer);
+        let rcv_nxt = self.rcv_nxt();
+        let offset = if last.before(rcv_nxt) {
+            self.buffer.received().checked_sub(u64::from(rcv_nxt.distance_from(last)))
+        } else {
+            Some(self.buffer.received() + u64::from(last.distance_from(rcv_nxt)))
+        };
+        let read = self.buffer.consumed();
+        let known = self.mark().map(|mark| mark.offset);
+        let offset = offset.filter(|offset| *offset >= read && known.is_none_or(|known| *offset > known));
+        if let Some(offset) = offset {
+            self.rare_mut().mark = Some(Mark { offset, fetched: false });
+        }
+        offset.is_some()
+    }
+
+    fn mark(&self) -> Option<Mark> {
+        self.rare.as_deref()?.mark
+    }
+
+    //= specs/rfc9293.md#urgent-data
+    //# The application can learn how much urgent data remains.
+    /// Octets to be read before the last urgent one; zero at the mark, none when no mark lies ahead.
+    pub fn urgent_ahead(&self) -> Option<u64> {
+        self.mark().map(|mark| mark.offset - self.buffer.consumed())
+    }
+
+    /// The last urgent octet, kept out of the stream; it stays to be fetched.
+    ///
+    /// # Errors
+    /// When there is none, because no mark lies ahead, the octet was fetched, or all octets are in the stream; or when it
+    /// has not arrived.
+    pub fn urgent_octet(&self, config: &ReceiveConfig) -> Result<u8, UrgentError> {
+        let mark = self.mark().filter(|mark| !mark.fetched).ok_or(UrgentError::NoneAhead)?;
+        if config.urgent == UrgentDelivery::InStream {
+            return Err(UrgentError::NoneAhead);
+        }
+        let mut octet = [0];
+        let there = self.buffer.peek_behind(mark.offset - self.buffer.consumed(), &mut octet);
+        if there == 0 { Err(UrgentError::NotYet) } else { Ok(octet[0]) }
+    }
+
+    /// Fetches the last urgent octet, which was kept out of the stream.
+    ///
+    /// # Errors
+    /// As for [`Self::urgent_octet`].
+    pub fn take_urgent_octet(&mut self, config: &ReceiveConfig) -> Result<u8, UrgentError> {
+        let octet = self.urgent_octet(config)?;
+        if let Some(mark) = &mut self.rare_mut().mark {
+            mark.fetched = true;
+        }
+        Ok(octet)
+    }
+
+    /// The application is about to read: how far it may go in one step. An urgent octet that is out of band, and next, is
+    /// passed over.
+    #[inline]
+    pub(super) fn readable_in_one(&mut self, config: &ReceiveConfig) -> u64 {
+        match self.urgent_ahead() {
+            None => u64::MAX,
+            Some(0) => self.pass_mark(config),
+            Some(ahead) => ahead,
+        }
+    }
+
+    /// The mark is next. Returns how far to read in the stream.
+    #[cold]
+    fn pass_mark(&mut self, config: &ReceiveConfig) -> u64 {
+        if self.buffer.readable() > 0 {
+            if config.urgent == UrgentDelivery::OutOfBand {
+                self.buffer.skip(1);
+            }
+            self.rare_mut().mark = None;
+        }
+        u64::MAX
+    }
+
+    /// Octets that may be looked at in one step, and how many lie before them: an urgent octet out of band does.
+    pub(super) fn visible(&self, config: &ReceiveConfig) -> (u64, u64) {
+        match self.urgent_ahead() {
+            None => (0, u64::MAX),
+            Some(0) if config.urgent == UrgentDelivery::OutOfBand => (1, u64::MAX),
+            Some(0) => (0, u64::MAX),
+            Some(ahead) => (0, ahead),
+        }
+    }
+}

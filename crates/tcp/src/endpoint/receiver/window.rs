@@ -1,0 +1,212 @@
+//! The window that the receiver offers, and where the memory of received frames counts ([`Memory`]): which frames are taken,
+//! what they leave of the window, and when a reader has made room.
+
+use super::Receiver;
+use crate::config::{FrameMemory, ReceiveAccounting, ReceiveConfig};
+use crate::info::ReceiveMemory;
+use crate::recv::{Arrival, Memory};
+use base::{Bytes, SeqNum};
+
+/// Octets of a TCP header without options.
+const TCP_HEADER: Bytes = 20;
+/// Those of the timestamps option with its padding.
+const TIMESTAMPS: Bytes = 12;
+/// Segments that count as a reader's first round trip (RFC 6928).
+const FIRST_SEGMENTS: Bytes = 10;
+
+/// What becomes of a segment's octets behind the window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Behind {
+    /// What lies behind this edge is cut off.
+    Cut(SeqNum),
+    /// The segment is not taken.
+    Refused,
+}
+
+/// A frame whose payload was stored.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frame {
+    /// Octets of its IP header.
+    pub ip_header: Bytes,
+    pub has_timestamps: bool,
+    /// One past the last octet of its payload.
+    pub end: SeqNum,
+    pub payload: Bytes,
+    pub kind: Arrival,
+}
+
+fn frames(config: &ReceiveConfig) -> Option<&FrameMemory> {
+    match &config.accounting {
+        ReceiveAccounting::Octets => None,
+        ReceiveAccounting::Frames(frames) => Some(frames),
+    }
+}
+
+impl Receiver {
+    #[inline]
+    pub(super) fn memory(&self) -> Option<&Memory> {
+        self.rare.as_deref()?.memory.as_ref()
+    }
+
+    #[inline]
+    fn memory_mut(&mut self) -> Option<&mut Memory> {
+        self.rare.as_deref_mut()?.memory.as_mut()
+    }
+
+    /// The memory of received frames as a monitoring program sees it, where it counts.
+    pub fn frame_memory(&self) -> Option<ReceiveMemory> {
+        self.memory().map(Memory::told)
+    }
+
+    /// The window has been opened, and the SYNs announced segments of `announced` octets here and `peers` there: the memory of
+    /// frames counts from now on, where it does.
+    pub(super) fn begin_memory(&mut self, config: &ReceiveConfig, announced: Bytes, peers: Bytes) {
+        if let Some(frames) = frames(config) {
+            let (from, window) = (self.rcv_nxt(), self.window.limit());
+            self.rare_mut().memory = Some(Memory::new(frames, from, window, announced, peers));
+        }
+    }
+
+    /// How far the octets of a segment from `start` to `end` are taken.
+    #[inline]
+    pub(super) fn behind_window(&mut self, start: SeqNum, end: SeqNum) -> Behind {
+        let edge = self.window.right_edge();
+        if self.memory().is_none() { Behind::Cut(edge) } else { self.behind_memory(start, end, edge) }
+    }
+
+    /// The same, where the memory of frames counts and the offered window ends at `edge`.
+    fn behind_memory(&mut self, start: SeqNum, end: SeqNum, edge: SeqNum) -> Behind {
+        let rcv_nxt = self.rcv_nxt();
+        let nothing_waits = self.buffer.readable() == 0;
+        let Some(memory) = self.memory_mut() else { return Behind::Cut(edge) };
+        let edge = edge.max(memory.edge());
+        let full = !memory.has_room();
+        if start == end {
+            // A FIN takes no room; its ACK says that there is none.
+            memory.refused |= full;
+            self.due_ack_if(full);
+            return Behind::Cut(edge);
+        }
+        if end.after(edge) && !(nothing_waits && start.before(edge)) {
+            return Behind::Refused;
+        }
+        if full {
+            memory.refused = true;
+            if !nothing_waits || start.after(rcv_nxt) {
+                return Behind::Refused;
+            }
+            self.due_ack();
+        }
+        Behind::Cut(edge.max(end))
+    }
+
+    /// A segment was stored.
+    #[inline]
+    pub(super) fn hold_frame(&mut self, config: &ReceiveConfig, frame: &Frame) {
+        if let Some(frames) = frames(config).filter(|_| frame.payload > 0 && frame.kind != Arrival::Duplicate) {
+            self.hold_in_memory(frames, frame);
+        }
+    }
+
+    fn hold_in_memory(&mut self, frames: &FrameMemory, frame: &Frame) {
+        let len = frame.ip_header + TCP_HEADER + if frame.has_timestamps { TIMESTAMPS } else { 0 } + frame.payload;
+        let rcv_nxt = self.rcv_nxt();
+        let beyond = if frame.end.after(rcv_nxt) { frame.end.distance_from(rcv_nxt) } else { 0 };
+        let end_offset = self.buffer.received() + u64::from(beyond);
+        self.window.reach(frame.end);
+        let space = self.autotune.space().max(FIRST_SEGMENTS * self.rmss);
+        let Some(memory) = self.memory_mut() else { return };
+        memory.hold(frames, len, frame.payload, end_offset);
+        if beyond > 0 {
+            // The reader is behind by what is missing, and will take the rest at once.
+            memory.grow(frames, space.saturating_mul(2).saturating_add(beyond));
+        }
+    }
+
+    /// The application took octets; `buffer` is what its pace asks for, if that is more than before.
+    pub(super) fn release_frames(&mut self, config: &ReceiveConfig, buffer: Option<Bytes>) {
+        let Some(frames) = frames(config) else { return };
+        let consumed = self.buffer.consumed();
+        if let Some(memory) = self.memory_mut() {
+            memory.release(consumed);
+            if let Some(buffer) = buffer {
+                memory.grow(frames, buffer);
+            }
+        }
+    }
+
+    /// What has arrived from `ahead` octets behind the next one on was discarded, and its frames with it.
+    pub(super) fn discard_frames_behind(&mut self, ahead: Bytes) {
+        let end = self.buffer.received() + u64::from(ahead);
+        if let Some(memory) = self.memory_mut() {
+            memory.discard_beyond(end);
+        }
+    }
+
+    /// The buffer may have another size than `before`.
+    pub fn reconfigure(&mut self, before: &ReceiveAccounting, config: &ReceiveConfig) {
+        let Some(frames) = frames(config) else { return };
+        let same = matches!(before, ReceiveAccounting::Frames(before) if before.buffer == frames.buffer);
+        if !same && let Some(memory) = self.memory_mut() {
+            memory.resize(frames.buffer);
+        }
+    }
+
+    /// Offers no window beyond this many bytes from now on. What was promised before stands.
+    #[inline]
+    pub fn set_window_max(&mut self, bytes: Bytes) {
+        self.window.set_max(bytes);
+    }
+
+    /// The window field of the segment that leaves now; the edge moves with it if that is worth it.
+    #[inline]
+    pub fn announce_window(&mut self, config: &ReceiveConfig) -> u16 {
+        let rcv_nxt = self.rcv_nxt();
+        let (shift, most) = (self.window.shift(), self.window.max());
+        match self.memory_mut() {
+            None => {
+                let unread = self.unread(config);
+                self.window.advertise(rcv_nxt, unread, self.rmss)
+            }
+            Some(memory) => {
+                let window = memory.offer(rcv_nxt, shift, most);
+                self.window.offer(rcv_nxt, window)
+            }
+        }
+    }
+
+    /// Whether the application's reading has opened the window so far that the peer should be told.
+    pub fn window_update_due(&self, config: &ReceiveConfig) -> bool {
+        let rcv_nxt = self.rcv_nxt();
+        match self.memory() {
+            None => self.window.update_due(rcv_nxt, self.unread(config), self.rmss),
+            Some(memory) => memory.update_due(rcv_nxt, self.window.shift(), self.window.max()),
+        }
+    }
+
+    /// What is left of the window that was offered last.
+    pub(super) fn offered(&self) -> Bytes {
+        self.memory().map_or_else(|| self.shown_window(), |memory| memory.offered(self.rcv_nxt()))
+    }
+
+    /// What is left of the window as the peer last saw it: the field of a segment may show less than was offered.
+    #[inline]
+    pub fn shown_window(&self) -> Bytes {
+        self.window.offered(self.rcv_nxt())
+    }
+
+    /// The room there is, whatever was offered.
+    pub(super) fn room(&self, config: &ReceiveConfig) -> Bytes {
+        match self.memory() {
+            None => self.window.limit().saturating_sub(self.unread(config)),
+            Some(memory) => memory.wanted(self.window.shift()),
+        }
+    }
+
+    /// Octets that wait to be read and narrow the window.
+    #[inline]
+    fn unread(&self, config: &ReceiveConfig) -> Bytes {
+        let spare = config.spare_segments.saturating_mul(self.rmss);
+        self.buffer.used().saturating_sub(spare)
+    }
+}
