@@ -210,7 +210,7 @@ impl Endpoint {
         let una = ack.max(self.snd.una());
         self.rec.board.apply(una, &blocks.genuine[..blocks.count], d);
         (p.acked, p.sacked, p.delivered) = (d.acked, d.sacked, d.delivered);
-        self.snd.largest_delivered = self.snd.largest_delivered.max(d.largest as u16);
+        self.snd.on_delivered(d.largest);
         if una.after(self.snd.una()) {
             self.snd.on_acked(una);
             // The FIN occupies a sequence number but no place in the buffer.
@@ -238,7 +238,7 @@ impl Endpoint {
     pub(super) fn detect_cx(&self, now: Instant, tsecr: Option<u32>) -> DetectCx {
         DetectCx {
             now,
-            smss: self.snd.smss,
+            smss: self.snd.smss(),
             snd_una: self.snd.una(),
             snd_nxt: self.snd.nxt(),
             srtt: self.rec.rtt.srtt(),
@@ -360,7 +360,7 @@ impl Endpoint {
         if self.snd_buf.len() == 0 {
             self.note_held(cx.now);
         }
-        if self.snd.side != SendSide::FinSent || self.snd.una() != self.snd.nxt() {
+        if self.snd.side() != SendSide::FinSent || self.snd.una() != self.snd.nxt() {
             return;
         }
         match self.state {

@@ -34,7 +34,7 @@ impl Endpoint {
     /// Says which invariant is broken and with which numbers.
     pub fn audit(&self) -> Result<(), String> {
         let (pipe, recount) = (self.rec.board.pipe(), self.rec.board.recount_pipe());
-        let smss = self.snd.smss;
+        let smss = self.snd.smss();
         let cwnd = self.cc.window().cwnd();
         let (flight, buffered) = (self.flight_size(), self.snd_buf.len());
         let synchronized = self.state.is_synchronized();

@@ -113,7 +113,7 @@ impl Endpoint {
         // Only new data leaves in frames of several segments; a retransmitted record keeps the size it had.
         let gso_size = (retransmit == 0 && len > size && !self.is_mtu_probe(range)).then_some(size as u16);
         let part = gso_size.map_or(len, u32::from);
-        let room = self.snd.smss.saturating_sub(part).saturating_sub(SACK_OVERHEAD) / SACK_BLOCK;
+        let room = self.snd.smss().saturating_sub(part).saturating_sub(SACK_OVERHEAD) / SACK_BLOCK;
         let most = if len == 0 { to_report } else { to_report.min(room) };
         if most > 0 {
             (options.sack, told.dsack) = self.rcv.take_report(most);

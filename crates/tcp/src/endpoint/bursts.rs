@@ -12,7 +12,6 @@ use crate::cx::Cx;
 use crate::send::CwndUsage;
 use crate::send::burst::{By, Hold, Place, Scope, SmallRule, Verdict, View, Wait, max_segments};
 use crate::send::chunks::{Chunk, Push};
-use crate::send::nagle::Outstanding;
 use base::{Bytes, Duration, Instant, SeqNum};
 use recovery::Episode;
 use trace::Observer;
@@ -64,8 +63,8 @@ impl Endpoint {
     #[inline]
     pub(super) fn full_size(&self) -> Bytes {
         match self.chunks_config() {
-            None => self.snd.smss,
-            Some(_) => self.within_half_window(self.snd.smss),
+            None => self.snd.smss(),
+            Some(_) => self.within_half_window(self.snd.smss()),
         }
     }
 
@@ -178,7 +177,8 @@ impl Endpoint {
         let committed = chunks.committed();
         if !octets.is_multiple_of(size) {
             let from_una = committed - self.snd_buf.start_offset();
-            self.snd.small_end = self.snd.una() + Bytes::try_from(from_una).unwrap_or(Bytes::MAX);
+            let end = self.snd.una() + Bytes::try_from(from_una).unwrap_or(Bytes::MAX);
+            self.snd.on_small_segment(end);
         }
     }
 
@@ -201,7 +201,7 @@ impl Endpoint {
     }
 
     fn place_of_head(&self) -> Place {
-        match (self.snd_buf.chunks().map_or(0, |chunks| chunks.unsent()), self.snd.side) {
+        match (self.snd_buf.chunks().map_or(0, |chunks| chunks.unsent()), self.snd.side()) {
             (2.., _) => Place::Middle,
             (_, SendSide::FinQueued) => Place::BeforeFin,
             _ => Place::Last,
@@ -226,7 +226,7 @@ impl Endpoint {
             snd_wnd: self.snd.wnd(),
             usable: self.snd.usable().saturating_sub(planned),
             rule,
-            outstanding: self.outstanding(at),
+            outstanding: self.snd.outstanding(at),
             scope,
             wait: self.wait(now, planned),
         }
@@ -234,7 +234,7 @@ impl Endpoint {
 
     /// Segments in flight, with those that were let go.
     pub(super) fn segments_in_flight(&self) -> u32 {
-        let (board, smss) = (&self.rec.board, self.snd.smss);
+        let (board, smss) = (&self.rec.board, self.snd.smss());
         let planned = self.snd_buf.chunks().map_or(0, |chunks| chunks.segments_behind(self.sent_offset(), smss));
         (board.outstanding_segments() + planned).saturating_sub(board.departed_bytes() / smss)
     }
@@ -242,23 +242,12 @@ impl Endpoint {
     /// Segments that congestion control still lets leave. Counted in segments where the window is what limits them, as a
     /// small one costs the path as much as a full one; an empty path always takes one.
     fn free_segments(&self, in_flight: u32) -> u32 {
-        let (window, smss) = (self.cc.window().cwnd(), self.snd.smss);
+        let (window, smss) = (self.cc.window().cwnd(), self.snd.smss());
         let free = match self.rec.reduction {
             Some(_) => self.allowance().saturating_sub(self.planned()) / smss,
             None => (window / smss).saturating_sub(in_flight),
         };
         if in_flight == 0 { free.max(1) } else { free }
-    }
-
-    /// What is unacknowledged before `nxt`.
-    fn outstanding(&self, nxt: SeqNum) -> Outstanding {
-        if self.snd.una() == nxt {
-            Outstanding::Nothing
-        } else if self.snd.small_end.after(self.snd.una()) {
-            Outstanding::Small
-        } else {
-            Outstanding::Full
-        }
     }
 
     fn wait(&self, now: Instant, planned: Bytes) -> Wait {

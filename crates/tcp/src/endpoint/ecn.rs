@@ -208,7 +208,7 @@ impl Endpoint {
             EcnResponse::AtOnce => self.hold_if_at_the_floor(cx.now, prior_cwnd),
             EcnResponse::ByReduction => {
                 let ssthresh = self.cc.window().ssthresh();
-                let smss = self.snd.smss;
+                let smss = self.snd.smss();
                 self.begin_reduction(&EpisodeEntry {
                     ssthresh,
                     prior_cwnd,
@@ -227,7 +227,7 @@ impl Endpoint {
     //= specs/rfc9438.md#multiplicative-decrease
     //# With a window of one segment, further ECN echoes slow the sender down by other means.
     fn hold_if_at_the_floor(&mut self, now: Instant, prior_cwnd: Bytes) {
-        if prior_cwnd <= self.snd.smss {
+        if prior_cwnd <= self.snd.smss() {
             let until = now + self.rec.rto.current().duration();
             self.extras_mut().marks.held_until = Some(until);
         }

@@ -93,7 +93,7 @@ impl Endpoint {
         if again {
             return;
         }
-        let (ssthresh, smss) = (self.cc.window().ssthresh(), self.snd.smss);
+        let (ssthresh, smss) = (self.cc.window().ssthresh(), self.snd.smss());
         self.begin_reduction(&EpisodeEntry { ssthresh, prior_cwnd, flight_size, sacked_before, newly_acked, smss });
         self.rec.undo = resumed.or_else(|| self.new_undo(Frto::Idle));
         self.begin_recovery(cx);
@@ -121,7 +121,7 @@ impl Endpoint {
     /// the reduction that is under way, if one is.
     fn repair_after_mark<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.rec.reduction.is_none() {
-            let (window, flight_size, smss) = (self.cc.window(), self.flight_size(), self.snd.smss);
+            let (window, flight_size, smss) = (self.cc.window(), self.flight_size(), self.snd.smss());
             let (ssthresh, prior_cwnd) = (window.ssthresh(), window.cwnd());
             self.begin_reduction(&EpisodeEntry {
                 ssthresh,

@@ -277,7 +277,7 @@ impl Endpoint {
         }
         self.rec.board = Scoreboard::new(una);
         self.rec.restart_rto(cx.now);
-        let (tsval, size) = (self.ts.tsval(cx.now), self.snd.smss);
+        let (tsval, size) = (self.ts.tsval(cx.now), self.snd.smss());
         let mut at = una;
         while at != end {
             let part = size.min(end.distance_from(at));

@@ -136,7 +136,7 @@ impl Endpoint {
         self.snd.on_peer_syn(syn.seq, u32::from(syn.window));
         let ours = options::own_mss(&self.cfg, self.mtu, self.tuple.local);
         let overhead = if self.neg.timestamps { TIMESTAMP_OCTETS } else { 0 };
-        self.snd.smss = agreed_smss(ours, &self.tuple, syn, self.neg.timestamps);
+        self.snd.set_smss(agreed_smss(ours, &self.tuple, syn, self.neg.timestamps));
         let rmss = u32::from(ours).saturating_sub(overhead).max(1);
         self.rcv.on_peer_syn(syn.seq, rmss);
         self.begin_path(now);
@@ -145,10 +145,10 @@ impl Endpoint {
             Origin::Active => u32::from(ours),
             Origin::Passive => rmss,
         };
-        let sizes = FirstSizes { announced: ours.into(), known, smss: self.snd.smss };
+        let sizes = FirstSizes { announced: ours.into(), known, smss: self.snd.smss() };
         self.rcv.open_window(&self.cfg, self.neg.rcv_shift, sizes);
-        if self.snd.smss != built_for {
-            self.cc = cc::build(&self.cfg.cc, self.snd.smss, self.snd.iss());
+        if self.snd.smss() != built_for {
+            self.cc = cc::build(&self.cfg.cc, self.snd.smss(), self.snd.iss());
         }
         if !self.neg.sack {
             // RFC 8985 §4 needs SACK; without it, duplicate ACKs are all there is.
@@ -270,7 +270,7 @@ impl Endpoint {
         }
         self.set_state(cx, State::Established);
         self.settle_fast_open(cx, repr, ack, copies);
-        if self.snd.side != SendSide::Open {
+        if self.snd.side() != SendSide::Open {
             self.set_state(cx, State::FinWait1);
         }
         self.take_syn_data_queued(cx, repr);

@@ -261,7 +261,7 @@ impl Endpoint {
     /// Octets sent and not cumulatively acknowledged.
     #[inline]
     fn flight_size(&self) -> Bytes {
-        self.snd.nxt().distance_from(self.snd.una())
+        self.snd.flight_size()
     }
     /// A snapshot for people and checkers.
     pub fn info(&self) -> TcpInfo {
@@ -269,7 +269,7 @@ impl Endpoint {
         TcpInfo {
             state: self.state,
             closed: self.closed,
-            smss: self.snd.smss,
+            smss: self.snd.smss(),
             cwnd: window.cwnd(),
             ssthresh: window.ssthresh(),
             pipe: self.rec.board.pipe(),

@@ -126,7 +126,7 @@ impl Endpoint {
 
     #[cold]
     fn consider_probe(&mut self, now: Instant) -> ProbeNow {
-        let (config, cwnd, smss) = (self.cfg.path_mtu, self.cc.window().cwnd(), self.snd.smss);
+        let (config, cwnd, smss) = (self.cfg.path_mtu, self.cc.window().cwnd(), self.snd.smss());
         let uncut = self.learned_mtu().is_none_or(|learned| learned.cut == MayCut::No);
         let Some(search) = self.search().filter(|search| search.probe.is_none() && uncut) else { return ProbeNow::No };
         if search.has_ended(config.search_end) {

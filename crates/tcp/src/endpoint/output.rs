@@ -10,7 +10,7 @@ use crate::config::{NagleConfig, WindowProbe};
 use crate::cx::Cx;
 use crate::pattern::Payload;
 use crate::send::SendSlice;
-use crate::send::nagle::{Outstanding, SmallSegment, Takes};
+use crate::send::nagle::{SmallSegment, Takes};
 use crate::timers::TimerKind;
 use base::{Bytes, Instant, SeqNum, SeqRange};
 use recovery::{Episode, LimitedTransmit, SentSegment};
@@ -115,7 +115,7 @@ impl Endpoint {
     /// Whether `poll_transmit` is worth calling: something is due, or data waits (perhaps for a window).
     #[inline]
     pub(crate) fn wants_to_send(&self) -> bool {
-        let waiting = self.snd.side == SendSide::FinQueued || self.data_end() != self.snd.nxt();
+        let waiting = self.snd.side() == SendSide::FinQueued || self.data_end() != self.snd.nxt();
         self.rst_due
             || self.syn_due
             || self.rcv.owes_ack()
@@ -147,7 +147,7 @@ impl Endpoint {
             (None, LimitedTransmit::Off) if !self.rec.episode.repairs() => window.saturating_sub(self.flight_size()),
             (None, _) => window.saturating_sub(pipe),
         };
-        if pipe == 0 { room.max(self.snd.smss + 1) } else { room }
+        if pipe == 0 { room.max(self.snd.smss() + 1) } else { room }
     }
 
     //= specs/rfc9937.md#end-of-an-episode
@@ -162,10 +162,10 @@ impl Endpoint {
             return self.send_in_place_of_retransmissions(cx, out, left);
         }
         let retransmission = self.rec.board.next_lost();
-        if retransmission.is_none() && self.snd.side == SendSide::FinSent && !self.has_unmarked() {
+        if retransmission.is_none() && self.snd.side() == SendSide::FinSent && !self.has_unmarked() {
             return None;
         }
-        if retransmission.is_none() && self.data_end() == self.snd.nxt() && self.snd.side == SendSide::Open {
+        if retransmission.is_none() && self.data_end() == self.snd.nxt() && self.snd.side() == SendSide::Open {
             self.rec.sampler.on_app_limited(self.rec.board.pipe());
             if !self.has_unmarked() {
                 return None;
@@ -198,7 +198,7 @@ impl Endpoint {
             let unsent = self.data_end().distance_from(self.snd.nxt().min(self.data_end()));
             (self.rec.board.lost_bytes() + unsent).min(self.allowance())
         };
-        let until = pacer.blocked_until(now, self.snd.smss, || self.cc.pacing(), ready);
+        let until = pacer.blocked_until(now, self.snd.smss(), || self.cc.pacing(), ready);
         self.pacer = Some(pacer);
         let Some(until) = until else { return false };
         if self.timers.deadline(TimerKind::Pace) != Some(until) {
@@ -219,7 +219,7 @@ impl Endpoint {
         segment: &SentSegment,
     ) -> Option<Transmit> {
         // A FIN behind a full segment occupies a number, but the window counts data.
-        let len = segment.xmit.end.distance_from(segment.start).min(self.snd.smss);
+        let len = segment.xmit.end.distance_from(segment.start).min(self.snd.smss());
         if !self.rec.forced && len > self.allowance() {
             self.usage.on_blocked(self.snd.nxt());
             return None;
@@ -258,7 +258,7 @@ impl Endpoint {
     //# No new data, other than a probe of a closed window, is sent beyond the window last received.
     /// New data, or the FIN behind it.
     fn send_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        if self.snd.side == SendSide::FinSent || self.held_by_marks(cx) {
+        if self.snd.side() == SendSide::FinSent || self.held_by_marks(cx) {
             return None;
         }
         self.renew_path(cx.now);
@@ -272,7 +272,7 @@ impl Endpoint {
         }
         let size = self.segment_size();
         let unsent = self.data_end().distance_from(self.snd.nxt());
-        let fin_waits = self.snd.side == SendSide::FinQueued;
+        let fin_waits = self.snd.side() == SendSide::FinQueued;
         if unsent == 0 {
             if fin_waits && self.fin_has_to_wait() {
                 self.wait_for_window(cx, true);
@@ -325,13 +325,7 @@ impl Endpoint {
             (true, false) => Takes::All,
             (false, _) => Takes::Part,
         };
-        let outstanding = if self.snd.una() == self.snd.nxt() {
-            Outstanding::Nothing
-        } else if self.snd.small_end.after(self.snd.una()) {
-            Outstanding::Small
-        } else {
-            Outstanding::Full
-        };
+        let outstanding = self.snd.outstanding(self.snd.nxt());
         let nagle = if self.is_urgent() { NagleConfig::Off } else { self.cfg.send.nagle };
         SmallSegment { len, takes_all, outstanding, max_wnd: self.snd.max_wnd() }.may_leave(nagle)
     }
@@ -373,10 +367,10 @@ impl Endpoint {
         self.snd.on_sent(range.end);
         self.cover_chunks(start + len);
         if fin {
-            self.snd.side = SendSide::FinSent;
+            self.snd.on_fin_sent();
         }
         if len < size {
-            self.snd.small_end = range.end;
+            self.snd.on_small_segment(range.end);
         }
         let tsval = self.ts.tsval(cx.now);
         let mut at = start;
@@ -405,7 +399,7 @@ impl Endpoint {
     //= specs/rfc6675.md#next-segment
     //# When there is no new data either, the holes below the highest SACKed octet are sent, each once.
     fn retransmit_unmarked<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        if !self.has_unmarked() || self.allowance() < self.snd.smss {
+        if !self.has_unmarked() || self.allowance() < self.snd.smss() {
             return None;
         }
         let segment = self.rec.board.next_unmarked_hole().or_else(|| self.rec.board.take_rescue())?;

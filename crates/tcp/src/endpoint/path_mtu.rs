@@ -148,7 +148,7 @@ impl Endpoint {
     /// The segment size that the SYNs agreed on, options not deducted.
     pub(super) fn agreed_mss(&self) -> u16 {
         let agreed = self.extras.as_ref().and_then(|extras| extras.path.agreed);
-        agreed.unwrap_or((self.snd.smss + self.option_octets()).min(u32::from(u16::MAX)) as u16)
+        agreed.unwrap_or((self.snd.smss() + self.option_octets()).min(u32::from(u16::MAX)) as u16)
     }
 
     /// What is known of the path, about to change: the present size was the agreed one if it never did.
@@ -176,12 +176,13 @@ impl Endpoint {
         if self.extras.is_none() && !searching {
             return;
         }
-        let agreed = (self.snd.smss + self.option_octets()) as u16;
+        let agreed = (self.snd.smss() + self.option_octets()) as u16;
         self.extras_mut().path.agreed = Some(agreed);
         if searching {
             self.begin_search(now);
         }
-        self.snd.smss = self.smss_of_path();
+        let smss = self.smss_of_path();
+        self.snd.set_smss(smss);
     }
 
     //= specs/rfc1191.md#the-path-mtu
@@ -229,14 +230,14 @@ impl Endpoint {
         self.take_data_out_of_syn();
         let path = self.path_mut();
         let resent = path.resent;
-        let most = self.cfg.cc.initial_window.octets(self.snd.smss).saturating_sub(resent);
+        let most = self.cfg.cc.initial_window.octets(self.snd.smss()).saturating_sub(resent);
         let marked = self.cut_to_path(cx, most);
         self.path_mut().resent += marked;
     }
 
     /// Whether a packet of more than `mtu` octets is known to have arrived.
     fn takes_more_than(&self, mtu: u16) -> bool {
-        let largest = u32::from(self.snd.largest_delivered);
+        let largest = u32::from(self.snd.largest_delivered());
         largest > 0 && largest + u32::from(headers(self.tuple.local)) + self.option_octets() > u32::from(mtu)
     }
 
@@ -251,7 +252,7 @@ impl Endpoint {
         }
         self.fit_path();
         // What larger segments have shown is over.
-        self.snd.largest_delivered = self.snd.largest_delivered.min(self.snd.smss as u16);
+        self.snd.forget_larger();
     }
 
     /// The retransmission timer expired: what a router said about the first segment is true, as it seems. What was too large
@@ -314,10 +315,10 @@ impl Endpoint {
     /// Takes over the size that the path takes now; the window keeps its octets.
     pub(super) fn fit_path(&mut self) {
         let smss = self.smss_of_path();
-        if smss == self.snd.smss {
+        if smss == self.snd.smss() {
             return;
         }
-        self.snd.smss = smss;
+        self.snd.set_smss(smss);
         if self.state.is_synchronized() || !self.rec.board.is_empty() {
             self.cc.on_smss_change(smss);
         } else {
@@ -348,8 +349,8 @@ impl Endpoint {
 
     /// Cuts what is in flight and too large; the octets that are lost with it, of which `most` may be.
     pub(super) fn recut(&mut self, most: Bytes) -> Bytes {
-        let fin = u32::from(self.snd.side == SendSide::FinSent);
-        self.rec.board.recut(self.snd.smss, fin, most)
+        let fin = u32::from(self.snd.side() == SendSide::FinSent);
+        self.rec.board.recut(self.snd.smss(), fin, most)
     }
 
     //= specs/rfc1191.md#the-path-mtu

@@ -69,10 +69,10 @@ impl Endpoint {
     fn send_one_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, cause: SendCause) -> Option<Transmit> {
         let unsent = self.data_end().distance_from(self.snd.nxt());
         let len = self.up_to_chunk_end(unsent.min(self.segment_size()));
-        if self.snd.side == SendSide::FinSent || len == 0 || len > self.snd.usable() {
+        if self.snd.side() == SendSide::FinSent || len == 0 || len > self.snd.usable() {
             return None;
         }
-        Some(self.emit_new(cx, out, len, self.snd.side == SendSide::FinQueued && len == unsent, cause))
+        Some(self.emit_new(cx, out, len, self.snd.side() == SendSide::FinQueued && len == unsent, cause))
     }
 
     /// Step 5: what an acknowledgement says about the tail loss probe.
@@ -105,7 +105,7 @@ impl Endpoint {
         let Probing::Due(sent) = self.rec.probe else { return None };
         let empty = self.cfg.send.window_probe == WindowProbe::Empty;
         let unsent = self.data_end().distance_from(self.snd.nxt());
-        if self.snd.side == SendSide::FinSent || (unsent == 0 && !(empty && self.snd.side == SendSide::FinQueued)) {
+        if self.snd.side() == SendSide::FinSent || (unsent == 0 && !(empty && self.snd.side() == SendSide::FinQueued)) {
             self.rec.probe = Probing::Idle;
             return None;
         }

@@ -36,7 +36,7 @@ pub enum FinProgress {
 impl Endpoint {
     /// What waits in the buffers.
     pub fn queues(&self) -> Queues {
-        let fin = match self.snd.side {
+        let fin = match self.snd.side() {
             SendSide::Open => FinProgress::Open,
             SendSide::FinQueued => FinProgress::Queued,
             // The FIN is the last thing in flight.

@@ -41,7 +41,7 @@ impl Endpoint {
         }
         let sample = sample.filter(|sample| self.is_measurable(*sample))?;
         // RFC 7323 appendix G: about one ACK for two segments of the flight.
-        let per_round_trip = prior_pipe / (2 * self.snd.smss) + 1;
+        let per_round_trip = prior_pipe / (2 * self.snd.smss()) + 1;
         let flight = SeqRange::new(self.snd.una(), self.snd.nxt());
         if d.sacked > 0 {
             let prompt = &mut self.extras_mut().prompt_rtt;

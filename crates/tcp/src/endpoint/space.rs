@@ -1,6 +1,7 @@
 //! The send sequence space and the peer's window (RFC 9293 §3.3.1). Who may move what is decided here: the numbers are private.
 
 use super::SendSide;
+use crate::send::nagle::Outstanding;
 use base::{Bytes, SeqNum};
 
 /// The send half's sequence variables.
@@ -14,11 +15,12 @@ pub(super) struct SendSpace {
     wl2: SeqNum,
     max_wnd: Bytes,
     /// Effective send MSS: options that every segment carries are deducted.
-    pub smss: Bytes,
-    pub side: SendSide,
-    pub largest_delivered: u16,
+    smss: Bytes,
+    side: SendSide,
+    /// Most octets of one segment that have arrived, as far as they fit.
+    largest_delivered: u16,
     /// End of the last segment sent that was smaller than `smss` (Minshall's rule).
-    pub small_end: SeqNum,
+    small_end: SeqNum,
 }
 
 impl SendSpace {
@@ -74,6 +76,72 @@ impl SendSpace {
     pub fn usable(&self) -> Bytes {
         let edge = self.una + self.wnd;
         if edge.after(self.nxt) { edge.distance_from(self.nxt) } else { 0 }
+    }
+
+    /// Effective send MSS: options that every segment carries are deducted.
+    #[inline]
+    pub fn smss(&self) -> Bytes {
+        self.smss
+    }
+
+    /// How far our direction is closed.
+    #[inline]
+    pub fn side(&self) -> SendSide {
+        self.side
+    }
+
+    /// Octets of the largest segment that is known to have arrived; zero before the first.
+    pub fn largest_delivered(&self) -> u16 {
+        self.largest_delivered
+    }
+
+    /// Numbers that were sent and are not cumulatively acknowledged.
+    #[inline]
+    pub fn flight_size(&self) -> Bytes {
+        self.nxt.distance_from(self.una)
+    }
+
+    /// What is unacknowledged before `nxt`, for the rules that hold small segments back.
+    pub fn outstanding(&self, nxt: SeqNum) -> Outstanding {
+        if self.una == nxt {
+            Outstanding::Nothing
+        } else if self.small_end.after(self.una) {
+            Outstanding::Small
+        } else {
+            Outstanding::Full
+        }
+    }
+
+    /// Segments have this size from now on: the SYNs have agreed on it, or the path takes no other.
+    pub fn set_smss(&mut self, smss: Bytes) {
+        self.smss = smss;
+    }
+
+    /// The application closes this direction: a FIN follows the last octet.
+    pub fn queue_fin(&mut self) {
+        self.side = SendSide::FinQueued;
+    }
+
+    /// The FIN left for the first time, with the number before `nxt`.
+    pub fn on_fin_sent(&mut self) {
+        self.side = SendSide::FinSent;
+    }
+
+    /// A segment smaller than `smss` left, or is about to, that ends at `end`.
+    #[inline]
+    pub fn on_small_segment(&mut self, end: SeqNum) {
+        self.small_end = end;
+    }
+
+    /// A segment of `len` octets has arrived.
+    #[inline]
+    pub fn on_delivered(&mut self, len: Bytes) {
+        self.largest_delivered = self.largest_delivered.max(len as u16);
+    }
+
+    /// The path has become narrower: what larger segments have shown is over.
+    pub fn forget_larger(&mut self) {
+        self.largest_delivered = self.largest_delivered.min(self.smss as u16);
     }
 
     /// A SYN left, with `len` octets of data.

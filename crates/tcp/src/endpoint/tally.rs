@@ -189,7 +189,7 @@ impl Endpoint {
     /// How many segments make a frame with so many octets of payload.
     #[inline]
     pub(super) fn segments_of(&self, payload: Bytes) -> u32 {
-        if payload > self.snd.smss { payload.div_ceil(self.segment_size()) } else { 1 }
+        if payload > self.snd.smss() { payload.div_ceil(self.segment_size()) } else { 1 }
     }
 
     /// A data segment, or a FIN without data, is about to leave. `payload` octets may make several segments.
@@ -256,7 +256,7 @@ impl Endpoint {
 
     /// The path was seen to reorder more widely than a loss detector by count allows for.
     pub(super) fn reorders_widely(&self) -> bool {
-        let usual = self.cfg.recovery.detector.dup_thresh().saturating_mul(self.snd.smss);
+        let usual = self.cfg.recovery.detector.dup_thresh().saturating_mul(self.snd.smss());
         self.extras.as_ref().is_some_and(|extras| extras.rare.reordering_extent > usual)
     }
 
@@ -272,7 +272,7 @@ impl Endpoint {
     #[inline]
     fn held(&self) -> Held {
         let unsent = self.data_end().distance_from(self.snd.nxt());
-        let fin_waits = match self.snd.side {
+        let fin_waits = match self.snd.side() {
             SendSide::Open => false,
             SendSide::FinQueued => true,
             SendSide::FinSent => self.snd.una() != self.snd.nxt(),

@@ -84,7 +84,7 @@ impl Endpoint {
         let board = &self.rec.board;
         let quiet = !self.rec.episode.repairs() && board.sacked_bytes() == 0 && board.lost_bytes() == 0;
         let newest = board.newest_sent_at().filter(|_| quiet && self.rec.tail.is_possible())?;
-        let flight = if self.flight_size() <= self.snd.smss { FlightOf::OneSegment } else { FlightOf::Several };
+        let flight = if self.flight_size() <= self.snd.smss() { FlightOf::OneSegment } else { FlightOf::Several };
         Some(config.due(newest, self.rec.rto_base(), self.rec.rtt.srtt(), flight).min(self.rto_at()))
     }
 
@@ -98,7 +98,7 @@ impl Endpoint {
             || self.timers.deadline(TimerKind::Retransmit).is_some()
             || self.timers.deadline(TimerKind::Reorder).is_some()
             || self.timers.deadline(TimerKind::Persist).is_some();
-        let second = probing && self.flight_size() <= 2 * self.snd.smss;
+        let second = probing && self.flight_size() <= 2 * self.snd.smss();
         if !runs_for_flight || second || self.rec.episode.repairs() {
             self.arm_loss_timer(cx);
         }

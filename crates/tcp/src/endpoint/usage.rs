@@ -11,7 +11,7 @@ impl Endpoint {
     /// Nothing more can leave for now: was the window used, and has a writer room again?
     #[inline]
     pub(super) fn after_run(&mut self, now: Instant) {
-        let (window, smss) = (self.cc.window(), self.snd.smss);
+        let (window, smss) = (self.cc.window(), self.snd.smss());
         let used = self.usage.on_held(|| Standing {
             now,
             una: self.snd.una(),
@@ -37,7 +37,7 @@ impl Endpoint {
 
     /// The window was not filled for an RTO, and `used` segments of it were at most.
     fn on_unused(&mut self, now: Instant, used: u32) {
-        let used = used.saturating_mul(self.snd.smss).max(self.cfg.cc.initial_window.octets(self.snd.smss));
+        let used = used.saturating_mul(self.snd.smss()).max(self.cfg.cc.initial_window.octets(self.snd.smss()));
         let cwnd = self.cc.window().cwnd();
         if self.rec.episode == Episode::Open && !self.write_blocked && used < cwnd {
             self.cc.on_unused(cwnd / 2 + used / 2);
@@ -58,7 +58,7 @@ impl Endpoint {
     //= specs/rfc5681.md#restart-after-idle
     //# After more than an RTO without sending, the window is no larger than the initial one.
     fn restart_from_initial(&mut self, now: Instant) {
-        let initial = self.cfg.cc.initial_window.octets(self.snd.smss);
+        let initial = self.cfg.cc.initial_window.octets(self.snd.smss());
         let idle = self.tally.since_data_sent(now) > self.rec.rto.current().duration();
         if idle && self.cc.window().cwnd() > initial {
             self.cc.on_unused(initial);
@@ -94,7 +94,7 @@ impl Endpoint {
     /// Lowers the window by half so many times, but not below the initial one.
     fn halve(&mut self, times: u32) {
         let cwnd = self.cc.window().cwnd();
-        let floor = self.cfg.cc.initial_window.octets(self.snd.smss).min(cwnd);
+        let floor = self.cfg.cc.initial_window.octets(self.snd.smss()).min(cwnd);
         self.cc.on_unused(cwnd.checked_shr(times).unwrap_or(0).max(floor));
     }
 }

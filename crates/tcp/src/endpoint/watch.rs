@@ -142,13 +142,13 @@ impl Endpoint {
         }
         let repairs = self.rec.episode.repairs();
         // Behind the FIN there is nothing.
-        let all_sent = self.snd.side == SendSide::FinSent;
+        let all_sent = self.snd.side() == SendSide::FinSent;
         let unsent = if all_sent { 0 } else { self.data_end().distance_from(self.snd.nxt()) };
         let window = if repairs { Limit::Recovery } else { Limit::Cwnd };
         let again = self.rec.board.lost_bytes();
         let want = if again > 0 { again } else { unsent }.min(self.segment_size());
         if want == 0 {
-            let waits = self.snd.side == SendSide::Open && self.write_blocked;
+            let waits = self.snd.side() == SendSide::Open && self.write_blocked;
             return if repairs && self.flight_size() > 0 {
                 Limit::Recovery
             } else if waits {

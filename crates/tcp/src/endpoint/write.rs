@@ -102,7 +102,7 @@ impl Endpoint {
         }
         match self.closed {
             Some(reason) => Err(WriteError::Closed(reason)),
-            None if self.snd.side != SendSide::Open => Err(WriteError::Shutdown),
+            None if self.snd.side() != SendSide::Open => Err(WriteError::Shutdown),
             None => Ok(()),
         }
     }
@@ -293,7 +293,7 @@ impl Endpoint {
             SendAccounting::Octets => (0, 0),
             SendAccounting::Chunks { head, record } => (head, record),
         };
-        let smss = self.snd.smss;
+        let smss = self.snd.smss();
         let window = self.cc.window().cwnd().max(self.cfg.cc.initial_window.octets(smss));
         let segment = (smss + head).next_power_of_two() + record;
         let grown = (window / smss).saturating_mul(2 * segment).min(max);
@@ -302,7 +302,7 @@ impl Endpoint {
 
     /// A writer waits: the buffer grows, unless the congestion window is full, and the writer is woken if there is room.
     pub(super) fn make_room(&mut self, now: Instant) {
-        if self.segments_in_flight() < self.cc.window().cwnd() / self.snd.smss {
+        if self.segments_in_flight() < self.cc.window().cwnd() / self.snd.smss() {
             self.grow_send_buffer();
             self.usage.restart(now);
         }
