@@ -17,9 +17,9 @@ impl Endpoint {
         Counters {
             segments_sent: self.tally.segments_sent,
             segments_received: self.tally.segments_received,
-            bytes_sent: self.snd_buf.start_offset() + u64::from(self.sent_in_buffer()) + rare.bytes_retransmitted,
+            bytes_sent: self.snd.buffer.start_offset() + u64::from(self.sent_in_buffer()) + rare.bytes_retransmitted,
             bytes_retransmitted: rare.bytes_retransmitted,
-            bytes_acked: self.snd_buf.start_offset(),
+            bytes_acked: self.snd.buffer.start_offset(),
             bytes_received: self.rcv.received(),
             data_segments_sent: self.tally.data_segments_sent,
             data_segments_received: self.tally.data_segments_received,
@@ -44,8 +44,8 @@ impl Endpoint {
 
     /// Payload octets of the send buffer that have been sent: SYN and FIN have numbers, but no place in it.
     pub(super) fn sent_in_buffer(&self) -> Bytes {
-        let syn = u32::from(self.snd.una() == self.snd.iss());
-        self.flight_size().saturating_sub(syn).min(self.snd_buf.len())
+        let syn = u32::from(self.snd.space.una() == self.snd.space.iss());
+        self.flight_size().saturating_sub(syn).min(self.snd.buffer.len())
     }
 
     /// Everything there is to tell. Walks the flight: for people and programs that ask now and then, not for each ACK.
@@ -58,12 +58,12 @@ impl Endpoint {
             info: self.info(),
             origin: self.origin,
             congestion: self.congestion_state(),
-            window: match &self.rec.reduction {
-                Some(reduction) => self.rec.board.pipe() + reduction.quota(),
-                None => self.cc.window().cwnd(),
+            window: match &self.snd.rec.reduction {
+                Some(reduction) => self.snd.rec.board.pipe() + reduction.quota(),
+                None => self.snd.cc.window().cwnd(),
             },
-            consecutive_timeouts: self.rec.retries,
-            window_probes: match self.rec.probe {
+            consecutive_timeouts: self.snd.rec.retries,
+            window_probes: match self.snd.rec.probe {
                 Probing::Idle => 0,
                 Probing::Waiting(probes) | Probing::Due(probes) => probes,
             },
@@ -78,8 +78,8 @@ impl Endpoint {
             timestamp: self.ts.tsval(now),
             path_mtu: self.path_mtu(),
             flight: self.flight_segments(),
-            unsent: self.snd_buf.len() - self.sent_in_buffer(),
-            send_buffer: self.snd_buf.capacity(),
+            unsent: self.snd.buffer.len() - self.sent_in_buffer(),
+            send_buffer: self.snd.buffer.capacity(),
             send_memory: self.queued_memory(),
             since_data_sent: self.tally.since_data_sent(now),
             since_data_received: self.tally.since_data_received(now),
@@ -90,7 +90,7 @@ impl Endpoint {
             receiver_space: self.rcv.taken_in_round_trip(),
             reordering_extent: rare.reordering_extent,
             reorderings: rare.reorderings,
-            pacing: self.cc.pacing(),
+            pacing: self.snd.cc.pacing(),
             delivery_rate: Rate::from_delivery(rate_bytes, rate_time),
             rate_limit: match self.tally.rate_of {
                 RateOf::Path => RateLimit::Path,
@@ -106,8 +106,8 @@ impl Endpoint {
     }
 
     fn congestion_state(&self) -> CongestionState {
-        let board = &self.rec.board;
-        match self.rec.episode {
+        let board = &self.snd.rec.board;
+        match self.snd.rec.episode {
             Episode::Cwr { .. } => CongestionState::Cwr,
             Episode::Recovery { .. } => CongestionState::Recovery,
             Episode::Loss { .. } => CongestionState::Loss,
@@ -118,12 +118,12 @@ impl Endpoint {
 
     /// How often the timeout in force was doubled.
     fn back_off(&self) -> u32 {
-        let (base, now) = (self.rec.rtt.rto(&self.cfg.rto).duration(), self.rec.rto.current().duration());
+        let (base, now) = (self.snd.rec.rtt.rto(&self.cfg.rto).duration(), self.snd.rec.rto.current().duration());
         (0..32).find(|&n| base.scale(1 << n, 1) >= now).unwrap_or(32)
     }
 
     fn flight_segments(&self) -> FlightSegments {
-        let board = &self.rec.board;
+        let board = &self.snd.rec.board;
         let mut out = FlightSegments { outstanding: board.len() as u32, ..FlightSegments::default() };
         let Some(first) = board.first() else { return out };
         for number in 0..board.len() as u64 {
@@ -135,7 +135,7 @@ impl Endpoint {
                 Mark::Outstanding => {}
             }
         }
-        if self.rec.episode != Episode::Open {
+        if self.snd.rec.episode != Episode::Open {
             // A segment that was lost and sent again is both, until it is acknowledged. Outside of an episode it was a probe.
             out.lost += out.retransmitted;
         }

@@ -52,16 +52,20 @@ impl Endpoint {
     /// Processes the acknowledgement of an acceptable segment.
     pub(super) fn process_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, ack: SeqNum) {
         // 1
-        let wnd_before = self.snd.wnd();
+        let wnd_before = self.snd.space.wnd();
         self.update_window(seg, ack);
         // 2
         let blocks = self.classify(cx, seg, ack);
         let duplicate = self.is_duplicate_ack(seg, ack, wnd_before);
-        if ack == self.snd.una() && blocks.count == 0 && blocks.dsack.is_none() && !duplicate && !self.echoes_mark(seg)
+        if ack == self.snd.space.una()
+            && blocks.count == 0
+            && blocks.dsack.is_none()
+            && !duplicate
+            && !self.echoes_mark(seg)
         {
             // Neither progress nor news about the flight: a window update, data the other way, or the answer to a probe
             // that was not needed, from a peer that does not report duplicates.
-            if seg.seq_len() == 0 && self.snd.wnd() == wnd_before && seg.repr.options.sack.as_slice().is_empty() {
+            if seg.seq_len() == 0 && self.snd.space.wnd() == wnd_before && seg.repr.options.sack.as_slice().is_empty() {
                 self.answer_probe(cx, &ProbeAck { ack, dsack: None, repeated: Repeated::Yes });
             }
             self.take_answer(cx, wnd_before);
@@ -71,23 +75,23 @@ impl Endpoint {
             self.emit_sack(cx, ack, &blocks, &Progress::default());
             return;
         }
-        let fack = self.rec.board.highest_sacked();
-        let departed_before = self.rec.board.departed_bytes();
+        let fack = self.snd.rec.board.highest_sacked();
+        let departed_before = self.snd.rec.board.departed_bytes();
         let mut progress = Progress {
-            prior_pipe: self.rec.board.pipe(),
-            sacked_before: self.rec.board.sacked_bytes() + departed_before,
+            prior_pipe: self.snd.rec.board.pipe(),
+            sacked_before: self.snd.rec.board.sacked_bytes() + departed_before,
             departed_before,
             dsack: blocks.dsack,
             ..Progress::default()
         };
-        let mut delivered = self.rec.delivered.take().unwrap_or_default();
+        let mut delivered = self.snd.rec.delivered.take().unwrap_or_default();
         // 3
         self.advance(cx, ack, &blocks, &mut delivered, &mut progress);
         self.note_sack(seg, progress.acked + progress.sacked > 0 || progress.dsack.is_some());
         // 4
-        progress.arrival = self.rec.board.arrival_of_newest(&delivered);
+        progress.arrival = self.snd.rec.board.arrival_of_newest(&delivered);
         progress.rtt = self.sample_rtt(cx, seg, &delivered, progress.arrival, progress.prior_pipe);
-        progress.rate = self.rec.sampler.on_ack(cx.now, &delivered, self.rec.rtt.min_rtt());
+        progress.rate = self.snd.rec.sampler.on_ack(cx.now, &delivered, self.snd.rec.rtt.min_rtt());
         #[cfg(not(longhaul_unwatched))]
         Self::emit_rate(cx, progress.rate);
         self.note_ack(cx.now, ack, Some(&delivered), progress.rate.as_ref());
@@ -96,7 +100,7 @@ impl Endpoint {
         let probe = self.answer_probe(cx, &ProbeAck { ack, dsack: blocks.dsack, repeated: Repeated::No });
         // 6 and 7
         self.detect_on_ack(cx, seg, duplicate, probe, &delivered, &mut progress);
-        self.rec.delivered = Some(delivered).filter(|_| !self.rec.board.is_empty());
+        self.snd.rec.delivered = Some(delivered).filter(|_| !self.snd.rec.board.is_empty());
         // 8
         self.inform_controller(cx, &progress);
         self.stop_probing_if_opened(cx.now, wnd_before);
@@ -112,8 +116,8 @@ impl Endpoint {
             lost: progress.newly_lost,
             dsack: progress.dsack,
             rtt: progress.rtt,
-            pipe: self.rec.board.pipe(),
-            cwnd: self.cc.window().cwnd(),
+            pipe: self.snd.rec.board.pipe(),
+            cwnd: self.snd.cc.window().cwnd(),
         });
         #[cfg(not(longhaul_unwatched))]
         self.emit_snapshot(cx);
@@ -129,15 +133,15 @@ impl Endpoint {
     #[inline]
     fn update_window(&mut self, seg: &Segment<'_>, ack: SeqNum) {
         let repr = &seg.repr;
-        let newer = self.snd.is_news(repr.seq, ack);
+        let newer = self.snd.space.is_news(repr.seq, ack);
         let wnd = u32::from(repr.window) << self.neg.snd_shift;
         // Without progress in either direction a narrower window is perhaps an older one.
         let doubtful = self.cfg.send.shrinking == WindowShrinking::WithProgress
-            && self.snd.repeats(repr.seq)
-            && ack == self.snd.una()
-            && (1..self.snd.wnd()).contains(&wnd);
-        if newer && !doubtful && ack.at_or_after(self.snd.una()) && !repr.flags.contains(wire::Flags::SYN) {
-            self.snd.take_window(wnd, repr.seq, ack);
+            && self.snd.space.repeats(repr.seq)
+            && ack == self.snd.space.una()
+            && (1..self.snd.space.wnd()).contains(&wnd);
+        if newer && !doubtful && ack.at_or_after(self.snd.space.una()) && !repr.flags.contains(wire::Flags::SYN) {
+            self.snd.space.take_window(wnd, repr.seq, ack);
         }
     }
 
@@ -156,9 +160,9 @@ impl Endpoint {
         for (position, &block) in wire_blocks.iter().enumerate() {
             let about = BlockCx {
                 seg_ack: ack,
-                snd_una: self.snd.una(),
-                snd_nxt: self.snd.nxt(),
-                max_window: self.snd.max_wnd(),
+                snd_una: self.snd.space.una(),
+                snd_nxt: self.snd.space.nxt(),
+                max_window: self.snd.space.max_wnd(),
                 position,
                 second: if position == 0 { wire_blocks.get(1).copied() } else { None },
             };
@@ -185,12 +189,12 @@ impl Endpoint {
     /// RFC 5681 §2: a duplicate acknowledgement, for peers without SACK.
     fn is_duplicate_ack(&self, seg: &Segment<'_>, ack: SeqNum, wnd_before: Bytes) -> bool {
         !self.neg.sack
-            && ack == self.snd.una()
+            && ack == self.snd.space.una()
             && seg.seq_len() == 0
-            && self.snd.wnd() == wnd_before
-            && self.snd.wnd() > 0
-            && !self.rec.board.is_empty()
-            && self.rec.probe == Probing::Idle
+            && self.snd.space.wnd() == wnd_before
+            && self.snd.space.wnd() > 0
+            && !self.snd.rec.board.is_empty()
+            && self.snd.rec.probe == Probing::Idle
     }
 
     //= specs/rfc6298.md#managing-the-timer
@@ -207,23 +211,23 @@ impl Endpoint {
         d: &mut Delivered,
         p: &mut Progress,
     ) {
-        let una = ack.max(self.snd.una());
-        self.rec.board.apply(una, &blocks.genuine[..blocks.count], d);
+        let una = ack.max(self.snd.space.una());
+        self.snd.rec.board.apply(una, &blocks.genuine[..blocks.count], d);
         (p.acked, p.sacked, p.delivered) = (d.acked, d.sacked, d.delivered);
-        self.snd.on_delivered(d.largest);
-        if una.after(self.snd.una()) {
-            self.snd.on_acked(una);
+        self.snd.space.on_delivered(d.largest);
+        if una.after(self.snd.space.una()) {
+            self.snd.space.on_acked(una);
             // The FIN occupies a sequence number but no place in the buffer.
-            let octets = p.acked.min(self.snd_buf.len());
-            self.snd_buf.ack(octets);
-            if self.write_blocked && self.chunks_config().is_none() {
+            let octets = p.acked.min(self.snd.buffer.len());
+            self.snd.buffer.ack(octets);
+            if self.snd.write_blocked && self.chunks_config().is_none() {
                 self.wake_writer();
             }
             self.on_progress();
             // A back-off lasts until a valid sample comes (RFC 6298 §5, closing note; Karn's second rule).
-            self.rec.restart_rto(cx.now);
-            if self.snd.wnd() > 0 {
-                self.rec.probe = Probing::Idle;
+            self.snd.rec.restart_rto(cx.now);
+            if self.snd.space.wnd() > 0 {
+                self.snd.rec.probe = Probing::Idle;
             }
             if let Some(extras) = &mut self.extras {
                 // The network's trouble is over.
@@ -238,14 +242,14 @@ impl Endpoint {
     pub(super) fn detect_cx(&self, now: Instant, tsecr: Option<u32>) -> DetectCx {
         DetectCx {
             now,
-            smss: self.snd.smss(),
-            snd_una: self.snd.una(),
-            snd_nxt: self.snd.nxt(),
-            srtt: self.rec.rtt.srtt(),
-            min_rtt: self.rec.rtt.min_rtt(),
+            smss: self.snd.space.smss(),
+            snd_una: self.snd.space.una(),
+            snd_nxt: self.snd.space.nxt(),
+            srtt: self.snd.rec.rtt.srtt(),
+            min_rtt: self.snd.rec.rtt.min_rtt(),
             tsecr,
             arrival: Arrival::InTurn,
-            episode: self.rec.episode.of_losses(),
+            episode: self.snd.rec.episode.of_losses(),
         }
     }
 
@@ -264,30 +268,31 @@ impl Endpoint {
         let tsecr = seg.repr.options.timestamps.filter(|_| self.neg.timestamps).map(|ts| ts.tsecr);
         let dcx = DetectCx { arrival: p.arrival, ..self.detect_cx(cx.now, tsecr) };
         #[cfg(not(longhaul_unwatched))]
-        let reordering_before = O::ENABLED.then(|| self.rec.detector.reordering());
+        let reordering_before = O::ENABLED.then(|| self.snd.rec.detector.reordering());
         if let Some(range) = p.dsack {
-            self.rec.detector.on_dsack(range, &dcx);
+            self.snd.rec.detector.on_dsack(range, &dcx);
         }
         if duplicate {
-            self.rec.detector.on_duplicate_ack(&dcx);
+            self.snd.rec.detector.on_duplicate_ack(&dcx);
         }
-        self.rec.detector.on_delivered(&d.batch, &dcx);
-        p.cwnd_limited = self.usage.on_ack(cx.now, self.snd.una(), self.snd.nxt(), self.cc.window());
+        self.snd.rec.detector.on_delivered(&d.batch, &dcx);
+        p.cwnd_limited =
+            self.snd.usage.on_ack(cx.now, self.snd.space.una(), self.snd.space.nxt(), self.snd.cc.window());
         // A duplicate that a probe made says nothing about an episode's retransmissions.
         let dsack = p.dsack.filter(|_| probe == ProbeOutcome::Pending);
         self.undo_if_spurious(cx, dsack, p.acked, d, &dcx);
-        if self.rec.episode.is_over(self.snd.una()) {
+        if self.snd.rec.episode.is_over(self.snd.space.una()) {
             self.leave_episode(cx, "acknowledged");
         }
         let dcx = self.detect_cx(cx.now, tsecr);
-        let verdict = self.rec.detector.detect(&mut self.rec.board, &dcx);
+        let verdict = self.snd.rec.detector.detect(&mut self.snd.rec.board, &dcx);
         p.newly_lost = self.take_verdict(cx, verdict);
         #[cfg(not(longhaul_unwatched))]
-        if reordering_before.is_some_and(|before| p.dsack.is_some() || before != self.rec.detector.reordering()) {
+        if reordering_before.is_some_and(|before| p.dsack.is_some() || before != self.snd.rec.detector.reordering()) {
             self.emit_reordering(cx, p.dsack.is_some());
         }
         self.enter_recovery_if_lost(cx, p.newly_lost, p.sacked_before, p.acked);
-        if probe == ProbeOutcome::Repaired && self.rec.episode == Episode::Open {
+        if probe == ProbeOutcome::Repaired && self.snd.rec.episode == Episode::Open {
             self.answer_repaired_tail(cx, p.acked);
         }
         p.echo = self.echoes_mark(seg);
@@ -300,7 +305,7 @@ impl Endpoint {
     /// What an ACK delivered. Without SACK a duplicate ACK delivers a segment, which a later ACK does not deliver again (RFC
     /// 6937 §2).
     fn delivered_by(&self, p: &Progress) -> Bytes {
-        (p.delivered + self.rec.board.departed_bytes()).saturating_sub(p.departed_before)
+        (p.delivered + self.snd.rec.board.departed_bytes()).saturating_sub(p.departed_before)
     }
 
     /// What an ACK may open the window by.
@@ -318,34 +323,34 @@ impl Endpoint {
     /// Step 8.
     #[inline]
     fn inform_controller<O: Observer>(&mut self, cx: &mut Cx<'_, O>, p: &Progress) {
-        let episode = match self.rec.episode {
+        let episode = match self.snd.rec.episode {
             // RFC 3168 §6.1.2: an echo does not open the window.
-            Episode::Cwr { .. } if p.echo || self.rec.reduction.is_some() => EpisodeKind::Recovery,
+            Episode::Cwr { .. } if p.echo || self.snd.rec.reduction.is_some() => EpisodeKind::Recovery,
             Episode::Open | Episode::Cwr { .. } => EpisodeKind::Open,
             Episode::Recovery { .. } => EpisodeKind::Recovery,
             Episode::Loss { .. } => EpisodeKind::Loss,
         };
-        let note = self.cc.on_ack(&AckSample {
+        let note = self.snd.cc.on_ack(&AckSample {
             now: cx.now,
             acked: self.counts_for_growth(p),
             sacked: p.sacked,
             delivered: p.delivered,
             newly_lost: p.newly_lost,
-            pipe: self.rec.board.pipe(),
+            pipe: self.snd.rec.board.pipe(),
             prior_pipe: p.prior_pipe,
             rtt: p.rtt,
-            srtt: self.rec.rtt.srtt(),
-            min_rtt: self.rec.rtt.min_rtt(),
+            srtt: self.snd.rec.rtt.srtt(),
+            min_rtt: self.snd.rec.rtt.min_rtt(),
             rate: p.rate,
-            total_delivered: self.rec.sampler.total_delivered(),
-            snd_una: self.snd.una(),
-            snd_nxt: self.snd.nxt(),
+            total_delivered: self.snd.rec.sampler.total_delivered(),
+            snd_una: self.snd.space.una(),
+            snd_nxt: self.snd.space.nxt(),
             episode,
             cwnd_limited: p.cwnd_limited,
         });
         if let Some(note) = note {
             cx.emit(|| {
-                let cwnd = self.cc.window().cwnd();
+                let cwnd = self.snd.cc.window().cwnd();
                 match note {
                     CcNote::SlowStartExited(cause) => Event::SlowStartExited { cause: cause.name(), cwnd },
                     CcNote::ReturnedToSlowStart => Event::SlowStartPhase { phase: "slow_start", cwnd },
@@ -357,10 +362,10 @@ impl Endpoint {
 
     /// States that wait for the acknowledgement of our FIN (RFC 9293 §3.10.7.4, fifth).
     fn after_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        if self.snd_buf.len() == 0 {
+        if self.snd.buffer.len() == 0 {
             self.note_held(cx.now);
         }
-        if self.snd.side() != SendSide::FinSent || self.snd.una() != self.snd.nxt() {
+        if self.snd.space.side() != SendSide::FinSent || self.snd.space.una() != self.snd.space.nxt() {
             return;
         }
         match self.state {

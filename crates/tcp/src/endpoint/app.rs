@@ -22,7 +22,7 @@ impl Endpoint {
         if before.keepalive != cfg.keepalive {
             self.arm_keepalive(cx);
         }
-        let watches = self.state.is_synchronized() && !self.rec.board.is_empty();
+        let watches = self.state.is_synchronized() && !self.snd.rec.board.is_empty();
         if before.retries.user_timeout != cfg.retries.user_timeout && watches {
             self.arm_loss_timer(cx);
         }

@@ -7,58 +7,58 @@ impl Endpoint {
     /// Octets this endpoint occupies, without the application's data: itself, its boxes, and the books of what is in
     /// flight, which an idle one does not have.
     pub fn state_size(&self) -> usize {
-        let reduction = self.rec.reduction.as_ref().map_or(0, |reduction| reduction.state_size());
-        let boxes = self.cc.state_size() + self.rec.detector.state_size() + reduction;
-        let delivered = self.rec.delivered.as_deref().map_or(0, |d| size_of_val(d) + d.heap_size());
-        let undo = self.rec.undo.as_deref().map_or(0, |undo| size_of_val(undo) + undo.heap_size());
+        let reduction = self.snd.rec.reduction.as_ref().map_or(0, |reduction| reduction.state_size());
+        let boxes = self.snd.cc.state_size() + self.snd.rec.detector.state_size() + reduction;
+        let delivered = self.snd.rec.delivered.as_deref().map_or(0, |d| size_of_val(d) + d.heap_size());
+        let undo = self.snd.rec.undo.as_deref().map_or(0, |undo| size_of_val(undo) + undo.heap_size());
         let extras = self.extras.as_deref().map_or(0, size_of_val);
-        let pacer = self.pacer.as_deref().map_or(0, size_of_val);
+        let pacer = self.snd.pacer.as_deref().map_or(0, size_of_val);
         size_of::<Self>()
-            + self.rec.rtt.heap_size()
+            + self.snd.rec.rtt.heap_size()
             + extras
             + self.rcv.heap_size()
             + pacer
-            + self.snd_buf.chunks_size()
+            + self.snd.buffer.chunks_size()
             + undo
             + boxes
-            + self.rec.board.heap_size()
+            + self.snd.rec.board.heap_size()
             + delivered
     }
     /// Scoreboard records touched since the connection began; tests bound its growth per ACK.
     pub fn records_visited(&self) -> u64 {
-        self.rec.board.visited()
+        self.snd.rec.board.visited()
     }
     /// Checks the connection's books.
     ///
     /// # Errors
     /// Says which invariant is broken and with which numbers.
     pub fn audit(&self) -> Result<(), String> {
-        let (pipe, recount) = (self.rec.board.pipe(), self.rec.board.recount_pipe());
-        let smss = self.snd.smss();
-        let cwnd = self.cc.window().cwnd();
-        let (flight, buffered) = (self.flight_size(), self.snd_buf.len());
+        let (pipe, recount) = (self.snd.rec.board.pipe(), self.snd.rec.board.recount_pipe());
+        let smss = self.snd.space.smss();
+        let cwnd = self.snd.cc.window().cwnd();
+        let (flight, buffered) = (self.flight_size(), self.snd.buffer.len());
         let synchronized = self.state.is_synchronized();
-        let watched = self.state == State::Closed || self.rec.board.is_empty() || !self.state.may_send();
-        let recovering = match self.rec.episode {
+        let watched = self.state == State::Closed || self.snd.rec.board.is_empty() || !self.state.may_send();
+        let recovering = match self.snd.rec.episode {
             Episode::Recovery { .. } => true,
             // The configuration says whether a reduction follows a mark.
-            Episode::Cwr { .. } => self.rec.reduction.is_some(),
+            Episode::Cwr { .. } => self.snd.rec.reduction.is_some(),
             Episode::Open | Episode::Loss { .. } => false,
         };
         let timer_runs = self.timers.next().is_some();
         // Numbers are put into words only when an invariant is broken.
         let problem = if pipe != recount {
             format!("pipe is {pipe} but the scoreboard adds up to {recount}")
-        } else if self.snd.una().after(self.snd.nxt()) {
+        } else if self.snd.space.una().after(self.snd.space.nxt()) {
             "SND.UNA is beyond SND.NXT".to_owned()
-        } else if pipe > flight && self.snd.una() != self.snd.iss() {
+        } else if pipe > flight && self.snd.space.una() != self.snd.space.iss() {
             format!("pipe {pipe} exceeds the flight {flight}")
         } else if synchronized && cwnd < smss {
             format!("cwnd {cwnd} is below one segment of {smss}")
         } else if synchronized && flight > buffered + 1 {
             format!("{flight} octets are in flight but only {buffered} are buffered")
-        } else if recovering != self.rec.reduction.is_some() {
-            format!("a reduction rules is {} in the episode {}", !recovering, self.rec.episode.name())
+        } else if recovering != self.snd.rec.reduction.is_some() {
+            format!("a reduction rules is {} in the episode {}", !recovering, self.snd.rec.episode.name())
         } else if self.state == State::Closed && timer_runs {
             "a timer runs in CLOSED".to_owned()
         } else if !watched && !timer_runs {
@@ -66,6 +66,11 @@ impl Endpoint {
         } else {
             return Ok(());
         };
-        Err(format!("{problem} (state {}, una {}, nxt {})", self.state.name(), self.snd.una(), self.snd.nxt()))
+        Err(format!(
+            "{problem} (state {}, una {}, nxt {})",
+            self.state.name(),
+            self.snd.space.una(),
+            self.snd.space.nxt()
+        ))
     }
 }

@@ -61,15 +61,15 @@ impl Endpoint {
             flags = flags.with(Flags::PSH);
         }
         self.note_departure(cx.now, payload, outgoing.retransmits);
-        let pipe = self.rec.board.pipe();
-        self.usage.on_sent(pipe);
-        if let Some(reduction) = &mut self.rec.reduction {
+        let pipe = self.snd.rec.board.pipe();
+        self.snd.usage.on_sent(pipe);
+        if let Some(reduction) = &mut self.snd.rec.reduction {
             reduction.on_sent(range.len());
         }
-        if let Some(pacer) = &mut self.pacer {
+        if let Some(pacer) = &mut self.snd.pacer {
             pacer.on_sent(payload);
         }
-        self.cc.on_sent(&SentSample { now: cx.now, bytes: range.len(), pipe, snd_nxt: self.snd.nxt() });
+        self.snd.cc.on_sent(&SentSample { now: cx.now, bytes: range.len(), pipe, snd_nxt: self.snd.space.nxt() });
         let transmit = self.send_segment(
             cx,
             out,
@@ -113,7 +113,7 @@ impl Endpoint {
         // Only new data leaves in frames of several segments; a retransmitted record keeps the size it had.
         let gso_size = (retransmit == 0 && len > size && !self.is_mtu_probe(range)).then_some(size as u16);
         let part = gso_size.map_or(len, u32::from);
-        let room = self.snd.smss().saturating_sub(part).saturating_sub(SACK_OVERHEAD) / SACK_BLOCK;
+        let room = self.snd.space.smss().saturating_sub(part).saturating_sub(SACK_OVERHEAD) / SACK_BLOCK;
         let most = if len == 0 { to_report } else { to_report.min(room) };
         if most > 0 {
             (options.sack, told.dsack) = self.rcv.take_report(most);
@@ -139,7 +139,7 @@ impl Endpoint {
         self.rcv.on_ack_sent(&self.cfg.ack, most >= to_report);
         self.timers.stop(TimerKind::DelayedAck);
         self.ts.on_ack_sent(rcv_nxt);
-        let offset = range.start.distance_from(self.snd.una());
+        let offset = range.start.distance_from(self.snd.space.una());
         self.put(cx, out, &repr, ecn, Transmit { header_len: 0, offset, len, gso_size }, told)
     }
 
@@ -194,20 +194,20 @@ impl Endpoint {
     pub(super) fn send_syn<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
         let again = self.syn_left_again();
         if !again {
-            self.rec.restart_rto(cx.now);
+            self.snd.rec.restart_rto(cx.now);
         }
         let (fast_open, len) = self.fast_open_of_syn();
-        self.snd.on_syn_sent(len);
+        self.snd.space.on_syn_sent(len);
         let mut repr = self.syn_repr(cx.now);
         repr.options.fast_open = fast_open;
         if len > 0 {
             self.note_departure(cx.now, len, 0);
         }
-        let again_at = cx.now + self.rec.rto.current().duration();
+        let again_at = cx.now + self.snd.rec.rto.current().duration();
         self.arm(cx, TimerKind::Retransmit, self.syn_within_user_timeout(again_at));
         let transmit = Transmit { header_len: 0, offset: 0, len, gso_size: None };
         let told =
-            Told { retransmits: self.rec.retries.max(u32::from(again)).min(255) as u8, ..Told::of(SendCause::Syn) };
+            Told { retransmits: self.snd.rec.retries.max(u32::from(again)).min(255) as u8, ..Told::of(SendCause::Syn) };
         self.put(cx, out, &repr, Ecn::NotEct, transmit, told)
     }
 
@@ -221,7 +221,7 @@ impl Endpoint {
         let repr = TcpRepr {
             src_port: self.tuple.local_port,
             dst_port: self.tuple.remote_port,
-            seq: self.snd.nxt(),
+            seq: self.snd.space.nxt(),
             ack: Some(rcv_nxt),
             flags: Flags::RST,
             window,

@@ -16,10 +16,10 @@ impl Endpoint {
 
     /// The application will write no more: a FIN follows the last octet. Reading goes on.
     pub fn shutdown<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        if self.snd.side() != SendSide::Open || self.state == State::Closed {
+        if self.snd.space.side() != SendSide::Open || self.state == State::Closed {
             return;
         }
-        self.snd.queue_fin();
+        self.snd.space.queue_fin();
         self.look_at_chunks(SmallRule::Leave);
         match self.state {
             State::Established => self.set_state(cx, State::FinWait1),
@@ -38,7 +38,7 @@ impl Endpoint {
         // RFC 9293 §3.10.5: in these states the peer has nothing left to be told, unless our FIN is still to follow.
         let silent = match self.state {
             State::SynSent | State::TimeWait => true,
-            State::Closing | State::LastAck => self.snd.side() == SendSide::FinSent,
+            State::Closing | State::LastAck => self.snd.space.side() == SendSide::FinSent,
             _ => false,
         };
         self.rst_due = !silent;

@@ -71,7 +71,7 @@ impl Endpoint {
     fn expects_to_send(&self) -> bool {
         let writer = self.extras.as_ref().is_some_and(|extras| extras.deferred.writer);
         // What the SYN carried in vain leaves again at once, and waits for nothing.
-        let buffered = self.data_end() != self.snd.nxt();
+        let buffered = self.data_end() != self.snd.space.nxt();
         let pace = self.cfg.ack.timer == AckTimer::Adaptive && self.rcv.ack_pace() == AckPace::Delayed;
         writer || buffered || pace || self.cfg.handshake.defer_accept != DeferAccept::Off
     }
@@ -79,7 +79,7 @@ impl Endpoint {
     /// Whether a segment that ends the handshake is ignored, because the application waits for data.
     pub(super) fn is_deferred(&mut self, now: Instant, seg: &Segment<'_>) -> bool {
         let bare = seg.payload.is_empty() && !seg.repr.flags.contains(Flags::FIN);
-        let ends_handshake = seg.repr.ack == Some(self.snd.iss() + 1);
+        let ends_handshake = seg.repr.ack == Some(self.snd.space.iss() + 1);
         if !bare || !ends_handshake || !self.may_defer(now) {
             return false;
         }
@@ -91,7 +91,7 @@ impl Endpoint {
         let DeferAccept::For(wait) = self.cfg.handshake.defer_accept else { return false };
         let passive = self.state == State::SynReceived && self.origin == Origin::Passive && !self.is_early();
         // The timer was started by the first SYN-ACK.
-        passive && !self.rcv.keeps_syn_data() && now < self.rec.rto_base() + wait
+        passive && !self.rcv.keeps_syn_data() && now < self.snd.rec.rto_base() + wait
     }
 
     /// The SYN-ACK's timer fired: whether it has arrived, so that only data is waited for.
@@ -100,8 +100,8 @@ impl Endpoint {
         if !acked || !self.may_defer(cx.now) {
             return false;
         }
-        self.rec.rto.back_off(&self.cfg.rto);
-        self.arm(cx, TimerKind::Retransmit, cx.now + self.rec.rto.current().duration());
+        self.snd.rec.rto.back_off(&self.cfg.rto);
+        self.arm(cx, TimerKind::Retransmit, cx.now + self.snd.rec.rto.current().duration());
         true
     }
 }

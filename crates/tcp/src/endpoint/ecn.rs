@@ -67,7 +67,7 @@ impl Endpoint {
     //# A SYN that is sent again after a timeout may leave without asking.
     /// The ECN flags of our SYN, or of our SYN-ACK when we are `answering`.
     pub(super) fn ecn_of_syn(&self, answering: bool) -> Flags {
-        let repeated = self.rec.retries > 0 && self.cfg.ecn.syn_again == EcnSynAgain::Plain;
+        let repeated = self.snd.rec.retries > 0 && self.cfg.ecn.syn_again == EcnSynAgain::Plain;
         match (answering, self.cfg.ecn.negotiation) {
             (true, _) if self.neg.ecn => Flags::ECE,
             (false, EcnNegotiation::Offer) if !repeated => Flags::ECE.with(Flags::CWR),
@@ -105,7 +105,7 @@ impl Endpoint {
             return (Flags::NONE, Ecn::NotEct);
         }
         let mut flags = if self.ecn.echo == Echo::UntilAnswered { Flags::ECE } else { Flags::NONE };
-        if len == 0 || retransmit > 0 || self.rec.probe != Probing::Idle {
+        if len == 0 || retransmit > 0 || self.snd.rec.probe != Probing::Idle {
             return (flags, Ecn::NotEct);
         }
         if core::mem::take(&mut self.ecn.reduced) == Reduced::Untold {
@@ -183,16 +183,16 @@ impl Endpoint {
         let marks = &mut self.extras_mut().marks;
         marks.delivered_ce = marks.delivered_ce.saturating_add(segments as u32);
         // What was saved belongs to before the mark.
-        self.rec.undo = None;
-        if self.rec.episode != Episode::Open {
+        self.snd.rec.undo = None;
+        if self.snd.rec.episode != Episode::Open {
             return;
         }
         self.extras_mut().marks.reductions += 1;
         let flight_size = self.flight_size();
-        let prior_cwnd = self.cc.window().cwnd();
+        let prior_cwnd = self.snd.cc.window().cwnd();
         let beta = match self.cfg.ecn.mark_beta {
             // RFC 8511 leaves slow start as it is.
-            MarkBeta::Own { beta } if !self.cc.window().in_slow_start() => Some(beta),
+            MarkBeta::Own { beta } if !self.snd.cc.window().in_slow_start() => Some(beta),
             MarkBeta::Own { .. } | MarkBeta::AsLoss => None,
         };
         let least_segments = match self.cfg.ecn.response {
@@ -200,15 +200,15 @@ impl Endpoint {
             EcnResponse::ByReduction => 2,
         };
         let outstanding = flight_size + newly_acked;
-        self.cc.on_congestion(&CongestionEvent::Ecn { flight_size: outstanding, beta, least_segments }, cx.now);
-        (self.rec.answered_at, self.rec.lost_again) = (cx.now, 0);
-        self.rec.tail.reset();
+        self.snd.cc.on_congestion(&CongestionEvent::Ecn { flight_size: outstanding, beta, least_segments }, cx.now);
+        (self.snd.rec.answered_at, self.snd.rec.lost_again) = (cx.now, 0);
+        self.snd.rec.tail.reset();
         self.owe_cwr();
         match self.cfg.ecn.response {
             EcnResponse::AtOnce => self.hold_if_at_the_floor(cx.now, prior_cwnd),
             EcnResponse::ByReduction => {
-                let ssthresh = self.cc.window().ssthresh();
-                let smss = self.snd.smss();
+                let ssthresh = self.snd.cc.window().ssthresh();
+                let smss = self.snd.space.smss();
                 self.begin_reduction(&EpisodeEntry {
                     ssthresh,
                     prior_cwnd,
@@ -219,7 +219,7 @@ impl Endpoint {
                 });
             }
         }
-        self.set_episode(cx, Episode::Cwr { point: self.snd.nxt() }, "ecn");
+        self.set_episode(cx, Episode::Cwr { point: self.snd.space.nxt() }, "ecn");
     }
 
     //= specs/rfc3168.md#sender
@@ -227,8 +227,8 @@ impl Endpoint {
     //= specs/rfc9438.md#multiplicative-decrease
     //# With a window of one segment, further ECN echoes slow the sender down by other means.
     fn hold_if_at_the_floor(&mut self, now: Instant, prior_cwnd: Bytes) {
-        if prior_cwnd <= self.snd.smss() {
-            let until = now + self.rec.rto.current().duration();
+        if prior_cwnd <= self.snd.space.smss() {
+            let until = now + self.snd.rec.rto.current().duration();
             self.extras_mut().marks.held_until = Some(until);
         }
     }

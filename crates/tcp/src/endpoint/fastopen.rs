@@ -115,11 +115,11 @@ impl Endpoint {
     /// Puts `option` and the first octets of `data` into the SYN, which has not left: as many as `room` takes. Returns how
     /// many; `None` when it is too late.
     pub(crate) fn open_fast(&mut self, option: Option<FastOpen>, data: &[u8], room: Bytes) -> Option<usize> {
-        let waits = self.state == State::SynSent && self.syn_due && self.rec.retries == 0;
-        if !waits || self.snd_buf.len() > 0 || !matches!(self.fast_open_role(), Role::None) {
+        let waits = self.state == State::SynSent && self.syn_due && self.snd.rec.retries == 0;
+        if !waits || self.snd.buffer.len() > 0 || !matches!(self.fast_open_role(), Role::None) {
             return None;
         }
-        let octets = self.snd_buf.write(&data[..data.len().min(room as usize)]);
+        let octets = self.snd.buffer.write(&data[..data.len().min(room as usize)]);
         self.extras_mut().fast_open.role = Role::Client { option, octets: octets as Bytes, taken: Taken::Unknown };
         Some(octets)
     }
@@ -138,7 +138,7 @@ impl Endpoint {
         let mut octets = 0;
         if early != Early::No {
             // From here on the SYN is behind us as far as sequence numbers go; that it is not acknowledged, the state says.
-            self.snd.on_syn_acked();
+            self.snd.space.on_syn_acked();
             self.pending.add(News::Connected);
             octets = self.take_syn_data(syn);
         }
@@ -217,7 +217,7 @@ impl Endpoint {
             Role::Server { early, .. } => early.since(),
             _ => None,
         };
-        early.unwrap_or(self.rec.rto_base())
+        early.unwrap_or(self.snd.rec.rto_base())
     }
 
     //= specs/rfc7413.md#client
@@ -237,7 +237,7 @@ impl Endpoint {
             Role::Server { .. } => {
                 self.extras_mut().fast_open.news = Some(FastOpenNews::Settled);
                 // What went ahead is watched over from now on.
-                self.rec.restart_rto(cx.now);
+                self.snd.rec.restart_rto(cx.now);
                 self.arm_loss_timer(cx);
             }
             Role::Client { option, octets, .. } => {
@@ -267,29 +267,29 @@ impl Endpoint {
 
     /// `octets` of data left with the SYN; what lies beyond `ack` becomes a lost flight. Returns whether nothing does.
     fn settle_syn_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, octets: Bytes, ack: SeqNum) -> bool {
-        let end = self.snd.una() + octets;
-        let una = ack.max(self.snd.una()).min(end);
-        self.snd_buf.ack(una.distance_from(self.snd.una()));
-        self.snd.on_acked(una);
-        self.snd.on_sent(end.max(una));
+        let end = self.snd.space.una() + octets;
+        let una = ack.max(self.snd.space.una()).min(end);
+        self.snd.buffer.ack(una.distance_from(self.snd.space.una()));
+        self.snd.space.on_acked(una);
+        self.snd.space.on_sent(end.max(una));
         if octets == 0 {
             return true;
         }
-        self.rec.board = Scoreboard::new(una);
-        self.rec.restart_rto(cx.now);
-        let (tsval, size) = (self.ts.tsval(cx.now), self.snd.smss());
+        self.snd.rec.board = Scoreboard::new(una);
+        self.snd.rec.restart_rto(cx.now);
+        let (tsval, size) = (self.ts.tsval(cx.now), self.snd.space.smss());
         let mut at = una;
         while at != end {
             let part = size.min(end.distance_from(at));
-            let stamp = self.rec.sampler.stamp(cx.now, self.rec.board.pipe());
-            let id = self.rec.board.on_sent(SeqRange::new(at, at + part), tsval, stamp, cx.now);
-            if let Some(segment) = self.rec.board.get(id) {
-                self.rec.detector.on_sent(&segment);
+            let stamp = self.snd.rec.sampler.stamp(cx.now, self.snd.rec.board.pipe());
+            let id = self.snd.rec.board.on_sent(SeqRange::new(at, at + part), tsval, stamp, cx.now);
+            if let Some(segment) = self.snd.rec.board.get(id) {
+                self.snd.rec.detector.on_sent(&segment);
             }
-            self.rec.board.mark_lost(id);
+            self.snd.rec.board.mark_lost(id);
             at += part;
         }
-        self.rec.board.clear_lost_log();
+        self.snd.rec.board.clear_lost_log();
         una == end
     }
 
@@ -297,7 +297,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn ends_syn_data(&self, end: SeqNum) -> bool {
         match self.fast_open_role() {
-            Role::Client { octets, .. } => octets > 0 && end == self.snd.iss() + 1 + octets,
+            Role::Client { octets, .. } => octets > 0 && end == self.snd.space.iss() + 1 + octets,
             _ => false,
         }
     }
@@ -313,7 +313,7 @@ impl Endpoint {
 
     /// A timeout; `last` says that the connection is given up.
     pub(super) fn note_unanswered(&mut self, now: Instant, last: bool) {
-        let retries = self.rec.retries;
+        let retries = self.snd.rec.retries;
         let tried = match self.fast_open_role() {
             Role::Client { option, octets, .. } => option.is_some() || octets > 0,
             _ => false,

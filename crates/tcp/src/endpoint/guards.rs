@@ -31,12 +31,12 @@ impl Endpoint {
 
     /// Returns the memory of data that is to be sent or acknowledged, in bytes.
     pub(crate) fn send_memory(&self) -> usize {
-        self.snd_buf.memory() + self.rec.board.heap_size()
+        self.snd.buffer.memory() + self.snd.rec.board.heap_size()
     }
 
     /// Bytes that were written and are not acknowledged.
     pub(crate) fn unacknowledged(&self) -> Bytes {
-        self.snd_buf.len()
+        self.snd.buffer.len()
     }
 
     /// Whether the peer should hear of a window that the host held back.
@@ -59,9 +59,9 @@ impl Endpoint {
     /// Frees every buffer of a connection that neither sends nor delivers any more data.
     pub(crate) fn compact(&mut self) {
         self.rcv.compact();
-        self.snd_buf.clear();
-        self.rec.board = Scoreboard::new(self.snd.nxt());
-        self.rec.delivered = None;
-        self.rec.undo = None;
+        self.snd.buffer.clear();
+        self.snd.rec.board = Scoreboard::new(self.snd.space.nxt());
+        self.snd.rec.delivered = None;
+        self.snd.rec.undo = None;
     }
 }

@@ -1,22 +1,19 @@
 //! Opening a connection (RFC 9293 §3.5): constructors, SYN-SENT and SYN-RECEIVED.
 
-use super::bursts::Frames;
 use super::fastopen::Copies;
 use super::receiver::FirstSizes;
 use super::refused::Outlet;
 use super::{
-    Application, EcnState, Endpoint, FourTuple, News, Numbering, Origin, PendingEvents, Receiver, RecoverySide,
-    Segment, SendSide, SendSpace, State, Tally,
+    Application, EcnState, Endpoint, FourTuple, News, Numbering, Origin, PendingEvents, Receiver, Segment, SendSide,
+    Sender, State, Tally,
 };
 use crate::config::{SynAckEcho, ValidConfig, WrongAck};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
 use crate::options::{self, Negotiated, TIMESTAMP_OCTETS};
-use crate::send::{CwndUsage, SendBuffer};
 use crate::timers::{TimerKind, TimerTable};
 use crate::timestamps::TimestampState;
 use base::{Duration, Instant, SeqNum, SeqRange};
-use cc::CwndValidation;
 use recovery::rtt::SynEcho;
 use trace::Observer;
 use wire::{Ecn, Flags, TcpRepr};
@@ -81,7 +78,6 @@ impl Endpoint {
         cx: &mut Cx<'_, O>,
     ) -> Self {
         let Numbering { iss, ts_offset } = numbering;
-        let first = iss + 1;
         let mss = options::own_mss(cfg, mtu, tuple.local);
         Self {
             tuple,
@@ -91,21 +87,12 @@ impl Endpoint {
             timers: TimerTable::new(),
             neg: Negotiated::default(),
             ts: TimestampState::new(ts_offset),
-            snd: SendSpace::new(iss, u32::from(mss)),
-            snd_buf: SendBuffer::new(cfg.send.buffer),
-            rec: RecoverySide::new(cfg, first, cx.now),
-            cc: cc::build(&cfg.cc, smss, iss),
-            usage: CwndUsage::new(CwndValidation::HalfUsed, first, cx.now),
-            pacer: None,
+            snd: Sender::new(cfg, iss, mss, smss, cx.now),
             rcv: Receiver::new(cfg, mss),
             ecn: EcnState::default(),
             syn_due: false,
             rst_due: false,
-            bare_probe_due: false,
-            write_blocked: false,
-            heard: false,
             application: Application::Reads,
-            frames: Frames::Segments,
             outlet: Outlet::Open,
             pending: PendingEvents::default(),
             closed: None,
@@ -133,10 +120,10 @@ impl Endpoint {
         let rcv_nxt = syn.seq + 1;
         self.ts.on_ack_sent(rcv_nxt);
         // RFC 7323 §2.2: the window of a SYN is never scaled.
-        self.snd.on_peer_syn(syn.seq, u32::from(syn.window));
+        self.snd.space.on_peer_syn(syn.seq, u32::from(syn.window));
         let ours = options::own_mss(&self.cfg, self.mtu, self.tuple.local);
         let overhead = if self.neg.timestamps { TIMESTAMP_OCTETS } else { 0 };
-        self.snd.set_smss(agreed_smss(ours, &self.tuple, syn, self.neg.timestamps));
+        self.snd.space.set_smss(agreed_smss(ours, &self.tuple, syn, self.neg.timestamps));
         let rmss = u32::from(ours).saturating_sub(overhead).max(1);
         self.rcv.on_peer_syn(syn.seq, rmss);
         self.begin_path(now);
@@ -145,14 +132,14 @@ impl Endpoint {
             Origin::Active => u32::from(ours),
             Origin::Passive => rmss,
         };
-        let sizes = FirstSizes { announced: ours.into(), known, smss: self.snd.smss() };
+        let sizes = FirstSizes { announced: ours.into(), known, smss: self.snd.space.smss() };
         self.rcv.open_window(&self.cfg, self.neg.rcv_shift, sizes);
-        if self.snd.smss() != built_for {
-            self.cc = cc::build(&self.cfg.cc, self.snd.smss(), self.snd.iss());
+        if self.snd.space.smss() != built_for {
+            self.snd.cc = cc::build(&self.cfg.cc, self.snd.space.smss(), self.snd.space.iss());
         }
         if !self.neg.sack {
             // RFC 8985 §4 needs SACK; without it, duplicate ACKs are all there is.
-            self.rec.detector = recovery::build_detector_without_sack(&self.cfg.recovery.detector);
+            self.snd.rec.detector = recovery::build_detector_without_sack(&self.cfg.recovery.detector);
         }
     }
 
@@ -165,10 +152,11 @@ impl Endpoint {
     /// SYN-SENT (RFC 9293 §3.10.7.3).
     pub(super) fn in_syn_sent<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
         let repr = &seg.repr;
-        let acks_our_syn = repr.ack.map(|ack| ack.after(self.snd.iss()) && ack.at_or_before(self.snd.nxt()));
+        let acks_our_syn =
+            repr.ack.map(|ack| ack.after(self.snd.space.iss()) && ack.at_or_before(self.snd.space.nxt()));
         if acks_our_syn == Some(false) || !self.echo_is_ours(cx.now, repr) {
             // The stack answers an unacceptable ACK with a reset.
-            let again = self.cfg.handshake.wrong_ack == WrongAck::Retries && self.rec.retries == 0;
+            let again = self.cfg.handshake.wrong_ack == WrongAck::Retries && self.snd.rec.retries == 0;
             if again && acks_our_syn == Some(false) {
                 self.arm(cx, TimerKind::Retransmit, cx.now + SOON);
             }
@@ -206,7 +194,7 @@ impl Endpoint {
         let Some(stamps) = repr.options.timestamps.filter(|ts| asked && repr.ack.is_some() && ts.tsecr != 0) else {
             return true;
         };
-        let oldest = now.since(self.rec.rto_base()) + Duration::from_millis(1);
+        let oldest = now.since(self.snd.rec.rto_base()) + Duration::from_millis(1);
         self.ts.echo_age(stamps.tsecr, now).is_some_and(|age| age <= oldest)
     }
 
@@ -225,7 +213,7 @@ impl Endpoint {
 
     /// Whether our SYN or SYN-ACK left several times: because a timer expired, or because the peer repeated its SYN.
     pub(super) fn syn_left_again(&self) -> bool {
-        self.rec.retries > 0 || self.extras.as_ref().is_some_and(|extras| extras.syn_ack_repeated)
+        self.snd.rec.retries > 0 || self.extras.as_ref().is_some_and(|extras| extras.syn_ack_repeated)
     }
 
     //= specs/rfc5681.md#initial-window
@@ -234,35 +222,35 @@ impl Endpoint {
     //# After more than one lost SYN the initial window is one segment.
     /// The peer acknowledged our SYN.
     pub(super) fn establish<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr, ack: SeqNum) {
-        self.snd.on_syn_acked();
+        self.snd.space.on_syn_acked();
         self.timers.stop(TimerKind::Retransmit);
         self.tally.on_established(cx.now);
         let sample = self.handshake_rtt(cx.now, repr).filter(|sample| self.is_measurable(*sample));
         if let Some(rtt) = sample {
-            let flight = SeqRange::new(self.snd.una(), self.snd.nxt());
-            self.rec.rtt.on_handshake(&self.cfg.rtt, cx.now, rtt, flight);
-            self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
+            let flight = SeqRange::new(self.snd.space.una(), self.snd.space.nxt());
+            self.snd.rec.rtt.on_handshake(&self.cfg.rtt, cx.now, rtt, flight);
+            self.snd.rec.rto.on_rtt(&self.cfg.rto, &self.snd.rec.rtt);
             self.rcv.on_handshake(&self.cfg, cx.now, rtt);
         }
-        if self.rec.retries > 1 {
+        if self.snd.rec.retries > 1 {
             // RFC 6928 §2: more than one lost SYN speaks of a congested path.
-            self.cc.on_congestion(&cc::CongestionEvent::Timeout { flight_size: 0, first: true }, cx.now);
+            self.snd.cc.on_congestion(&cc::CongestionEvent::Timeout { flight_size: 0, first: true }, cx.now);
         }
-        if self.rec.retries > 0 && sample.is_none() {
-            self.rec.rto.on_syn_lost(&self.cfg.rto);
+        if self.snd.rec.retries > 0 && sample.is_none() {
+            self.snd.rec.rto.on_syn_lost(&self.cfg.rto);
         }
-        if self.rec.retries > 0 {
+        if self.snd.rec.retries > 0 {
             self.rare_mut().on_timeout_over(cx.now);
         }
         let copies = if self.syn_left_again() { Copies::Several } else { Copies::One };
-        self.rec.retries = 0;
+        self.snd.rec.retries = 0;
         if self.state == State::SynReceived || self.origin == Origin::Passive {
             let shift = if repr.flags.contains(Flags::SYN) { 0 } else { self.neg.snd_shift };
             if self.chunks_config().is_some() {
                 // The unscaled window of the SYN says nothing of what the peer will offer.
-                self.snd.forget_max_wnd();
+                self.snd.space.forget_max_wnd();
             }
-            self.snd.on_window(u32::from(repr.window) << shift);
+            self.snd.space.on_window(u32::from(repr.window) << shift);
         }
         // An application that went ahead has been told.
         if !self.is_early() {
@@ -270,7 +258,7 @@ impl Endpoint {
         }
         self.set_state(cx, State::Established);
         self.settle_fast_open(cx, repr, ack, copies);
-        if self.snd.side() != SendSide::Open {
+        if self.snd.space.side() != SendSide::Open {
             self.set_state(cx, State::FinWait1);
         }
         self.take_syn_data_queued(cx, repr);
@@ -285,7 +273,8 @@ impl Endpoint {
     pub(super) fn in_syn_received<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr) -> bool {
         match repr.ack {
             Some(ack)
-                if ack == self.snd.iss() + 1 || (ack.after(self.snd.una()) && ack.at_or_before(self.snd.nxt())) =>
+                if ack == self.snd.space.iss() + 1
+                    || (ack.after(self.snd.space.una()) && ack.at_or_before(self.snd.space.nxt())) =>
             {
                 self.establish(cx, repr, ack);
                 // A SYN-ACK leaves again until it is acknowledged, and our own, which would do, may have been lost.
@@ -315,7 +304,7 @@ impl Endpoint {
         TcpRepr {
             src_port: self.tuple.local_port,
             dst_port: self.tuple.remote_port,
-            seq: self.snd.iss(),
+            seq: self.snd.space.iss(),
             ack: answering.then(|| self.rcv.rcv_nxt()),
             flags: Flags::SYN.with(self.ecn_of_syn(answering)),
             window: self.rcv.syn_window(),

@@ -43,8 +43,8 @@ impl Endpoint {
             return Disposition::Dropped(DropReason::Closed);
         }
         // A connection ahead of its handshake counts its SYN-ACK as behind it, but it is on its way.
-        let first = if self.is_early() { self.snd.iss() } else { self.snd.una() };
-        if !SeqRange::new(first, self.snd.nxt()).contains(notice.seq) {
+        let first = if self.is_early() { self.snd.space.iss() } else { self.snd.space.una() };
+        if !SeqRange::new(first, self.snd.space.nxt()).contains(notice.seq) {
             return Disposition::Dropped(DropReason::OutOfWindow);
         }
         if let IcmpKind::TooBig { mtu, packet_len } = notice.kind {

@@ -38,7 +38,7 @@ impl Endpoint {
             _ => self.in_synchronized(cx, seg),
         };
         self.look_at_chunks(self.small_rule());
-        self.heard = true;
+        self.snd.heard = true;
         if let Disposition::Challenge(reason) | Disposition::Dropped(reason) = disposition {
             let count = &mut self.rare_mut().dropped[reason as usize];
             *count = count.saturating_add(1);
@@ -181,10 +181,10 @@ impl Endpoint {
     /// An acknowledgement far behind or ahead of what is in flight (RFC 5961 §5.2).
     #[inline]
     fn check_ack(&self, ack: SeqNum) -> Option<Disposition> {
-        if ack.before(self.snd.una() - self.snd.max_wnd().min(1 << 30)) {
+        if ack.before(self.snd.space.una() - self.snd.space.max_wnd().min(1 << 30)) {
             return Some(Disposition::Challenge(DropReason::BadAck));
         }
-        if !ack.after(self.snd.nxt()) {
+        if !ack.after(self.snd.space.nxt()) {
             return None;
         }
         let unanswered =
@@ -277,8 +277,8 @@ impl Endpoint {
             mtu: self.mtu,
             ip_header: if self.tuple.local.is_ipv4() { IPV4_HEADER } else { IPV6_HEADER },
             echo: echoed.and_then(|ts| self.ts.echo_age(ts.tsecr, now)),
-            rto: self.rec.rto.current().duration(),
-            srtt: self.rec.rtt.srtt(),
+            rto: self.snd.rec.rto.current().duration(),
+            srtt: self.snd.rec.rtt.srtt(),
             armed: self.timers.deadline(TimerKind::DelayedAck),
         };
         (&mut self.rcv, around)

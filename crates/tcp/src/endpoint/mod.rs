@@ -32,10 +32,9 @@ mod probe;
 mod queues;
 mod rebuild;
 mod receiver;
-mod recovery_side;
 mod refused;
 mod sample;
-mod space;
+mod sender;
 mod state;
 mod tally;
 #[cfg(test)]
@@ -65,21 +64,17 @@ use crate::event::{CloseReason, ConnEvent};
 use crate::info::TcpInfo;
 use crate::options::Negotiated;
 use crate::pattern::Payload;
-use crate::send::{CwndUsage, Pacer, SendBuffer};
 use crate::timers::TimerTable;
 use crate::timestamps::TimestampState;
 use base::{Bytes, Instant, SeqNum};
-use bursts::Frames;
-use cc::CongestionControl;
 use core::net::IpAddr;
 use ecn::EcnState;
 use extras::Extras;
 use news::{News, PendingEvents};
 use receiver::Receiver;
 use recovery::Episode;
-use recovery_side::RecoverySide;
 use refused::Outlet;
-use space::SendSpace;
+use sender::Sender;
 use tally::Tally;
 use trace::{Event, Observer};
 use wire::{Ecn, TcpRepr};
@@ -181,25 +176,13 @@ pub struct Endpoint {
     timers: TimerTable,
     neg: Negotiated,
     ts: TimestampState,
-    snd: SendSpace,
-    snd_buf: SendBuffer,
-    rec: RecoverySide,
-    cc: Box<dyn CongestionControl>,
-    usage: CwndUsage,
-    /// Where the controller paces.
-    pacer: Option<Box<Pacer>>,
+    snd: Sender,
     rcv: Receiver,
     ecn: EcnState,
     syn_due: bool,
     /// A reset with this sequence number is due.
     rst_due: bool,
-    /// An empty segment that the peer must answer is due: it asks whether the peer, or its window, is still there.
-    bare_probe_due: bool,
-    write_blocked: bool,
-    /// A segment has arrived since nothing more could leave the last time: a writer may have room.
-    heard: bool,
     application: Application,
-    frames: Frames,
     outlet: Outlet,
     pending: PendingEvents,
     closed: Option<CloseReason>,
@@ -261,27 +244,27 @@ impl Endpoint {
     /// Octets sent and not cumulatively acknowledged.
     #[inline]
     fn flight_size(&self) -> Bytes {
-        self.snd.flight_size()
+        self.snd.space.flight_size()
     }
     /// A snapshot for people and checkers.
     pub fn info(&self) -> TcpInfo {
-        let window = self.cc.window();
+        let window = self.snd.cc.window();
         TcpInfo {
             state: self.state,
             closed: self.closed,
-            smss: self.snd.smss(),
+            smss: self.snd.space.smss(),
             cwnd: window.cwnd(),
             ssthresh: window.ssthresh(),
-            pipe: self.rec.board.pipe(),
+            pipe: self.snd.rec.board.pipe(),
             flight_size: self.flight_size(),
-            snd_wnd: self.snd.wnd(),
+            snd_wnd: self.snd.space.wnd(),
             rcv_wnd: self.rcv.shown_window(),
-            srtt: self.rec.rtt.srtt(),
-            rttvar: self.rec.rtt.rttvar(),
-            min_rtt: self.rec.rtt.min_rtt(),
-            reo_wnd_mult: self.rec.detector.reordering().map(|state| state.multiplier),
-            rto: self.rec.rto.current().duration(),
-            episode: self.rec.episode.name(),
+            srtt: self.snd.rec.rtt.srtt(),
+            rttvar: self.snd.rec.rtt.rttvar(),
+            min_rtt: self.snd.rec.rtt.min_rtt(),
+            reo_wnd_mult: self.snd.rec.detector.reordering().map(|state| state.multiplier),
+            rto: self.snd.rec.rto.current().duration(),
+            episode: self.snd.rec.episode.name(),
             readable: self.rcv.readable(),
             mismatches: self.rcv.mismatches(),
             negotiated: (self.neg.sack, self.neg.timestamps, self.neg.scaling),
@@ -301,10 +284,10 @@ impl Endpoint {
     //= specs/rfc9937.md#end-of-an-episode
     //# An episode that begins inside another one ends that first.
     fn set_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: Episode, cause: &'static str) {
-        let from = self.rec.episode;
-        self.rec.episode = to;
+        let from = self.snd.rec.episode;
+        self.snd.rec.episode = to;
         if !matches!(to, Episode::Recovery { .. } | Episode::Cwr { .. }) {
-            self.rec.reduction = None;
+            self.snd.rec.reduction = None;
         }
         cx.emit(|| Event::EpisodeChanged { from: from.name(), to: to.name(), cause, point: to.point() });
     }

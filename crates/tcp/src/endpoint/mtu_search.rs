@@ -126,7 +126,7 @@ impl Endpoint {
 
     #[cold]
     fn consider_probe(&mut self, now: Instant) -> ProbeNow {
-        let (config, cwnd, smss) = (self.cfg.path_mtu, self.cc.window().cwnd(), self.snd.smss());
+        let (config, cwnd, smss) = (self.cfg.path_mtu, self.snd.cc.window().cwnd(), self.snd.space.smss());
         let uncut = self.learned_mtu().is_none_or(|learned| learned.cut == MayCut::No);
         let Some(search) = self.search().filter(|search| search.probe.is_none() && uncut) else { return ProbeNow::No };
         if search.has_ended(config.search_end) {
@@ -137,12 +137,12 @@ impl Endpoint {
         let len = u32::from(search.middle()).saturating_sub(fixed);
         let needed = len + FOLLOWERS * smss;
         let unsent = self.not_let_go();
-        let quiet = self.rec.episode == Episode::Open && self.segment_size() == smss;
-        let takes = self.planned() + needed <= self.snd.usable();
+        let quiet = self.snd.rec.episode == Episode::Open && self.segment_size() == smss;
+        let takes = self.planned() + needed <= self.snd.space.usable();
         if !quiet || cwnd / smss < PROBE_WINDOW || unsent < needed || !takes {
             return ProbeNow::No;
         }
-        let pipe = self.rec.board.pipe() + self.planned();
+        let pipe = self.snd.rec.board.pipe() + self.planned();
         match (pipe + len.max(2 * smss) <= cwnd, pipe) {
             (true, _) => ProbeNow::Send(len),
             (false, 0) => ProbeNow::No,
@@ -152,21 +152,21 @@ impl Endpoint {
 
     /// Sends `len` octets of new data in one segment larger than any that is known to arrive.
     pub(super) fn send_mtu_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, len: Bytes) -> Transmit {
-        let range = SeqRange::new(self.snd.nxt(), self.snd.nxt() + len);
+        let range = SeqRange::new(self.snd.space.nxt(), self.snd.space.nxt() + len);
         let size = len + u32::from(headers(self.tuple.local)) + self.option_octets();
         if let Some(search) = self.search_mut() {
             search.probe = Some(MtuProbe { range, size: size as u16 });
             search.probes = search.probes.saturating_add(1);
         }
-        if self.rec.board.is_empty() {
-            self.rec.restart_rto(cx.now);
+        if self.snd.rec.board.is_empty() {
+            self.snd.rec.restart_rto(cx.now);
         }
-        self.snd.on_sent(range.end);
+        self.snd.space.on_sent(range.end);
         self.cover_chunks(range.end);
-        let (tsval, stamp) = (self.ts.tsval(cx.now), self.rec.sampler.stamp(cx.now, self.rec.board.pipe()));
-        let id = self.rec.board.on_sent(range, tsval, stamp, cx.now);
-        if let Some(segment) = self.rec.board.get(id) {
-            self.rec.detector.on_sent(&segment);
+        let (tsval, stamp) = (self.ts.tsval(cx.now), self.snd.rec.sampler.stamp(cx.now, self.snd.rec.board.pipe()));
+        let id = self.snd.rec.board.on_sent(range, tsval, stamp, cx.now);
+        if let Some(segment) = self.snd.rec.board.get(id) {
+            self.snd.rec.detector.on_sent(&segment);
         }
         self.emit_data(cx, out, Outgoing { range, retransmits: 0, train: Train::No, cause: SendCause::MtuProbe })
     }
@@ -181,7 +181,7 @@ impl Endpoint {
     //# A probe that arrives raises the segment size to its own.
     /// `SND.UNA` advanced.
     pub(super) fn judge_probe_by_ack(&mut self) {
-        let una = self.snd.una();
+        let una = self.snd.space.una();
         let Some(search) = self.search_mut() else { return };
         if let Some(probe) = search.probe.take_if(|probe| probe.range.end.at_or_before(una)) {
             search.low = search.low.max(probe.size);
@@ -198,12 +198,12 @@ impl Endpoint {
     pub(super) fn judge_probe_by_loss<O: Observer>(&mut self, cx: &mut Cx<'_, O>, newly_lost: Bytes) -> Bytes {
         let Some(probe) = self.search().and_then(|search| search.probe) else { return newly_lost };
         let inside = |segment: &recovery::SentSegment| probe.range.covers(segment.range());
-        let mine = self.rec.board.lost_log().iter().filter(|(segment, _)| inside(segment)).count();
-        let all = self.rec.board.lost_log().len();
+        let mine = self.snd.rec.board.lost_log().iter().filter(|(segment, _)| inside(segment)).count();
+        let all = self.snd.rec.board.lost_log().len();
         if mine == 0 {
             return newly_lost;
         }
-        let alone = mine == all && self.rec.episode == Episode::Open;
+        let alone = mine == all && self.snd.rec.episode == Episode::Open;
         if let Some(search) = self.search_mut() {
             search.probe = None;
             if alone {
@@ -214,7 +214,7 @@ impl Endpoint {
             self.recut(Bytes::MAX);
             return newly_lost;
         }
-        self.rec.board.clear_lost_log();
+        self.snd.rec.board.clear_lost_log();
         self.cut_to_path(cx, Bytes::MAX);
         0
     }
@@ -238,7 +238,7 @@ impl Endpoint {
             self.recut(Bytes::MAX);
         }
         let deaf = config.probing == MtuProbing::Off || config.discovery == Discovery::Off;
-        if deaf || self.rec.retries < config.black_hole_timeouts {
+        if deaf || self.snd.rec.retries < config.black_hole_timeouts {
             return;
         }
         if self.search().is_none() {

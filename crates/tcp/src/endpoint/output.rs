@@ -76,7 +76,7 @@ impl Endpoint {
             if let Some(sent) = self.send_data(cx, out) {
                 return Some(sent);
             }
-            if matches!(self.rec.probe, Probing::Due(_)) {
+            if matches!(self.snd.rec.probe, Probing::Due(_)) {
                 return self.send_probe(cx, out);
             }
         }
@@ -84,12 +84,12 @@ impl Endpoint {
         self.note_held(cx.now);
         #[cfg(not(longhaul_unwatched))]
         self.emit_limit(cx);
-        if self.bare_probe_due {
-            self.bare_probe_due = false;
+        if self.snd.bare_probe_due {
+            self.snd.bare_probe_due = false;
             return Some(self.send_bare_probe(cx, out));
         }
         if self.rcv.owes_ack() && self.state != State::SynSent {
-            let nxt = self.snd.nxt();
+            let nxt = self.snd.space.nxt();
             return Some(self.send_segment(cx, out, SeqRange::new(nxt, nxt), Flags::NONE, Told::of(SendCause::Ack)));
         }
         None
@@ -100,7 +100,7 @@ impl Endpoint {
         if transmit.len == 0 {
             return Payload::Bytes(&[]);
         }
-        match self.snd_buf.slice(transmit.offset, transmit.len) {
+        match self.snd.buffer.slice(transmit.offset, transmit.len) {
             SendSlice::Contiguous(octets) => Payload::Bytes(octets),
             SendSlice::Pattern { offset, len } => Payload::Pattern { offset, len },
             SendSlice::Wrapped(front, back) => {
@@ -115,18 +115,18 @@ impl Endpoint {
     /// Whether `poll_transmit` is worth calling: something is due, or data waits (perhaps for a window).
     #[inline]
     pub(crate) fn wants_to_send(&self) -> bool {
-        let waiting = self.snd.side() == SendSide::FinQueued || self.data_end() != self.snd.nxt();
+        let waiting = self.snd.space.side() == SendSide::FinQueued || self.data_end() != self.snd.space.nxt();
         self.rst_due
             || self.syn_due
             || self.rcv.owes_ack()
-            || self.bare_probe_due
-            || (self.may_send() && (waiting || self.rec.tail.is_due()))
+            || self.snd.bare_probe_due
+            || (self.may_send() && (waiting || self.snd.rec.tail.is_due()))
     }
 
     /// One past the last octet the application has written.
     #[inline]
     pub(super) fn data_end(&self) -> SeqNum {
-        self.snd.una() + self.snd_buf.len()
+        self.snd.space.una() + self.snd.buffer.len()
     }
 
     //= specs/rfc9937.md#each-ack
@@ -141,13 +141,15 @@ impl Endpoint {
     /// it included: nothing else would bring the next acknowledgement.
     #[inline]
     pub(super) fn allowance(&self) -> Bytes {
-        let (window, pipe) = (self.cc.window().cwnd(), self.rec.board.pipe());
-        let room = match (&self.rec.reduction, self.cfg.recovery.limited_transmit) {
+        let (window, pipe) = (self.snd.cc.window().cwnd(), self.snd.rec.board.pipe());
+        let room = match (&self.snd.rec.reduction, self.cfg.recovery.limited_transmit) {
             (Some(reduction), _) => reduction.quota(),
-            (None, LimitedTransmit::Off) if !self.rec.episode.repairs() => window.saturating_sub(self.flight_size()),
+            (None, LimitedTransmit::Off) if !self.snd.rec.episode.repairs() => {
+                window.saturating_sub(self.flight_size())
+            }
             (None, _) => window.saturating_sub(pipe),
         };
-        if pipe == 0 { room.max(self.snd.smss() + 1) } else { room }
+        if pipe == 0 { room.max(self.snd.space.smss() + 1) } else { room }
     }
 
     //= specs/rfc9937.md#end-of-an-episode
@@ -155,18 +157,21 @@ impl Endpoint {
     //= specs/rfc6675.md#next-segment
     //# When no lost hole is left, new data is sent, if the peer's window takes it.
     pub(super) fn send_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        if self.rec.tail.is_due() {
+        if self.snd.rec.tail.is_due() {
             return self.send_tail_probe(cx, out);
         }
-        if let Some(left) = self.frto_segments().filter(|_| !self.rec.forced) {
+        if let Some(left) = self.frto_segments().filter(|_| !self.snd.rec.forced) {
             return self.send_in_place_of_retransmissions(cx, out, left);
         }
-        let retransmission = self.rec.board.next_lost();
-        if retransmission.is_none() && self.snd.side() == SendSide::FinSent && !self.has_unmarked() {
+        let retransmission = self.snd.rec.board.next_lost();
+        if retransmission.is_none() && self.snd.space.side() == SendSide::FinSent && !self.has_unmarked() {
             return None;
         }
-        if retransmission.is_none() && self.data_end() == self.snd.nxt() && self.snd.side() == SendSide::Open {
-            self.rec.sampler.on_app_limited(self.rec.board.pipe());
+        if retransmission.is_none()
+            && self.data_end() == self.snd.space.nxt()
+            && self.snd.space.side() == SendSide::Open
+        {
+            self.snd.rec.sampler.on_app_limited(self.snd.rec.board.pipe());
             if !self.has_unmarked() {
                 return None;
             }
@@ -188,18 +193,18 @@ impl Endpoint {
     fn is_paced(&mut self, now: Instant) -> bool {
         // A connection whose controller does not pace has no pacer. The pacer is taken out while it decides, since what is
         // ready is asked of the whole endpoint.
-        let mut pacer = match self.pacer.take() {
+        let mut pacer = match self.snd.pacer.take() {
             Some(pacer) => pacer,
-            None if self.cc.pacing().is_none() => return false,
+            None if self.snd.cc.pacing().is_none() => return false,
             None => Box::default(),
         };
         let ready = || {
             // A FIN that was sent has a number behind the data.
-            let unsent = self.data_end().distance_from(self.snd.nxt().min(self.data_end()));
-            (self.rec.board.lost_bytes() + unsent).min(self.allowance())
+            let unsent = self.data_end().distance_from(self.snd.space.nxt().min(self.data_end()));
+            (self.snd.rec.board.lost_bytes() + unsent).min(self.allowance())
         };
-        let until = pacer.blocked_until(now, self.snd.smss(), || self.cc.pacing(), ready);
-        self.pacer = Some(pacer);
+        let until = pacer.blocked_until(now, self.snd.space.smss(), || self.snd.cc.pacing(), ready);
+        self.snd.pacer = Some(pacer);
         let Some(until) = until else { return false };
         if self.timers.deadline(TimerKind::Pace) != Some(until) {
             self.timers.arm(TimerKind::Pace, until, self.cfg.timers.granularity);
@@ -219,13 +224,13 @@ impl Endpoint {
         segment: &SentSegment,
     ) -> Option<Transmit> {
         // A FIN behind a full segment occupies a number, but the window counts data.
-        let len = segment.xmit.end.distance_from(segment.start).min(self.snd.smss());
-        if !self.rec.forced && len > self.allowance() {
-            self.usage.on_blocked(self.snd.nxt());
+        let len = segment.xmit.end.distance_from(segment.start).min(self.snd.space.smss());
+        if !self.snd.rec.forced && len > self.allowance() {
+            self.snd.usage.on_blocked(self.snd.space.nxt());
             return None;
         }
-        let cause = self.cause_of_retransmission(self.rec.forced);
-        self.rec.forced = false;
+        let cause = self.cause_of_retransmission(self.snd.rec.forced);
+        self.snd.rec.forced = false;
         Some(self.resend(cx, out, segment, cause))
     }
 
@@ -239,14 +244,14 @@ impl Endpoint {
         cause: SendCause,
     ) -> Transmit {
         let range = segment.range();
-        let stamp = self.rec.sampler.stamp(cx.now, self.rec.board.pipe());
+        let stamp = self.snd.rec.sampler.stamp(cx.now, self.snd.rec.board.pipe());
         let tsval = self.ts.tsval(cx.now);
-        self.rec.board.on_retransmitted(segment.id, tsval, stamp, cx.now);
-        if let Some(undo) = self.rec.undo.as_mut().filter(|_| self.rec.episode.repairs()) {
+        self.snd.rec.board.on_retransmitted(segment.id, tsval, stamp, cx.now);
+        if let Some(undo) = self.snd.rec.undo.as_mut().filter(|_| self.snd.rec.episode.repairs()) {
             undo.on_retransmitted(range);
         }
-        if let Some(sent) = self.rec.board.get(segment.id) {
-            self.rec.detector.on_sent(&sent);
+        if let Some(sent) = self.snd.rec.board.get(segment.id) {
+            self.snd.rec.detector.on_sent(&sent);
         }
         let train = self.train_at(cx.now, segment);
         self.emit_data(cx, out, Outgoing { range, retransmits: segment.retransmits.saturating_add(1), train, cause })
@@ -258,21 +263,21 @@ impl Endpoint {
     //# No new data, other than a probe of a closed window, is sent beyond the window last received.
     /// New data, or the FIN behind it.
     fn send_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        if self.snd.side() == SendSide::FinSent || self.held_by_marks(cx) {
+        if self.snd.space.side() == SendSide::FinSent || self.held_by_marks(cx) {
             return None;
         }
         self.renew_path(cx.now);
         match self.mtu_probe_now(cx.now) {
             ProbeNow::Send(len) if self.planned() == 0 => return Some(self.send_mtu_probe(cx, out, len)),
             ProbeNow::Wait if self.planned() == 0 => {
-                self.usage.on_blocked(self.snd.nxt());
+                self.snd.usage.on_blocked(self.snd.space.nxt());
                 return None;
             }
             _ => {}
         }
         let size = self.segment_size();
-        let unsent = self.data_end().distance_from(self.snd.nxt());
-        let fin_waits = self.snd.side() == SendSide::FinQueued;
+        let unsent = self.data_end().distance_from(self.snd.space.nxt());
+        let fin_waits = self.snd.space.side() == SendSide::FinQueued;
         if unsent == 0 {
             if fin_waits && self.fin_has_to_wait() {
                 self.wait_for_window(cx, true);
@@ -284,8 +289,8 @@ impl Endpoint {
             let len = self.next_of_burst(cx, out)?;
             return Some(self.emit_new(cx, out, len, fin_waits && len == unsent, self.cause_of_new::<O>(len)));
         }
-        let usable = self.snd.usable();
-        if self.rec.board.is_empty() && usable > 0 {
+        let usable = self.snd.space.usable();
+        if self.snd.rec.board.is_empty() && usable > 0 {
             self.restart_if_idle(cx.now);
         }
         let mut len = unsent.min(usable).min(self.burst(out));
@@ -297,7 +302,7 @@ impl Endpoint {
         if len > allowance {
             len = if allowance >= size { allowance - allowance % size } else { len };
             if len > allowance {
-                self.usage.on_blocked(self.snd.nxt());
+                self.snd.usage.on_blocked(self.snd.space.nxt());
                 return None;
             }
         }
@@ -314,7 +319,7 @@ impl Endpoint {
         if self.owes_cwr() || self.is_urgent() {
             self.segment_size()
         } else {
-            let allowed = self.pacer.as_ref().map_or(Bytes::MAX, |pacer| pacer.allowed());
+            let allowed = self.snd.pacer.as_ref().map_or(Bytes::MAX, |pacer| pacer.allowed());
             out.tso_max_bytes.min(allowed).max(self.segment_size())
         }
     }
@@ -325,20 +330,20 @@ impl Endpoint {
             (true, false) => Takes::All,
             (false, _) => Takes::Part,
         };
-        let outstanding = self.snd.outstanding(self.snd.nxt());
+        let outstanding = self.snd.space.outstanding(self.snd.space.nxt());
         let nagle = if self.is_urgent() { NagleConfig::Off } else { self.cfg.send.nagle };
-        SmallSegment { len, takes_all, outstanding, max_wnd: self.snd.max_wnd() }.may_leave(nagle)
+        SmallSegment { len, takes_all, outstanding, max_wnd: self.snd.space.max_wnd() }.may_leave(nagle)
     }
 
     /// A FIN has a number, which a closed window does not take. Where probes carry octets it is as good a probe as any.
     fn fin_has_to_wait(&self) -> bool {
-        self.snd.usable() == 0 && self.cfg.send.window_probe == WindowProbe::Empty
+        self.snd.space.usable() == 0 && self.cfg.send.window_probe == WindowProbe::Empty
     }
 
     /// Nothing is in flight that could bring news of the window: the persist timer has to.
     pub(super) fn wait_for_window<O: Observer>(&mut self, cx: &mut Cx<'_, O>, by_window: bool) {
-        if by_window && self.rec.board.is_empty() && self.rec.probe == Probing::Idle && !self.is_early() {
-            self.rec.probe = Probing::Waiting(0);
+        if by_window && self.snd.rec.board.is_empty() && self.snd.rec.probe == Probing::Idle && !self.is_early() {
+            self.snd.rec.probe = Probing::Waiting(0);
             self.arm_loss_timer(cx);
         }
     }
@@ -355,22 +360,22 @@ impl Endpoint {
         fin: bool,
         cause: SendCause,
     ) -> Transmit {
-        let (start, size) = (self.snd.nxt(), self.segment_size());
+        let (start, size) = (self.snd.space.nxt(), self.segment_size());
         let range = SeqRange::new(start, start + len + u32::from(fin));
-        if self.rec.board.is_empty() {
-            let idle = cx.now.since(self.rec.rto_base());
-            if idle > self.rec.rto.current().duration() {
-                self.cc.on_idle_restart(idle);
+        if self.snd.rec.board.is_empty() {
+            let idle = cx.now.since(self.snd.rec.rto_base());
+            if idle > self.snd.rec.rto.current().duration() {
+                self.snd.cc.on_idle_restart(idle);
             }
-            self.rec.restart_rto(cx.now);
+            self.snd.rec.restart_rto(cx.now);
         }
-        self.snd.on_sent(range.end);
+        self.snd.space.on_sent(range.end);
         self.cover_chunks(start + len);
         if fin {
-            self.snd.on_fin_sent();
+            self.snd.space.on_fin_sent();
         }
         if len < size {
-            self.snd.on_small_segment(range.end);
+            self.snd.space.on_small_segment(range.end);
         }
         let tsval = self.ts.tsval(cx.now);
         let mut at = start;
@@ -378,10 +383,10 @@ impl Endpoint {
         loop {
             let rest = range.end.distance_from(at);
             let part = if rest > size + u32::from(fin) { size } else { rest };
-            let stamp = self.rec.sampler.stamp(cx.now, self.rec.board.pipe());
-            let id = self.rec.board.on_sent(SeqRange::new(at, at + part), tsval, stamp, cx.now);
-            if let Some(segment) = self.rec.board.get(id) {
-                self.rec.detector.on_sent(&segment);
+            let stamp = self.snd.rec.sampler.stamp(cx.now, self.snd.rec.board.pipe());
+            let id = self.snd.rec.board.on_sent(SeqRange::new(at, at + part), tsval, stamp, cx.now);
+            if let Some(segment) = self.snd.rec.board.get(id) {
+                self.snd.rec.detector.on_sent(&segment);
             }
             at += part;
             if at == range.end {
@@ -393,16 +398,16 @@ impl Endpoint {
 
     /// RFC 6675 NextSeg rules 3 and 4, for detectors that ask for them: holes not known to be lost.
     fn has_unmarked(&self) -> bool {
-        matches!(self.rec.episode, Episode::Recovery { .. }) && self.rec.detector.fills_unmarked_holes()
+        matches!(self.snd.rec.episode, Episode::Recovery { .. }) && self.snd.rec.detector.fills_unmarked_holes()
     }
 
     //= specs/rfc6675.md#next-segment
     //# When there is no new data either, the holes below the highest SACKed octet are sent, each once.
     fn retransmit_unmarked<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        if !self.has_unmarked() || self.allowance() < self.snd.smss() {
+        if !self.has_unmarked() || self.allowance() < self.snd.space.smss() {
             return None;
         }
-        let segment = self.rec.board.next_unmarked_hole().or_else(|| self.rec.board.take_rescue())?;
+        let segment = self.snd.rec.board.next_unmarked_hole().or_else(|| self.snd.rec.board.take_rescue())?;
         Some(self.resend(cx, out, &segment, SendCause::Additional))
     }
 
@@ -410,9 +415,9 @@ impl Endpoint {
     //# No segment is retransmitted by the timer earlier than one RTO after it was last sent.
     /// When the oldest outstanding segment was last sent, or the timer restarted, whichever is later.
     pub(super) fn rto_origin(&self) -> Instant {
-        match self.rec.board.first() {
-            Some(first) if first.retransmits > 0 => self.rec.rto_base().max(first.xmit.at),
-            _ => self.rec.rto_base(),
+        match self.snd.rec.board.first() {
+            Some(first) if first.retransmits > 0 => self.snd.rec.rto_base().max(first.xmit.at),
+            _ => self.snd.rec.rto_base(),
         }
     }
 }

@@ -148,7 +148,7 @@ impl Endpoint {
     /// The segment size that the SYNs agreed on, options not deducted.
     pub(super) fn agreed_mss(&self) -> u16 {
         let agreed = self.extras.as_ref().and_then(|extras| extras.path.agreed);
-        agreed.unwrap_or((self.snd.smss() + self.option_octets()).min(u32::from(u16::MAX)) as u16)
+        agreed.unwrap_or((self.snd.space.smss() + self.option_octets()).min(u32::from(u16::MAX)) as u16)
     }
 
     /// What is known of the path, about to change: the present size was the agreed one if it never did.
@@ -176,13 +176,13 @@ impl Endpoint {
         if self.extras.is_none() && !searching {
             return;
         }
-        let agreed = (self.snd.smss() + self.option_octets()) as u16;
+        let agreed = (self.snd.space.smss() + self.option_octets()) as u16;
         self.extras_mut().path.agreed = Some(agreed);
         if searching {
             self.begin_search(now);
         }
         let smss = self.smss_of_path();
-        self.snd.set_smss(smss);
+        self.snd.space.set_smss(smss);
     }
 
     //= specs/rfc1191.md#the-path-mtu
@@ -230,14 +230,14 @@ impl Endpoint {
         self.take_data_out_of_syn();
         let path = self.path_mut();
         let resent = path.resent;
-        let most = self.cfg.cc.initial_window.octets(self.snd.smss()).saturating_sub(resent);
+        let most = self.cfg.cc.initial_window.octets(self.snd.space.smss()).saturating_sub(resent);
         let marked = self.cut_to_path(cx, most);
         self.path_mut().resent += marked;
     }
 
     /// Whether a packet of more than `mtu` octets is known to have arrived.
     fn takes_more_than(&self, mtu: u16) -> bool {
-        let largest = u32::from(self.snd.largest_delivered());
+        let largest = u32::from(self.snd.space.largest_delivered());
         largest > 0 && largest + u32::from(headers(self.tuple.local)) + self.option_octets() > u32::from(mtu)
     }
 
@@ -252,13 +252,13 @@ impl Endpoint {
         }
         self.fit_path();
         // What larger segments have shown is over.
-        self.snd.forget_larger();
+        self.snd.space.forget_larger();
     }
 
     /// The retransmission timer expired: what a router said about the first segment is true, as it seems. What was too large
     /// is cut and lost, and leaves as after any timeout.
     pub(super) fn hear_pending_mtu(&mut self, now: Instant) {
-        let first = self.rec.board.first().filter(|first| first.mark != Mark::Sacked);
+        let first = self.snd.rec.board.first().filter(|first| first.mark != Mark::Sacked);
         let Some(path) = self.extras.as_mut().map(|extras| &mut extras.path) else { return };
         // A timeout has slowed the sender down: the next message may have as much sent again.
         path.resent = 0;
@@ -315,15 +315,15 @@ impl Endpoint {
     /// Takes over the size that the path takes now; the window keeps its octets.
     pub(super) fn fit_path(&mut self) {
         let smss = self.smss_of_path();
-        if smss == self.snd.smss() {
+        if smss == self.snd.space.smss() {
             return;
         }
-        self.snd.set_smss(smss);
-        if self.state.is_synchronized() || !self.rec.board.is_empty() {
-            self.cc.on_smss_change(smss);
+        self.snd.space.set_smss(smss);
+        if self.state.is_synchronized() || !self.snd.rec.board.is_empty() {
+            self.snd.cc.on_smss_change(smss);
         } else {
             // Nothing was sent yet: the initial window is one of segments of this size.
-            self.cc = cc::build(&self.cfg.cc, smss, self.snd.iss());
+            self.snd.cc = cc::build(&self.cfg.cc, smss, self.snd.space.iss());
         }
     }
 
@@ -338,10 +338,10 @@ impl Endpoint {
         if marked == 0 {
             return 0;
         }
-        if self.rec.episode == Episode::Open {
-            self.rec.tail.reset();
-            self.rec.undo = None;
-            self.set_episode(cx, Episode::Loss { point: self.snd.nxt() }, "path_mtu");
+        if self.snd.rec.episode == Episode::Open {
+            self.snd.rec.tail.reset();
+            self.snd.rec.undo = None;
+            self.set_episode(cx, Episode::Loss { point: self.snd.space.nxt() }, "path_mtu");
         }
         self.arm_loss_timer(cx);
         marked
@@ -349,8 +349,8 @@ impl Endpoint {
 
     /// Cuts what is in flight and too large; the octets that are lost with it, of which `most` may be.
     pub(super) fn recut(&mut self, most: Bytes) -> Bytes {
-        let fin = u32::from(self.snd.side() == SendSide::FinSent);
-        self.rec.board.recut(self.snd.smss(), fin, most)
+        let fin = u32::from(self.snd.space.side() == SendSide::FinSent);
+        self.snd.rec.board.recut(self.snd.space.smss(), fin, most)
     }
 
     //= specs/rfc1191.md#the-path-mtu
@@ -362,7 +362,7 @@ impl Endpoint {
             || self.learned_mtu().is_some_and(|learned| learned.cut == MayCut::Yes);
         if cut && self.tuple.local.is_ipv4() {
             // RFC 6864 §4.3 asks for numbers that do not come again soon: each connection counts from a place of its own.
-            let from = (self.snd.iss().0 >> 16) as u16;
+            let from = (self.snd.space.iss().0 >> 16) as u16;
             return Fragmentation::Allowed { id: from.wrapping_add(self.tally.segments_sent as u16) };
         }
         Fragmentation::Forbidden

@@ -34,7 +34,7 @@ impl Endpoint {
     /// Something was acknowledged that was not before, or the closed window opened.
     #[inline]
     pub(super) fn on_progress(&mut self) {
-        self.rec.retries = 0;
+        self.snd.rec.retries = 0;
         if let Some(extras) = self.extras.as_deref_mut() {
             extras.silence.since = None;
         }
@@ -54,7 +54,7 @@ impl Endpoint {
     pub(super) fn note_silence(&mut self, now: Instant) {
         let retries = &self.cfg.retries;
         if retries.user_timeout.is_some() && retries.counted_from == CountedFrom::Transmission {
-            self.silence_since(now, self.rec.rto_base());
+            self.silence_since(now, self.snd.rec.rto_base());
         }
     }
 
@@ -87,23 +87,23 @@ impl Endpoint {
     //# There are two thresholds: from the first on the application is told, at the second the connection is closed.
     /// The retransmission timer fired once more: has it been often enough, or long enough?
     pub(super) fn gives_up_data(&mut self, now: Instant) -> bool {
-        let since = self.silence_since(now, self.rec.rto_base());
+        let since = self.silence_since(now, self.snd.rec.rto_base());
         let silent_for = now.since(since);
-        if self.snd.wnd() == 0 && self.application != Application::Gone {
+        if self.snd.space.wnd() == 0 && self.application != Application::Gone {
             // The peer took back its window over a flight (RFC 9293 SHLD-17): what is sent again is a probe of the window,
             // and as long as it is answered nothing ends, unless the user has set a limit.
             let limit = self.cfg.retries.user_timeout.unwrap_or(Duration::MAX);
             let longest = self.cfg.rto.max.scale(2, 1).min(limit);
             return silent_for > limit || (silent_for > longest && self.tally.since_ack_received(now) > longest);
         }
-        self.rec.retries += 1;
-        if self.rec.retries == self.cfg.retries.notify {
+        self.snd.rec.retries += 1;
+        if self.snd.rec.retries == self.cfg.retries.notify {
             self.pending.add(News::Unresponsive);
         }
         match (self.cfg.retries.user_timeout, self.cfg.retries.limit) {
             (Some(limit), _) => silent_for >= limit,
-            (None, RetryLimit::Count) => self.rec.retries > self.most_retries(),
-            (None, RetryLimit::Time) if self.rec.retries <= 1 => false,
+            (None, RetryLimit::Count) => self.snd.rec.retries > self.most_retries(),
+            (None, RetryLimit::Time) if self.snd.rec.retries <= 1 => false,
             (None, RetryLimit::Time) => silent_for >= modelled(self.cfg.rto.min, self.cfg.rto.max, self.most_retries()),
         }
     }
@@ -112,7 +112,7 @@ impl Endpoint {
     //# SYNs have thresholds, too, and are not given up before three minutes.
     /// The SYN, or SYN-ACK, was not answered once more.
     pub(super) fn gives_up_opening(&mut self, now: Instant) -> bool {
-        self.rec.retries += 1;
+        self.snd.rec.retries += 1;
         let retries = &self.cfg.retries;
         let most = match self.state {
             State::SynSent => retries.syn.saturating_add(retries.syn_linear),
@@ -121,15 +121,15 @@ impl Endpoint {
         // SYNs at even intervals come on top of the number, but not of the time that it stands for.
         let too_long = self.state == State::SynSent
             && retries.limit == RetryLimit::Time
-            && now.since(self.rec.rto_base()) >= modelled(self.cfg.rto.initial, self.cfg.rto.max, retries.syn);
-        self.rec.retries > most || too_long || self.syn_within_user_timeout(Instant::MAX) <= now
+            && now.since(self.snd.rec.rto_base()) >= modelled(self.cfg.rto.initial, self.cfg.rto.max, retries.syn);
+        self.snd.rec.retries > most || too_long || self.syn_within_user_timeout(Instant::MAX) <= now
     }
 
     /// `at`, or the moment the user timeout of our SYN is over if that is earlier.
     pub(super) fn syn_within_user_timeout(&self, at: Instant) -> Instant {
         match self.cfg.retries.user_timeout {
             // The first SYN left when the timer was first started.
-            Some(limit) if self.state == State::SynSent => at.min(self.rec.rto_base() + limit),
+            Some(limit) if self.state == State::SynSent => at.min(self.snd.rec.rto_base() + limit),
             _ => at,
         }
     }
@@ -200,7 +200,7 @@ impl Endpoint {
     /// own.
     pub(super) fn on_keepalive_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let KeepAliveConfig::On { idle, interval, count } = self.cfg.keepalive else { return };
-        if self.flight_size() > 0 || self.data_end() != self.snd.nxt() {
+        if self.flight_size() > 0 || self.data_end() != self.snd.space.nxt() {
             return self.arm(cx, TimerKind::KeepAlive, cx.now + idle);
         }
         let quiet = self.idle_for(cx.now);
@@ -218,7 +218,7 @@ impl Endpoint {
             return self.finish(cx, CloseReason::TimedOut);
         }
         silence.unanswered += 1;
-        self.bare_probe_due = true;
+        self.snd.bare_probe_due = true;
         self.arm(cx, TimerKind::KeepAlive, cx.now + interval);
     }
 }

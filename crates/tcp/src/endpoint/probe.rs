@@ -22,8 +22,8 @@ impl Endpoint {
     /// RFC 8985 §7.3: new data if there is any that the peer's window takes, else the highest segment once more; the
     /// congestion window does not hold it back.
     pub(super) fn send_tail_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        self.rec.tail.reset();
-        let highest = self.rec.board.last().filter(|last| last.mark == Mark::Outstanding);
+        self.snd.rec.tail.reset();
+        let highest = self.snd.rec.board.last().filter(|last| last.mark == Mark::Outstanding);
         let (kind, transmit) = match (self.send_one_new(cx, out, SendCause::TailProbe), highest) {
             (Some(transmit), _) => (ProbeKind::New, transmit),
             (None, Some(last)) => (ProbeKind::Retransmission, self.resend(cx, out, &last, SendCause::TailProbe)),
@@ -31,15 +31,15 @@ impl Endpoint {
         };
         let rare = self.rare_mut();
         rare.probes = rare.probes.saturating_add(1);
-        self.rec.tail.on_sent(kind, self.snd.nxt());
+        self.snd.rec.tail.on_sent(kind, self.snd.space.nxt());
         // RFC 8985 §7.3: the timeout, and no further probe, waits for the answer.
-        self.rec.restart_rto(cx.now);
+        self.snd.rec.restart_rto(cx.now);
         self.arm_loss_timer(cx);
         Some(transmit)
     }
 
     pub(super) fn frto_segments(&self) -> Option<u8> {
-        self.rec.undo.as_ref()?.frto.new_segments()
+        self.snd.rec.undo.as_ref()?.frto.new_segments()
     }
 
     //= specs/rfc5682.md#basic-algorithm
@@ -55,7 +55,7 @@ impl Endpoint {
         left: u8,
     ) -> Option<Transmit> {
         let transmit = if left > 0 { self.send_one_new(cx, out, SendCause::Frto) } else { None };
-        let undo = self.rec.undo.as_mut()?;
+        let undo = self.snd.rec.undo.as_mut()?;
         if transmit.is_some() {
             undo.frto.on_new_segment();
         } else if undo.frto.nothing_was_sent() {
@@ -67,18 +67,18 @@ impl Endpoint {
 
     /// One segment of new data, if the peer's window takes it, whatever the congestion window and Nagle's rule say.
     fn send_one_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, cause: SendCause) -> Option<Transmit> {
-        let unsent = self.data_end().distance_from(self.snd.nxt());
+        let unsent = self.data_end().distance_from(self.snd.space.nxt());
         let len = self.up_to_chunk_end(unsent.min(self.segment_size()));
-        if self.snd.side() == SendSide::FinSent || len == 0 || len > self.snd.usable() {
+        if self.snd.space.side() == SendSide::FinSent || len == 0 || len > self.snd.space.usable() {
             return None;
         }
-        Some(self.emit_new(cx, out, len, self.snd.side() == SendSide::FinQueued && len == unsent, cause))
+        Some(self.emit_new(cx, out, len, self.snd.space.side() == SendSide::FinQueued && len == unsent, cause))
     }
 
     /// Step 5: what an acknowledgement says about the tail loss probe.
     #[inline]
     pub(super) fn answer_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, news: &ProbeAck) -> ProbeOutcome {
-        let outcome = self.rec.tail.on_ack(news);
+        let outcome = self.snd.rec.tail.on_ack(news);
         match outcome {
             ProbeOutcome::Pending => {}
             ProbeOutcome::Done => cx.emit(|| Event::ProbeAnswered { repaired: false }),
@@ -92,33 +92,35 @@ impl Endpoint {
     /// How long the persist timer waits after this many probes.
     pub(super) fn persist_interval(&self, probes: u32) -> Duration {
         let at_once = self.chunks_config().is_none() && self.cfg.send.window_probe == WindowProbe::Octet;
-        if self.snd.wnd() > 0 && at_once {
+        if self.snd.space.wnd() > 0 && at_once {
             return self.cfg.send.sws_override;
         }
-        let doubled = self.rec.rto.current().duration().scale(1 << probes.min(16), 1);
+        let doubled = self.snd.rec.rto.current().duration().scale(1 << probes.min(16), 1);
         doubled.min(self.cfg.send.persist_max)
     }
 
     /// RFC 9293 §3.8.6.1: one octet beyond the closed window, or, when the silly-window rules held something back, as much
     /// as the window takes.
     pub(super) fn send_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        let Probing::Due(sent) = self.rec.probe else { return None };
+        let Probing::Due(sent) = self.snd.rec.probe else { return None };
         let empty = self.cfg.send.window_probe == WindowProbe::Empty;
-        let unsent = self.data_end().distance_from(self.snd.nxt());
-        if self.snd.side() == SendSide::FinSent || (unsent == 0 && !(empty && self.snd.side() == SendSide::FinQueued)) {
-            self.rec.probe = Probing::Idle;
+        let unsent = self.data_end().distance_from(self.snd.space.nxt());
+        if self.snd.space.side() == SendSide::FinSent
+            || (unsent == 0 && !(empty && self.snd.space.side() == SendSide::FinQueued))
+        {
+            self.snd.rec.probe = Probing::Idle;
             return None;
         }
-        self.rec.probe = Probing::Waiting(sent.saturating_add(1));
-        if empty && self.snd.wnd() == 0 {
+        self.snd.rec.probe = Probing::Waiting(sent.saturating_add(1));
+        if empty && self.snd.space.wnd() == 0 {
             self.arm_loss_timer(cx);
             return Some(self.send_bare_probe(cx, out));
         }
         if empty {
             // What the window takes is no probe but data, and its acknowledgement will tell of the window.
-            self.rec.probe = Probing::Idle;
+            self.snd.rec.probe = Probing::Idle;
         }
-        let len = self.snd.wnd().min(unsent).clamp(1, self.segment_size());
+        let len = self.snd.space.wnd().min(unsent).clamp(1, self.segment_size());
         let len = if unsent == 0 { 0 } else { self.commit_probe(len) };
         let transmit = self.emit_new(cx, out, len, unsent == 0, SendCause::WindowProbe);
         self.arm_loss_timer(cx);
@@ -127,14 +129,14 @@ impl Endpoint {
 
     /// A segment without data, one number below what the peer expects: it has to answer (RFC 9293 §3.8.4; §3.10.7.4, first).
     pub(super) fn send_bare_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
-        let seq = self.snd.una() - 1;
-        let cause = if self.rec.probe == Probing::Idle { SendCause::KeepAlive } else { SendCause::WindowProbe };
+        let seq = self.snd.space.una() - 1;
+        let cause = if self.snd.rec.probe == Probing::Idle { SendCause::KeepAlive } else { SendCause::WindowProbe };
         self.send_segment(cx, out, SeqRange::new(seq, seq), Flags::NONE, Told::of(cause))
     }
 
     /// An ACK brought no news but perhaps a window. If that is as closed as before, the next empty probe waits from now on.
     pub(super) fn take_answer<O: Observer>(&mut self, cx: &mut Cx<'_, O>, wnd_before: Bytes) {
-        let waits = matches!(self.rec.probe, Probing::Waiting(_)) && self.rec.board.is_empty();
+        let waits = matches!(self.snd.rec.probe, Probing::Waiting(_)) && self.snd.rec.board.is_empty();
         let from_now = waits && self.cfg.send.window_probe == WindowProbe::Empty;
         if self.stop_probing_if_opened(cx.now, wnd_before) || from_now {
             self.arm_loss_timer(cx);
@@ -143,8 +145,8 @@ impl Endpoint {
 
     /// Where probes are empty, a window that does not take the next segment is as good as closed, and probes go on as they were.
     fn is_still_too_narrow(&self) -> bool {
-        let unsent = self.data_end().distance_from(self.snd.nxt());
-        self.cfg.send.window_probe == WindowProbe::Empty && self.snd.wnd() < unsent.min(self.segment_size())
+        let unsent = self.data_end().distance_from(self.snd.space.nxt());
+        self.cfg.send.window_probe == WindowProbe::Empty && self.snd.space.wnd() < unsent.min(self.segment_size())
     }
 
     //= specs/rfc9293.md#windows
@@ -152,18 +154,18 @@ impl Endpoint {
     /// The peer's window grew while the persist timer stood in for news of it: the timer watches over the flight again,
     /// and what a probe carried beyond a closed window is due at once, without blame. Returns whether that is so.
     pub(super) fn stop_probing_if_opened(&mut self, now: Instant, wnd_before: Bytes) -> bool {
-        if self.rec.probe == Probing::Idle || self.snd.wnd() <= wnd_before || self.is_still_too_narrow() {
+        if self.snd.rec.probe == Probing::Idle || self.snd.space.wnd() <= wnd_before || self.is_still_too_narrow() {
             return false;
         }
-        self.rec.probe = Probing::Idle;
+        self.snd.rec.probe = Probing::Idle;
         self.on_progress();
-        self.rec.restart_rto(now);
+        self.snd.rec.restart_rto(now);
         if wnd_before == 0
-            && let Some(probe) = self.rec.board.oldest_sent()
+            && let Some(probe) = self.snd.rec.board.oldest_sent()
         {
-            self.rec.board.mark_lost(probe.id);
-            self.rec.board.clear_lost_log();
-            self.rec.forced = true;
+            self.snd.rec.board.mark_lost(probe.id);
+            self.snd.rec.board.clear_lost_log();
+            self.snd.rec.forced = true;
         }
         true
     }

@@ -36,19 +36,19 @@ pub enum FinProgress {
 impl Endpoint {
     /// What waits in the buffers.
     pub fn queues(&self) -> Queues {
-        let fin = match self.snd.side() {
+        let fin = match self.snd.space.side() {
             SendSide::Open => FinProgress::Open,
             SendSide::FinQueued => FinProgress::Queued,
             // The FIN is the last thing in flight.
-            SendSide::FinSent if self.snd.una() == self.snd.nxt() => FinProgress::Acknowledged,
+            SendSide::FinSent if self.snd.space.una() == self.snd.space.nxt() => FinProgress::Acknowledged,
             SendSide::FinSent => FinProgress::Sent,
         };
         Queues {
             readable: self.rcv.readable(),
             fin_received: self.rcv.fin_received(),
-            unacknowledged: self.snd_buf.len(),
-            unsent: self.snd_buf.len() - self.sent_in_buffer(),
-            room: self.snd_buf.capacity().saturating_sub(self.queued_memory()),
+            unacknowledged: self.snd.buffer.len(),
+            unsent: self.snd.buffer.len() - self.sent_in_buffer(),
+            room: self.snd.buffer.capacity().saturating_sub(self.queued_memory()),
             fin,
         }
     }

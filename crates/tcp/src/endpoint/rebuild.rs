@@ -18,7 +18,7 @@ impl Endpoint {
     pub(crate) fn rebuild<O: Observer>(cfg: &ValidConfig, syn: &SynInfo, cx: &mut Cx<'_, O>) -> Self {
         let mut endpoint = Self::accept(cfg, syn, cx);
         endpoint.syn_due = false;
-        endpoint.snd.on_syn_sent(0);
+        endpoint.snd.space.on_syn_sent(0);
         endpoint.extras_mut().rebuilt = true;
         endpoint
     }

@@ -54,8 +54,8 @@ impl Endpoint {
     #[cold]
     pub(super) fn retry_refused(&mut self) {
         // Probing that stands for refused data begins anew; a window that is closed is still probed.
-        if self.rec.probe != Probing::Idle && self.rec.board.is_empty() && self.snd.wnd() > 0 {
-            self.rec.probe = Probing::Idle;
+        if self.snd.rec.probe != Probing::Idle && self.snd.rec.board.is_empty() && self.snd.space.wnd() > 0 {
+            self.snd.rec.probe = Probing::Idle;
             self.timers.stop(TimerKind::Persist);
         }
         if self.outlet == Outlet::Reopened {
@@ -80,7 +80,7 @@ impl Endpoint {
                 self.exchange_octets(&mut trial);
                 return self.hold_refused(cx, wait);
             }
-            let syn_again = self.syn_due && self.rec.retries > 0;
+            let syn_again = self.syn_due && self.snd.rec.retries > 0;
             *self = trial;
             if let Some(wait) = self.cfg.retries.refused.filter(|_| syn_again) {
                 self.arm(cx, TimerKind::Retransmit, cx.now + wait);
@@ -96,10 +96,10 @@ impl Endpoint {
     fn trial(&mut self) -> Self {
         let mut octets = (ReceiveBuffer::new(), SendBuffer::new(0));
         self.rcv.exchange_octets(&mut octets.0);
-        self.snd_buf.exchange_octets(&mut octets.1);
+        self.snd.buffer.exchange_octets(&mut octets.1);
         let mut trial = self.clone();
         trial.rcv.exchange_octets(&mut octets.0);
-        trial.snd_buf.exchange_octets(&mut octets.1);
+        trial.snd.buffer.exchange_octets(&mut octets.1);
         trial
     }
 
@@ -107,7 +107,7 @@ impl Endpoint {
         let mut octets = ReceiveBuffer::new();
         other.rcv.exchange_octets(&mut octets);
         self.rcv.exchange_octets(&mut octets);
-        self.snd_buf.exchange_octets(&mut other.snd_buf);
+        self.snd.buffer.exchange_octets(&mut other.snd.buffer);
     }
 
     /// Whether what `sent` has just sent, which was like this before, is data or a FIN, new or again.
@@ -115,21 +115,21 @@ impl Endpoint {
         let again = |endpoint: &Self| endpoint.counters().segments_retransmitted;
         self.state != State::SynSent
             && !self.syn_due
-            && (sent.snd.nxt() != self.snd.nxt() || again(sent) != again(self))
+            && (sent.snd.space.nxt() != self.snd.space.nxt() || again(sent) != again(self))
     }
 
     /// Data was refused: it waits, and without a flight the persist timer brings it back as a probe would be.
     fn hold_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, wait: Duration) {
         // The acknowledgement that it would have carried is lost, and a tail probe gives way to the timeout.
         self.rcv.forget_due_ack();
-        self.rec.tail.reset();
-        match self.rec.probe {
+        self.snd.rec.tail.reset();
+        match self.snd.rec.probe {
             Probing::Due(probes) => {
-                self.rec.probe = Probing::Waiting(probes.saturating_add(1));
+                self.snd.rec.probe = Probing::Waiting(probes.saturating_add(1));
                 self.arm(cx, TimerKind::Persist, self.within_user_timeout(cx.now + wait, cx.now));
             }
-            Probing::Idle if self.rec.board.is_empty() => {
-                self.rec.probe = Probing::Waiting(0);
+            Probing::Idle if self.snd.rec.board.is_empty() => {
+                self.snd.rec.probe = Probing::Waiting(0);
                 self.arm_loss_timer(cx);
             }
             Probing::Idle | Probing::Waiting(_) => {}

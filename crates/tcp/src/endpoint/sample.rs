@@ -41,16 +41,16 @@ impl Endpoint {
         }
         let sample = sample.filter(|sample| self.is_measurable(*sample))?;
         // RFC 7323 appendix G: about one ACK for two segments of the flight.
-        let per_round_trip = prior_pipe / (2 * self.snd.smss()) + 1;
-        let flight = SeqRange::new(self.snd.una(), self.snd.nxt());
+        let per_round_trip = prior_pipe / (2 * self.snd.space.smss()) + 1;
+        let flight = SeqRange::new(self.snd.space.una(), self.snd.space.nxt());
         if d.sacked > 0 {
             let prompt = &mut self.extras_mut().prompt_rtt;
             *prompt = Some(prompt.unwrap_or(sample).min(sample));
         }
-        let trust = self.rec.rtt.on_sample(&self.cfg.rtt, cx.now, sample, per_round_trip, flight);
-        self.rec.rto.on_rtt(&self.cfg.rto, &self.rec.rtt);
-        self.rec.tail.on_rtt_sample();
-        let (rtt, rto) = (&self.rec.rtt, self.rec.rto.current().duration());
+        let trust = self.snd.rec.rtt.on_sample(&self.cfg.rtt, cx.now, sample, per_round_trip, flight);
+        self.snd.rec.rto.on_rtt(&self.cfg.rto, &self.snd.rec.rtt);
+        self.snd.rec.tail.on_rtt_sample();
+        let (rtt, rto) = (&self.snd.rec.rtt, self.snd.rec.rto.current().duration());
         cx.emit(|| Event::RttUpdated {
             sample,
             srtt: rtt.srtt().unwrap_or_default(),

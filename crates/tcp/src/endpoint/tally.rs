@@ -189,7 +189,7 @@ impl Endpoint {
     /// How many segments make a frame with so many octets of payload.
     #[inline]
     pub(super) fn segments_of(&self, payload: Bytes) -> u32 {
-        if payload > self.snd.smss() { payload.div_ceil(self.segment_size()) } else { 1 }
+        if payload > self.snd.space.smss() { payload.div_ceil(self.segment_size()) } else { 1 }
     }
 
     /// A data segment, or a FIN without data, is about to leave. `payload` octets may make several segments.
@@ -217,7 +217,7 @@ impl Endpoint {
         delivered: Option<&Delivered>,
         rate: Option<&RateSample>,
     ) {
-        if !ack.before(self.snd.una()) {
+        if !ack.before(self.snd.space.una()) {
             self.tally.ack_received_ms = ms(now);
             self.on_answer();
         }
@@ -245,7 +245,7 @@ impl Endpoint {
         let Some(fack) = fack else { return };
         // The batch is in sequence order, so the first one is what was overtaken by most.
         let Some(late) = d.batch.iter().find(|s| s.retransmits == 0).filter(|s| s.start.before(fack)) else { return };
-        let (fack, end) = (self.rec.board.highest_sacked().unwrap_or(fack).max(fack), late.xmit.end);
+        let (fack, end) = (self.snd.rec.board.highest_sacked().unwrap_or(fack).max(fack), late.xmit.end);
         let extent = fack.distance_from(late.start);
         let rare = self.rare_mut();
         rare.reorderings += 1;
@@ -256,7 +256,7 @@ impl Endpoint {
 
     /// The path was seen to reorder more widely than a loss detector by count allows for.
     pub(super) fn reorders_widely(&self) -> bool {
-        let usual = self.cfg.recovery.detector.dup_thresh().saturating_mul(self.snd.smss());
+        let usual = self.cfg.recovery.detector.dup_thresh().saturating_mul(self.snd.space.smss());
         self.extras.as_ref().is_some_and(|extras| extras.rare.reordering_extent > usual)
     }
 
@@ -271,24 +271,24 @@ impl Endpoint {
 
     #[inline]
     fn held(&self) -> Held {
-        let unsent = self.data_end().distance_from(self.snd.nxt());
-        let fin_waits = match self.snd.side() {
+        let unsent = self.data_end().distance_from(self.snd.space.nxt());
+        let fin_waits = match self.snd.space.side() {
             SendSide::Open => false,
             SendSide::FinQueued => true,
-            SendSide::FinSent => self.snd.una() != self.snd.nxt(),
+            SendSide::FinSent => self.snd.space.una() != self.snd.space.nxt(),
         };
-        if (self.snd_buf.len() == 0 && !fin_waits) || !self.may_send() {
+        if (self.snd.buffer.len() == 0 && !fin_waits) || !self.may_send() {
             return Held::Nothing;
         }
         let size = self.segment_size();
-        let room = self.cc.window().cwnd().saturating_sub(self.rec.board.pipe());
+        let room = self.snd.cc.window().cwnd().saturating_sub(self.snd.rec.board.pipe());
         // Inside an episode the reduction rules, and the congestion window holds everything back.
-        if room < size.min(unsent.max(1)) || self.rec.episode != Episode::Open {
+        if room < size.min(unsent.max(1)) || self.snd.rec.episode != Episode::Open {
             return Held::Busy;
         }
-        if unsent > 0 && self.snd.usable() < unsent.min(size) {
+        if unsent > 0 && self.snd.space.usable() < unsent.min(size) {
             Held::Window
-        } else if unsent == 0 && self.write_blocked {
+        } else if unsent == 0 && self.snd.write_blocked {
             Held::Buffer
         } else {
             Held::Busy

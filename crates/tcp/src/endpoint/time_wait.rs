@@ -93,7 +93,7 @@ impl Endpoint {
     /// Ends the wait for the sake of the next connection.
     pub(crate) fn yield_to_next<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> Predecessor {
         self.finish(cx, CloseReason::Normal);
-        Predecessor { snd_nxt: self.snd.nxt(), recent: self.ts.recent().map(|(tsval, _)| tsval) }
+        Predecessor { snd_nxt: self.snd.space.nxt(), recent: self.ts.recent().map(|(tsval, _)| tsval) }
     }
 
     /// Goes on where `last` ended: the first SYN echoes the peer's last timestamp, which lets the peer, that may have been

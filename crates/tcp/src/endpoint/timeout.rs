@@ -27,12 +27,12 @@ impl Endpoint {
                 TimerKind::Reorder => self.on_reorder_timeout(cx),
                 TimerKind::TailProbe => self.on_tail_probe_timeout(cx),
                 TimerKind::Persist => self.on_persist_timeout(cx),
-                TimerKind::DelayedAck => self.rcv.on_ack_timer(&self.cfg.ack, self.rec.rto.current().duration()),
+                TimerKind::DelayedAck => self.rcv.on_ack_timer(&self.cfg.ack, self.snd.rec.rto.current().duration()),
                 TimerKind::KeepAlive => self.on_keepalive_timeout(cx),
                 TimerKind::FinWait2 | TimerKind::TimeWait => self.finish(cx, CloseReason::Normal),
                 // The pacer's release time has come; `poll_transmit` looks again.
                 TimerKind::Pace => {
-                    if let Some(pacer) = &mut self.pacer {
+                    if let Some(pacer) = &mut self.snd.pacer {
                         pacer.on_timer(cx.now);
                     }
                     self.look_at_chunks(self.small_rule());
@@ -47,15 +47,15 @@ impl Endpoint {
     //# The timer is stopped when all outstanding data is acknowledged.
     /// Step 9: the one slot for everything that watches over the flight (RFC 8985 §8).
     pub(super) fn arm_loss_timer<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        let (kind, at) = if let Probing::Waiting(probes) = self.rec.probe {
+        let (kind, at) = if let Probing::Waiting(probes) = self.snd.rec.probe {
             (TimerKind::Persist, self.within_user_timeout(cx.now + self.persist_interval(probes), cx.now))
-        } else if self.rec.board.is_empty() {
+        } else if self.snd.rec.board.is_empty() {
             self.timers.stop(TimerKind::Retransmit);
             return;
         } else {
-            let rto_at = self.within_user_timeout(self.rto_at(), self.rec.rto_base()).max(cx.now);
-            if self.rec.recheck_at < rto_at {
-                (TimerKind::Reorder, self.rec.recheck_at.max(cx.now))
+            let rto_at = self.within_user_timeout(self.rto_at(), self.snd.rec.rto_base()).max(cx.now);
+            if self.snd.rec.recheck_at < rto_at {
+                (TimerKind::Reorder, self.snd.rec.recheck_at.max(cx.now))
             } else if let Some(at) = self.tail_probe_at().filter(|at| *at <= rto_at) {
                 (TimerKind::TailProbe, at.max(cx.now))
             } else {
@@ -67,7 +67,7 @@ impl Endpoint {
 
     /// When the oldest outstanding data times out.
     fn rto_at(&self) -> Instant {
-        self.rto_origin() + self.rec.rto.current().duration()
+        self.rto_origin() + self.snd.rec.rto.current().duration()
     }
 
     //= specs/rfc8985.md#scheduling-a-probe
@@ -81,11 +81,11 @@ impl Endpoint {
     fn tail_probe_at(&self) -> Option<Instant> {
         // Without SACK the answer to a probe would tell nothing about what came before it.
         let config = self.cfg.recovery.probe.as_ref().filter(|_| self.neg.sack)?;
-        let board = &self.rec.board;
-        let quiet = !self.rec.episode.repairs() && board.sacked_bytes() == 0 && board.lost_bytes() == 0;
-        let newest = board.newest_sent_at().filter(|_| quiet && self.rec.tail.is_possible())?;
-        let flight = if self.flight_size() <= self.snd.smss() { FlightOf::OneSegment } else { FlightOf::Several };
-        Some(config.due(newest, self.rec.rto_base(), self.rec.rtt.srtt(), flight).min(self.rto_at()))
+        let board = &self.snd.rec.board;
+        let quiet = !self.snd.rec.episode.repairs() && board.sacked_bytes() == 0 && board.lost_bytes() == 0;
+        let newest = board.newest_sent_at().filter(|_| quiet && self.snd.rec.tail.is_possible())?;
+        let flight = if self.flight_size() <= self.snd.space.smss() { FlightOf::OneSegment } else { FlightOf::Several };
+        Some(config.due(newest, self.snd.rec.rto_base(), self.snd.rec.rtt.srtt(), flight).min(self.rto_at()))
     }
 
     /// After a transmission the slot changes only if nothing ran, if the head itself went out again, or if the first
@@ -98,8 +98,8 @@ impl Endpoint {
             || self.timers.deadline(TimerKind::Retransmit).is_some()
             || self.timers.deadline(TimerKind::Reorder).is_some()
             || self.timers.deadline(TimerKind::Persist).is_some();
-        let second = probing && self.flight_size() <= 2 * self.snd.smss();
-        if !runs_for_flight || second || self.rec.episode.repairs() {
+        let second = probing && self.flight_size() <= 2 * self.snd.space.smss();
+        if !runs_for_flight || second || self.snd.rec.episode.repairs() {
             self.arm_loss_timer(cx);
         }
     }
@@ -136,11 +136,11 @@ impl Endpoint {
             return self.give_up(cx);
         }
         self.note_unanswered(cx.now, false);
-        let further = self.rec.retries;
+        let further = self.snd.rec.retries;
         self.rare_mut().on_timeout(cx.now, further);
         let doubles = further > self.cfg.retries.syn_linear || self.state != State::SynSent;
         if doubles && self.refused_for().is_none() {
-            self.rec.rto.back_off(&self.cfg.rto);
+            self.snd.rec.rto.back_off(&self.cfg.rto);
         }
         self.syn_due = true;
     }
@@ -161,14 +161,14 @@ impl Endpoint {
     //# A timeout retransmits the first outstanding segment even if it was SACKed.
     /// The oldest data was not acknowledged in time (RFC 6298 §5.4 to §5.6, RFC 5681 §3.1).
     fn on_retransmission_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        if self.rec.board.is_empty() {
+        if self.snd.rec.board.is_empty() {
             return;
         }
         if self.gives_up_data(cx.now) {
             return self.give_up(cx);
         }
         self.note_unanswered(cx.now, false);
-        let (opens, further) = (!self.rec.episode.repairs(), self.rec.retries);
+        let (opens, further) = (!self.snd.rec.episode.repairs(), self.snd.rec.retries);
         let rare = self.rare_mut();
         rare.timeouts += 1;
         rare.episodes += u32::from(opens);
@@ -178,24 +178,24 @@ impl Endpoint {
         if self.refused_for().is_none() {
             self.suspect_black_hole(cx.now);
         }
-        let event = CongestionEvent::Timeout { flight_size: self.flight_size(), first: self.rec.retries == 1 };
+        let event = CongestionEvent::Timeout { flight_size: self.flight_size(), first: self.snd.rec.retries == 1 };
         let dcx = self.detect_cx(cx.now, None);
-        let verdict = self.rec.detector.on_timeout(&mut self.rec.board, &dcx);
+        let verdict = self.snd.rec.detector.on_timeout(&mut self.snd.rec.board, &dcx);
         self.take_verdict(cx, verdict);
-        self.rec.board.clear_lost_log();
-        self.cc.on_congestion(&event, cx.now);
+        self.snd.rec.board.clear_lost_log();
+        self.snd.cc.on_congestion(&event, cx.now);
         self.owe_cwr();
-        self.rec.answered_at = cx.now;
-        self.rec.tail.reset();
+        self.snd.rec.answered_at = cx.now;
+        self.snd.rec.tail.reset();
         self.open_undo_of_timeout();
-        self.set_episode(cx, Episode::Loss { point: self.snd.nxt() }, "timeout");
+        self.set_episode(cx, Episode::Loss { point: self.snd.space.nxt() }, "timeout");
         let refused_for = self.refused_for();
         if refused_for.is_none() {
-            self.rec.rto.back_off(&self.cfg.rto);
+            self.snd.rec.rto.back_off(&self.cfg.rto);
         }
-        self.rec.restart_rto(cx.now);
+        self.snd.rec.restart_rto(cx.now);
         // The oldest segment goes out again even when what stays in flight fills the window of one segment.
-        self.rec.forced = true;
+        self.snd.rec.forced = true;
         match refused_for {
             Some(wait) => self.arm(cx, TimerKind::Retransmit, cx.now + wait),
             None => self.arm_loss_timer(cx),
@@ -209,8 +209,8 @@ impl Endpoint {
     /// RFC 2018 §8: a receiver may take back what it only selectively acknowledged. A first segment that is marked so
     /// after a timeout is the sign of it; otherwise the marks are kept (RFC 6675 §5.1).
     fn forget_reneged(&mut self) {
-        if self.rec.board.first().is_some_and(|first| first.mark == Mark::Sacked) {
-            self.rec.board.clear_sacked();
+        if self.snd.rec.board.first().is_some_and(|first| first.mark == Mark::Sacked) {
+            self.snd.rec.board.clear_sacked();
         }
     }
 
@@ -221,9 +221,9 @@ impl Endpoint {
         if self.give_up_mtu_probe(cx) {
             return;
         }
-        self.rec.tail.on_timeout();
+        self.snd.rec.tail.on_timeout();
         self.note_silence(cx.now);
-        self.rec.restart_rto(cx.now);
+        self.snd.rec.restart_rto(cx.now);
         self.arm_loss_timer(cx);
     }
 
@@ -232,9 +232,9 @@ impl Endpoint {
     /// A segment became overdue (RFC 8985 §6.2, step 5).
     fn on_reorder_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let dcx = self.detect_cx(cx.now, None);
-        let verdict = self.rec.detector.detect(&mut self.rec.board, &dcx);
+        let verdict = self.snd.rec.detector.detect(&mut self.snd.rec.board, &dcx);
         let newly_lost = self.take_verdict(cx, verdict);
-        let sacked = self.rec.board.sacked_bytes();
+        let sacked = self.snd.rec.board.sacked_bytes();
         self.enter_recovery_if_lost(cx, newly_lost, sacked, 0);
         self.inform_reduction(0, 0, newly_lost);
         self.arm_loss_timer(cx);
@@ -246,7 +246,7 @@ impl Endpoint {
     //# A closed window is probed.
     /// The peer's window stayed closed (RFC 9293 §3.8.6.1): probe again, ever more slowly, for as long as it takes.
     fn on_persist_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        let Probing::Waiting(probes) = self.rec.probe else {
+        let Probing::Waiting(probes) = self.snd.rec.probe else {
             // The window opened in the meantime: what is in flight is watched over as usual.
             return self.arm_loss_timer(cx);
         };
@@ -255,17 +255,17 @@ impl Endpoint {
         }
         // What was under way when the window closed has arrived by now or never will: the answer is news, though a segment
         // that was ahead of the stream, or forged, brought the last window.
-        self.snd.believe_from(self.rcv.rcv_nxt());
-        match self.rec.board.oldest_sent() {
+        self.snd.space.believe_from(self.rcv.rcv_nxt());
+        match self.snd.rec.board.oldest_sent() {
             // The last probe was not accepted: the same octet goes out again.
             Some(probe) => {
-                self.rec.board.mark_lost(probe.id);
-                self.rec.board.clear_lost_log();
-                self.rec.forced = true;
-                self.rec.probe = Probing::Waiting(probes.saturating_add(1));
+                self.snd.rec.board.mark_lost(probe.id);
+                self.snd.rec.board.clear_lost_log();
+                self.snd.rec.forced = true;
+                self.snd.rec.probe = Probing::Waiting(probes.saturating_add(1));
                 self.arm_loss_timer(cx);
             }
-            None => self.rec.probe = Probing::Due(probes),
+            None => self.snd.rec.probe = Probing::Due(probes),
         }
     }
 }

@@ -23,11 +23,11 @@ impl Endpoint {
     /// The record of the last episode, if one that begins now goes on with it: the controller then brings back what it had
     /// before both.
     pub(super) fn resume_undo(&mut self) -> Option<Box<Undo>> {
-        let mut undo = self.rec.undo.take()?;
+        let mut undo = self.snd.rec.undo.take()?;
         if !undo.goes_on(&self.cfg.recovery.undo) {
             return None;
         }
-        self.cc.on_recovery_resumed();
+        self.snd.cc.on_recovery_resumed();
         Some(undo)
     }
 
@@ -36,13 +36,13 @@ impl Endpoint {
     /// A timeout begins or goes on with recovery by retransmission. It is examined when it comes out of the open
     /// (RFC 5682 §2.1 step 1); inside an episode, what was saved belongs to another signal and is not to be restored.
     pub(super) fn open_undo_of_timeout(&mut self) {
-        self.rec.undo = match self.rec.episode {
+        self.snd.rec.undo = match self.snd.rec.episode {
             Episode::Open | Episode::Cwr { .. } => self.new_undo(match self.cfg.recovery.undo.frto {
                 FrtoDetection::On => Frto::on_timeout(),
                 FrtoDetection::Off => Frto::Idle,
             }),
             Episode::Recovery { .. } => None,
-            Episode::Loss { .. } => self.rec.undo.take().map(|mut undo| {
+            Episode::Loss { .. } => self.snd.rec.undo.take().map(|mut undo| {
                 undo.frto.give_up();
                 undo
             }),
@@ -65,17 +65,17 @@ impl Endpoint {
         d: &Delivered,
         dcx: &DetectCx,
     ) {
-        let Some(undo) = &mut self.rec.undo else { return };
-        if undo.is_stale(self.snd.una(), self.snd.nxt()) {
-            self.rec.undo = None;
+        let Some(undo) = &mut self.snd.rec.undo else { return };
+        if undo.is_stale(self.snd.space.una(), self.snd.space.nxt()) {
+            self.snd.rec.undo = None;
             return;
         }
         let mut proof = undo.on_ack(&self.cfg.recovery.undo, dsack, &d.batch, dcx);
-        if let Episode::Loss { point } = self.rec.episode {
+        if let Episode::Loss { point } = self.snd.rec.episode {
             let original = d.batch.iter().any(|s| s.retransmits == 0 && s.start.before(point));
             let news = AckAfterTimeout {
                 advanced: if acked > 0 { Advanced::Yes } else { Advanced::No },
-                snd_una: self.snd.una(),
+                snd_una: self.snd.space.una(),
                 point,
                 original: if original { OriginalDelivered::Yes } else { OriginalDelivered::No },
             };
@@ -91,20 +91,20 @@ impl Endpoint {
     //= specs/rfc5682.md#response
     //# A timeout that proves spurious is answered by a response that the IETF has specified, such as Eifel's.
     fn undo_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, proof: Proof) {
-        self.rec.undo = None;
-        if !self.cc.undo() {
+        self.snd.rec.undo = None;
+        if !self.snd.cc.undo() {
             return;
         }
         self.withdraw_cwr();
         let rare = self.rare_mut();
         rare.undone = rare.undone.saturating_add(1);
-        self.rec.board.unmark_lost();
-        self.rec.detector.on_spurious();
-        if self.rec.episode.repairs() {
+        self.snd.rec.board.unmark_lost();
+        self.snd.rec.detector.on_spurious();
+        if self.snd.rec.episode.repairs() {
             self.leave_episode(cx, proof.name());
         }
         cx.emit(|| {
-            let window = self.cc.window();
+            let window = self.snd.cc.window();
             Event::Undone { proof: proof.name(), cwnd: window.cwnd(), ssthresh: window.ssthresh() }
         });
     }

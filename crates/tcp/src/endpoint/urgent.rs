@@ -44,7 +44,7 @@ impl Endpoint {
 
     /// SND.UNA has advanced, perhaps over the last urgent octet.
     pub(super) fn forget_sent_mark(&mut self) {
-        let una = self.snd.una();
+        let una = self.snd.space.una();
         if let Some(extras) = self.extras.as_deref_mut() {
             extras.urgent.snd_up = extras.urgent.snd_up.filter(|up| up.after(una));
         }

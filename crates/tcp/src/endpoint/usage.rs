@@ -11,16 +11,16 @@ impl Endpoint {
     /// Nothing more can leave for now: was the window used, and has a writer room again?
     #[inline]
     pub(super) fn after_run(&mut self, now: Instant) {
-        let (window, smss) = (self.cc.window(), self.snd.smss());
-        let used = self.usage.on_held(|| Standing {
+        let (window, smss) = (self.snd.cc.window(), self.snd.space.smss());
+        let used = self.snd.usage.on_held(|| Standing {
             now,
-            una: self.snd.una(),
-            nxt: self.snd.nxt(),
-            outstanding: self.rec.board.len() as u32,
-            in_flight: self.rec.board.outstanding_segments(),
+            una: self.snd.space.una(),
+            nxt: self.snd.space.nxt(),
+            outstanding: self.snd.rec.board.len() as u32,
+            in_flight: self.snd.rec.board.outstanding_segments(),
             cwnd: window.cwnd() / smss,
             in_slow_start: window.in_slow_start(),
-            rto: self.rec.rto.current().duration(),
+            rto: self.snd.rec.rto.current().duration(),
         });
         if let Some(used) = used.filter(|_| self.cfg.cc.idle_restart == IdleRestart::HalvePerRto) {
             self.on_unused(now, used);
@@ -29,20 +29,21 @@ impl Endpoint {
             self.halve_if_unused(now);
         }
         // A write that was cut short makes no room by itself.
-        let heard = core::mem::take(&mut self.heard);
-        if heard && self.write_blocked && self.chunks_config().is_some() {
+        let heard = core::mem::take(&mut self.snd.heard);
+        if heard && self.snd.write_blocked && self.chunks_config().is_some() {
             self.make_room(now);
         }
     }
 
     /// The window was not filled for an RTO, and `used` segments of it were at most.
     fn on_unused(&mut self, now: Instant, used: u32) {
-        let used = used.saturating_mul(self.snd.smss()).max(self.cfg.cc.initial_window.octets(self.snd.smss()));
-        let cwnd = self.cc.window().cwnd();
-        if self.rec.episode == Episode::Open && !self.write_blocked && used < cwnd {
-            self.cc.on_unused(cwnd / 2 + used / 2);
+        let used =
+            used.saturating_mul(self.snd.space.smss()).max(self.cfg.cc.initial_window.octets(self.snd.space.smss()));
+        let cwnd = self.snd.cc.window().cwnd();
+        if self.snd.rec.episode == Episode::Open && !self.snd.write_blocked && used < cwnd {
+            self.snd.cc.on_unused(cwnd / 2 + used / 2);
         }
-        self.usage.restart(now);
+        self.snd.usage.restart(now);
     }
 
     /// Data is about to leave, and nothing is outstanding: what the pause before it does to the window.
@@ -58,16 +59,16 @@ impl Endpoint {
     //= specs/rfc5681.md#restart-after-idle
     //# After more than an RTO without sending, the window is no larger than the initial one.
     fn restart_from_initial(&mut self, now: Instant) {
-        let initial = self.cfg.cc.initial_window.octets(self.snd.smss());
-        let idle = self.tally.since_data_sent(now) > self.rec.rto.current().duration();
-        if idle && self.cc.window().cwnd() > initial {
-            self.cc.on_unused(initial);
+        let initial = self.cfg.cc.initial_window.octets(self.snd.space.smss());
+        let idle = self.tally.since_data_sent(now) > self.snd.rec.rto.current().duration();
+        if idle && self.snd.cc.window().cwnd() > initial {
+            self.snd.cc.on_unused(initial);
         }
     }
 
     /// RFC 2861 §3.2: after a pause the window is halved for each RTO of it, but not below the initial one.
     fn halve_per_rto(&mut self, now: Instant) {
-        let (mut idle, rto) = (self.tally.since_data_sent(now), self.rec.rto.current().duration());
+        let (mut idle, rto) = (self.tally.since_data_sent(now), self.snd.rec.rto.current().duration());
         if idle <= rto {
             return;
         }
@@ -77,14 +78,14 @@ impl Endpoint {
             halvings += 1;
         }
         self.halve(halvings);
-        self.usage.restart(now);
+        self.snd.usage.restart(now);
     }
 
     /// RFC 7661 §4.4.3: the window is halved for each five minutes in which less than half of it was used.
     #[inline]
     fn halve_if_unused(&mut self, now: Instant) {
-        if self.rec.episode == Episode::Open {
-            let periods = self.usage.periods_unused(now);
+        if self.snd.rec.episode == Episode::Open {
+            let periods = self.snd.usage.periods_unused(now);
             if periods > 0 {
                 self.halve(periods);
             }
@@ -93,8 +94,8 @@ impl Endpoint {
 
     /// Lowers the window by half so many times, but not below the initial one.
     fn halve(&mut self, times: u32) {
-        let cwnd = self.cc.window().cwnd();
-        let floor = self.cfg.cc.initial_window.octets(self.snd.smss()).min(cwnd);
-        self.cc.on_unused(cwnd.checked_shr(times).unwrap_or(0).max(floor));
+        let cwnd = self.snd.cc.window().cwnd();
+        let floor = self.cfg.cc.initial_window.octets(self.snd.space.smss()).min(cwnd);
+        self.snd.cc.on_unused(cwnd.checked_shr(times).unwrap_or(0).max(floor));
     }
 }

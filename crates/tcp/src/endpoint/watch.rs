@@ -108,9 +108,9 @@ impl Limit {
 impl Endpoint {
     /// Why a segment that was marked lost is sent again.
     pub(super) fn cause_of_retransmission(&self, forced: bool) -> SendCause {
-        match self.rec.episode {
+        match self.snd.rec.episode {
             Episode::Loss { .. } => SendCause::Timeout,
-            _ if self.rec.probe != super::Probing::Idle => SendCause::WindowProbe,
+            _ if self.snd.rec.probe != super::Probing::Idle => SendCause::WindowProbe,
             _ if forced => SendCause::FastRetransmit,
             _ => SendCause::SackRetransmit,
         }
@@ -119,7 +119,8 @@ impl Endpoint {
     /// Why `len` octets of new data leave when it is their turn.
     #[inline]
     pub(super) fn cause_of_new<O: Observer>(&self, len: Bytes) -> SendCause {
-        let by_sack = || self.rec.episode == Episode::Open && self.flight_size() + len > self.cc.window().cwnd();
+        let by_sack =
+            || self.snd.rec.episode == Episode::Open && self.flight_size() + len > self.snd.cc.window().cwnd();
         if O::ENABLED && by_sack() { SendCause::LimitedTransmit } else { SendCause::New }
     }
 
@@ -140,15 +141,15 @@ impl Endpoint {
         if !self.may_send() {
             return Limit::Nothing;
         }
-        let repairs = self.rec.episode.repairs();
+        let repairs = self.snd.rec.episode.repairs();
         // Behind the FIN there is nothing.
-        let all_sent = self.snd.side() == SendSide::FinSent;
-        let unsent = if all_sent { 0 } else { self.data_end().distance_from(self.snd.nxt()) };
+        let all_sent = self.snd.space.side() == SendSide::FinSent;
+        let unsent = if all_sent { 0 } else { self.data_end().distance_from(self.snd.space.nxt()) };
         let window = if repairs { Limit::Recovery } else { Limit::Cwnd };
-        let again = self.rec.board.lost_bytes();
+        let again = self.snd.rec.board.lost_bytes();
         let want = if again > 0 { again } else { unsent }.min(self.segment_size());
         if want == 0 {
-            let waits = self.snd.side() == SendSide::Open && self.write_blocked;
+            let waits = self.snd.space.side() == SendSide::Open && self.snd.write_blocked;
             return if repairs && self.flight_size() > 0 {
                 Limit::Recovery
             } else if waits {
@@ -157,13 +158,13 @@ impl Endpoint {
                 Limit::Application
             };
         }
-        if again == 0 && self.snd.usable() < want {
+        if again == 0 && self.snd.space.usable() < want {
             return Limit::Rwnd;
         }
         if self.allowance() < want {
             return window;
         }
-        if self.pacer.as_ref().is_some_and(|pacer| pacer.is_waiting(now)) {
+        if self.snd.pacer.as_ref().is_some_and(|pacer| pacer.is_waiting(now)) {
             return Limit::Pacing;
         }
         if repairs { Limit::Recovery } else { Limit::Nothing }
@@ -177,16 +178,16 @@ impl Endpoint {
         }
         cx.emit(|| Event::SackReceived {
             ack,
-            snd_una: self.snd.una(),
-            snd_nxt: self.snd.nxt(),
+            snd_una: self.snd.space.una(),
+            snd_nxt: self.snd.space.nxt(),
             blocks: blocks.total,
             dsacks: blocks.dsacks,
             news: p.sacked > 0 || blocks.dsacks > 0,
-            sacked: self.rec.board.sacked_bytes(),
+            sacked: self.snd.rec.board.sacked_bytes(),
             newly_sacked: p.sacked,
             lost: p.newly_lost,
-            in_recovery: self.rec.episode.repairs(),
-            point: self.rec.episode.point(),
+            in_recovery: self.snd.rec.episode.repairs(),
+            point: self.snd.rec.episode.point(),
         });
     }
 
@@ -201,14 +202,14 @@ impl Endpoint {
     }
 
     pub(super) fn emit_reordering<O: Observer>(&mut self, cx: &mut Cx<'_, O>, dsack: bool) {
-        let Some(state) = self.rec.detector.reordering() else { return };
+        let Some(state) = self.snd.rec.detector.reordering() else { return };
         cx.emit(|| Event::ReorderingWindow {
             reo_wnd: state.reo_wnd,
             multiplier: state.multiplier,
             persist: state.persist,
             seen: state.seen,
             dsack,
-            in_recovery: self.rec.episode.repairs(),
+            in_recovery: self.snd.rec.episode.repairs(),
             round: state.round,
         });
     }
@@ -217,13 +218,13 @@ impl Endpoint {
         if !O::ENABLED {
             return;
         }
-        let snapshot = self.cc.snapshot();
-        let numbers = (snapshot.cwnd, snapshot.ssthresh, self.snd.wnd());
+        let snapshot = self.snd.cc.snapshot();
+        let numbers = (snapshot.cwnd, snapshot.ssthresh, self.snd.space.wnd());
         let last = &mut self.extras_mut().last_snapshot;
         if numbers != *last {
             *last = numbers;
-            let (pipe, snd_wnd) = (self.rec.board.pipe(), self.snd.wnd());
-            let pacing = match self.cc.pacing() {
+            let (pipe, snd_wnd) = (self.snd.rec.board.pipe(), self.snd.space.wnd());
+            let pacing = match self.snd.cc.pacing() {
                 Some(Pacing::Rate { rate, .. }) => Some(rate.bits_per_sec()),
                 Some(Pacing::Departure(_)) | None => None,
             };

@@ -63,8 +63,8 @@ impl Endpoint {
             };
             return Ok(self.write_in_chunks(cx, len, boundary, put) as usize);
         }
-        let taken = self.snd_buf.write(&data[..self.below_lowat(len) as usize]);
-        self.write_blocked = taken < data.len();
+        let taken = self.snd.buffer.write(&data[..self.below_lowat(len) as usize]);
+        self.snd.write_blocked = taken < data.len();
         Ok(taken)
     }
 
@@ -91,8 +91,8 @@ impl Endpoint {
             let put = |buffer: &mut SendBuffer, _: u64, octets: Bytes| buffer.append_pattern(octets);
             return Ok(self.write_in_chunks(cx, len, boundary, put));
         }
-        let taken = self.snd_buf.write_pattern(self.below_lowat(len));
-        self.write_blocked = taken < len;
+        let taken = self.snd.buffer.write_pattern(self.below_lowat(len));
+        self.snd.write_blocked = taken < len;
         Ok(taken)
     }
 
@@ -102,7 +102,7 @@ impl Endpoint {
         }
         match self.closed {
             Some(reason) => Err(WriteError::Closed(reason)),
-            None if self.snd.side() != SendSide::Open => Err(WriteError::Shutdown),
+            None if self.snd.space.side() != SendSide::Open => Err(WriteError::Shutdown),
             None => Ok(()),
         }
     }
@@ -125,34 +125,34 @@ impl Endpoint {
         let mut taken = 0;
         while taken < len {
             let goal = self.chunk_goal(&cfg);
-            let room = match self.snd_buf.chunks().and_then(|chunks| chunks.room(goal)) {
+            let room = match self.snd.buffer.chunks().and_then(|chunks| chunks.room(goal)) {
                 Some(room) => room,
                 None if !self.has_room() => break,
                 None => {
-                    self.snd_buf.chunks_mut().begin();
+                    self.snd.buffer.chunks_mut().begin();
                     goal
                 }
             };
             let part = Bytes::try_from(len - taken).unwrap_or(Bytes::MAX).min(room);
-            put(&mut self.snd_buf, taken, part);
-            let filled = self.snd_buf.chunks_mut().fill(part, taken);
+            put(&mut self.snd.buffer, taken, part);
+            let filled = self.snd.buffer.chunks_mut().fill(part, taken);
             taken += u64::from(part);
             if taken < len && filled >= goal {
                 self.on_full_chunk(cx);
             }
         }
-        self.write_blocked = taken < len;
+        self.snd.write_blocked = taken < len;
         if taken > 0 {
             self.end_write(cx, boundary);
         }
-        self.write_blocked = taken < len;
+        self.snd.write_blocked = taken < len;
         taken
     }
 
     /// A chunk became full and more is to be written: it may leave.
     fn on_full_chunk<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        let half = self.snd.max_wnd() / 2;
-        let chunks = self.snd_buf.chunks_mut();
+        let half = self.snd.space.max_wnd() / 2;
+        let chunks = self.snd.buffer.chunks_mut();
         if chunks.push_overdue(half) {
             chunks.mark_push();
             self.look_now(cx, SmallRule::Leave, Scope::All);
@@ -162,8 +162,8 @@ impl Endpoint {
     }
 
     fn end_write<O: Observer>(&mut self, cx: &mut Cx<'_, O>, boundary: Boundary) {
-        let (half, blocked) = (self.snd.max_wnd() / 2, self.write_blocked);
-        let chunks = self.snd_buf.chunks_mut();
+        let (half, blocked) = (self.snd.space.max_wnd() / 2, self.snd.write_blocked);
+        let chunks = self.snd.buffer.chunks_mut();
         if boundary == Boundary::Record && !blocked {
             chunks.end_record();
         }
@@ -180,8 +180,8 @@ impl Endpoint {
 
     /// Looks at the chunks at once, if nothing else has to leave before them.
     fn look_now<O: Observer>(&mut self, cx: &mut Cx<'_, O>, rule: SmallRule, scope: Scope) {
-        let free = self.may_send() && self.rec.episode == Episode::Open && self.rec.board.lost_bytes() == 0;
-        if free && !self.rec.tail.is_due() && self.cc.pacing().is_none() {
+        let free = self.may_send() && self.snd.rec.episode == Episode::Open && self.snd.rec.board.lost_bytes() == 0;
+        if free && !self.snd.rec.tail.is_due() && self.snd.cc.pacing().is_none() {
             self.let_go(cx, rule, scope);
         } else {
             self.look_at_chunks(rule);
@@ -191,15 +191,15 @@ impl Endpoint {
     /// Whether a chunk may be begun.
     fn has_room(&self) -> bool {
         let waits = self.cfg.send.notsent_lowat.is_some_and(|lowat| self.not_let_go() >= lowat);
-        !waits && self.queued_memory() < self.snd_buf.capacity()
+        !waits && self.queued_memory() < self.snd.buffer.capacity()
     }
 
     /// Whether it is worth while to write: there is a good part of the buffer free, and not too much waits to be sent.
     pub fn is_writable(&self) -> bool {
-        let (capacity, memory) = (self.snd_buf.capacity(), self.queued_memory());
+        let (capacity, memory) = (self.snd.buffer.capacity(), self.queued_memory());
         let room = match (self.cfg.send.accounting, self.chunks_config()) {
             (SendAccounting::Chunks { .. }, Some(_)) => capacity >= memory && capacity - memory >= memory / 2,
-            _ => self.snd_buf.free() >= WORTH_A_WRITE.min(capacity / 2),
+            _ => self.snd.buffer.free() >= WORTH_A_WRITE.min(capacity / 2),
         };
         let waits = self.cfg.send.notsent_lowat.is_some_and(|lowat| 2 * u64::from(self.not_let_go()) >= lowat.into());
         room && !waits
@@ -208,21 +208,21 @@ impl Endpoint {
     /// Whether it is worth while to write; if not, `Writable` follows when it is.
     pub fn poll_writable(&mut self) -> bool {
         let writable = self.is_writable();
-        self.write_blocked |= !writable;
+        self.snd.write_blocked |= !writable;
         writable
     }
 
     /// Wakes a writer that waits, if it is worth while.
     pub(super) fn wake_writer(&mut self) {
         if self.is_writable() {
-            self.write_blocked = false;
+            self.snd.write_blocked = false;
             self.pending.add(News::Writable);
         }
     }
 
     /// Chunks that wait for more to be written leave now: the application wants no delay.
     pub fn push_pending(&mut self) {
-        if let Some(chunks) = self.snd_buf.chunks_if_any() {
+        if let Some(chunks) = self.snd.buffer.chunks_if_any() {
             chunks.urged = true;
         }
         self.look_at_chunks(SmallRule::Leave);
@@ -235,7 +235,7 @@ impl Endpoint {
             return Train::No;
         }
         let (start, end) = (segment.start, segment.xmit.end);
-        let before = segment.id.0.checked_sub(1).and_then(|id| self.rec.board.get(SegmentId(id)));
+        let before = segment.id.0.checked_sub(1).and_then(|id| self.snd.rec.board.get(SegmentId(id)));
         let follows = before.filter(|before| {
             before.xmit.at == now && before.retransmits > 0 && self.burst_of(before.start) == self.burst_of(start)
         });
@@ -243,9 +243,9 @@ impl Endpoint {
             return Train::No;
         }
         // What a reduction allows was not told of this segment yet.
-        let spent = if self.rec.reduction.is_some() { end.distance_from(start) } else { 0 };
+        let spent = if self.snd.rec.reduction.is_some() { end.distance_from(start) } else { 0 };
         let room = self.allowance().saturating_sub(spent);
-        let goes_on = self.rec.board.next_lost().is_some_and(|next| {
+        let goes_on = self.snd.rec.board.next_lost().is_some_and(|next| {
             next.start == end
                 && next.xmit.end.distance_from(next.start) <= room
                 && self.burst_of(next.start) == self.burst_of(start)
@@ -254,7 +254,7 @@ impl Endpoint {
             return Train::No;
         }
         let end = self.offset_of(end);
-        self.snd_buf.chunks_mut().split_at(end);
+        self.snd.buffer.chunks_mut().split_at(end);
         Train::Ends
     }
 
@@ -262,7 +262,7 @@ impl Endpoint {
     pub(super) fn follow_send_config(&mut self, before: &SendConfig) {
         let send = self.cfg.send;
         if (send.buffer, send.growth) != (before.buffer, before.growth) {
-            self.snd_buf.set_capacity(send.buffer);
+            self.snd.buffer.set_capacity(send.buffer);
         }
         let no_delay = send.nagle == NagleConfig::Off;
         let uncorked = before.cork == CorkConfig::On && send.cork == CorkConfig::Off;
@@ -271,7 +271,7 @@ impl Endpoint {
         } else if uncorked {
             self.look_at_chunks(self.small_rule());
         }
-        if self.write_blocked {
+        if self.snd.write_blocked {
             self.wake_writer();
         }
     }
@@ -282,8 +282,8 @@ impl Endpoint {
             SendAccounting::Octets => 0,
             SendAccounting::Chunks { head, record } => head + record,
         };
-        let chunks = self.snd_buf.chunks().map_or(0, |chunks| chunks.count());
-        self.snd_buf.len().saturating_add(chunks.saturating_mul(cost))
+        let chunks = self.snd.buffer.chunks().map_or(0, |chunks| chunks.count());
+        self.snd.buffer.len().saturating_add(chunks.saturating_mul(cost))
     }
 
     /// The send buffer grows to twice the memory that the segments of a congestion window take, if it may.
@@ -293,18 +293,18 @@ impl Endpoint {
             SendAccounting::Octets => (0, 0),
             SendAccounting::Chunks { head, record } => (head, record),
         };
-        let smss = self.snd.smss();
-        let window = self.cc.window().cwnd().max(self.cfg.cc.initial_window.octets(smss));
+        let smss = self.snd.space.smss();
+        let window = self.snd.cc.window().cwnd().max(self.cfg.cc.initial_window.octets(smss));
         let segment = (smss + head).next_power_of_two() + record;
         let grown = (window / smss).saturating_mul(2 * segment).min(max);
-        self.snd_buf.set_capacity(self.snd_buf.capacity().max(grown));
+        self.snd.buffer.set_capacity(self.snd.buffer.capacity().max(grown));
     }
 
     /// A writer waits: the buffer grows, unless the congestion window is full, and the writer is woken if there is room.
     pub(super) fn make_room(&mut self, now: Instant) {
-        if self.segments_in_flight() < self.cc.window().cwnd() / self.snd.smss() {
+        if self.segments_in_flight() < self.snd.cc.window().cwnd() / self.snd.space.smss() {
             self.grow_send_buffer();
-            self.usage.restart(now);
+            self.snd.usage.restart(now);
         }
         self.wake_writer();
     }

@@ -479,7 +479,7 @@ fn the_number_of_connections_ahead_of_their_handshake_is_limited() {
     assert!(goes_ahead(&mut script, 1001));
     assert!(goes_ahead(&mut script, 1002));
     assert!(!goes_ahead(&mut script, 1003));
-    script.iss = script.stack.endpoint(script.conn).map(|endpoint| endpoint.snd.iss()).unwrap();
+    script.iss = script.stack.endpoint(script.conn).map(|endpoint| endpoint.snd.space.iss()).unwrap();
     from_port(&mut script, 1002, Flags::NONE, Some(1));
     assert!(goes_ahead(&mut script, 1004), "a handshake is over");
     assert!(!goes_ahead(&mut script, 1005));

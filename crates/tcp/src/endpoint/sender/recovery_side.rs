@@ -1,7 +1,7 @@
 //! What recovery remembers of a connection between its ACKs.
 
-use super::Probing;
 use crate::config::ValidConfig;
+use crate::endpoint::Probing;
 use base::{Instant, SeqNum};
 use recovery::rate_sample::RateSampler;
 use recovery::rto::RtoState;
@@ -10,7 +10,7 @@ use recovery::{Delivered, Episode, LossDetector, Probe, Reduction, Scoreboard, U
 
 /// What recovery has to remember between ACKs.
 #[derive(Clone, Debug)]
-pub(super) struct RecoverySide {
+pub(in crate::endpoint) struct RecoverySide {
     pub board: Scoreboard,
     pub detector: Box<dyn LossDetector>,
     /// Present exactly during fast recovery.

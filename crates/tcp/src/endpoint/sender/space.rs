@@ -1,12 +1,12 @@
 //! The send sequence space and the peer's window (RFC 9293 §3.3.1). Who may move what is decided here: the numbers are private.
 
-use super::SendSide;
+use crate::endpoint::SendSide;
 use crate::send::nagle::Outstanding;
 use base::{Bytes, SeqNum};
 
 /// The send half's sequence variables.
 #[derive(Clone, Debug)]
-pub(super) struct SendSpace {
+pub(in crate::endpoint) struct SendSpace {
     iss: SeqNum,
     una: SeqNum,
     nxt: SeqNum,
