@@ -45,7 +45,7 @@ impl Endpoint {
     /// Payload octets of the send buffer that have been sent: SYN and FIN have numbers, but no place in it.
     pub(super) fn sent_in_buffer(&self) -> Bytes {
         let syn = u32::from(self.snd.space.una() == self.snd.space.iss());
-        self.flight_size().saturating_sub(syn).min(self.snd.buffer.len())
+        self.snd.space.flight_size().saturating_sub(syn).min(self.snd.buffer.len())
     }
 
     /// Everything there is to tell. Walks the flight: for people and programs that ask now and then, not for each ACK.
@@ -80,7 +80,7 @@ impl Endpoint {
             flight: self.flight_segments(),
             unsent: self.snd.buffer.len() - self.sent_in_buffer(),
             send_buffer: self.snd.buffer.capacity(),
-            send_memory: self.queued_memory(),
+            send_memory: self.snd.queued_memory(&self.cfg),
             since_data_sent: self.tally.since_data_sent(now),
             since_data_received: self.tally.since_data_received(now),
             since_ack_received: self.tally.since_ack_received(now),

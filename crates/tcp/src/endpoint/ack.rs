@@ -109,6 +109,15 @@ impl Endpoint {
         // 10
         #[cfg(not(longhaul_unwatched))]
         self.emit_sack(cx, ack, &blocks, &progress);
+        self.emit_processed(cx, ack, &progress);
+        #[cfg(not(longhaul_unwatched))]
+        self.emit_snapshot(cx);
+        self.after_ack(cx);
+    }
+
+    /// Step 10.
+    #[inline]
+    fn emit_processed<O: Observer>(&self, cx: &mut Cx<'_, O>, ack: SeqNum, progress: &Progress) {
         cx.emit(|| Event::AckProcessed {
             ack,
             acked: progress.acked,
@@ -119,9 +128,6 @@ impl Endpoint {
             pipe: self.snd.rec.board.pipe(),
             cwnd: self.snd.cc.window().cwnd(),
         });
-        #[cfg(not(longhaul_unwatched))]
-        self.emit_snapshot(cx);
-        self.after_ack(cx);
     }
 
     //= specs/rfc9293.md#acceptance
@@ -220,9 +226,10 @@ impl Endpoint {
             // The FIN occupies a sequence number but no place in the buffer.
             let octets = p.acked.min(self.snd.buffer.len());
             self.snd.buffer.ack(octets);
-            if self.snd.write_blocked && self.chunks_config().is_none() {
-                self.wake_writer();
-            }
+            let woken = self.snd.write_blocked
+                && self.snd.chunks_config(&self.cfg).is_none()
+                && self.snd.wake_writer(&self.cfg);
+            self.note_writable(woken);
             self.on_progress();
             // A back-off lasts until a valid sample comes (RFC 6298 §5, closing note; Karn's second rule).
             self.snd.rec.restart_rto(cx.now);
@@ -312,7 +319,7 @@ impl Endpoint {
     fn counts_for_growth(&self, p: &Progress) -> Bytes {
         match self.cfg.cc.growth {
             GrowthCount::Acknowledged => p.acked,
-            GrowthCount::Delivered if self.chunks_config().is_none() => p.acked,
+            GrowthCount::Delivered if self.snd.chunks_config(&self.cfg).is_none() => p.acked,
             GrowthCount::Delivered if p.acked > 0 || self.reorders_widely() => self.delivered_by(p),
             GrowthCount::Delivered => 0,
         }

@@ -36,7 +36,7 @@ impl Endpoint {
         let (pipe, recount) = (self.snd.rec.board.pipe(), self.snd.rec.board.recount_pipe());
         let smss = self.snd.space.smss();
         let cwnd = self.snd.cc.window().cwnd();
-        let (flight, buffered) = (self.flight_size(), self.snd.buffer.len());
+        let (flight, buffered) = (self.snd.space.flight_size(), self.snd.buffer.len());
         let synchronized = self.state.is_synchronized();
         let watched = self.state == State::Closed || self.snd.rec.board.is_empty() || !self.state.may_send();
         let recovering = match self.snd.rec.episode {

@@ -34,8 +34,8 @@ impl Endpoint {
     #[inline]
     pub(super) fn segment_size(&self) -> Bytes {
         match self.blocks_to_report() {
-            0 => self.full_size(),
-            blocks => self.full_size().saturating_sub(SACK_OVERHEAD + SACK_BLOCK * blocks).max(1),
+            0 => self.snd.full_size(&self.cfg),
+            blocks => self.snd.full_size(&self.cfg).saturating_sub(SACK_OVERHEAD + SACK_BLOCK * blocks).max(1),
         }
     }
 
@@ -49,14 +49,14 @@ impl Endpoint {
         outgoing: Outgoing,
     ) -> Transmit {
         let range = outgoing.range;
-        let data_end = self.data_end();
+        let data_end = self.snd.data_end();
         let payload = range.end.min(data_end).distance_from(range.start.min(data_end));
         self.rcv.on_data_sent(cx.now);
         let mut flags = Flags::NONE;
         if range.end.after(data_end) {
             flags = flags.with(Flags::FIN);
         }
-        let push = outgoing.train == Train::Ends || self.pushes(range.end, outgoing.retransmits);
+        let push = outgoing.train == Train::Ends || self.snd.pushes(&self.cfg, range.end, outgoing.retransmits);
         if payload > 0 && (push || self.ends_syn_data(range.end)) {
             flags = flags.with(Flags::PSH);
         }

@@ -20,7 +20,7 @@ impl Endpoint {
             return;
         }
         self.snd.space.queue_fin();
-        self.look_at_chunks(SmallRule::Leave);
+        self.snd.look_at_chunks(SmallRule::Leave);
         match self.state {
             State::Established => self.set_state(cx, State::FinWait1),
             State::CloseWait => self.set_state(cx, State::LastAck),

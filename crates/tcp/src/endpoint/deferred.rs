@@ -71,7 +71,7 @@ impl Endpoint {
     fn expects_to_send(&self) -> bool {
         let writer = self.extras.as_ref().is_some_and(|extras| extras.deferred.writer);
         // What the SYN carried in vain leaves again at once, and waits for nothing.
-        let buffered = self.data_end() != self.snd.space.nxt();
+        let buffered = self.snd.data_end() != self.snd.space.nxt();
         let pace = self.cfg.ack.timer == AckTimer::Adaptive && self.rcv.ack_pace() == AckPace::Delayed;
         writer || buffered || pace || self.cfg.handshake.defer_accept != DeferAccept::Off
     }

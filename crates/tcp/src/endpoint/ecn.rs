@@ -188,7 +188,7 @@ impl Endpoint {
             return;
         }
         self.extras_mut().marks.reductions += 1;
-        let flight_size = self.flight_size();
+        let flight_size = self.snd.space.flight_size();
         let prior_cwnd = self.snd.cc.window().cwnd();
         let beta = match self.cfg.ecn.mark_beta {
             // RFC 8511 leaves slow start as it is.

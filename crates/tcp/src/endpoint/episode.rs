@@ -82,7 +82,7 @@ impl Endpoint {
             Episode::Cwr { .. } => return self.repair_after_mark(cx),
         };
         let prior_cwnd = self.snd.cc.window().cwnd();
-        let flight_size = self.flight_size();
+        let flight_size = self.snd.space.flight_size();
         let resumed = if again { None } else { self.resume_undo() };
         self.snd.cc.on_congestion(&CongestionEvent::Loss { flight_size }, cx.now);
         (self.snd.rec.answered_at, self.snd.rec.lost_again) = (cx.now, 0);
@@ -121,7 +121,8 @@ impl Endpoint {
     /// the reduction that is under way, if one is.
     fn repair_after_mark<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.snd.rec.reduction.is_none() {
-            let (window, flight_size, smss) = (self.snd.cc.window(), self.flight_size(), self.snd.space.smss());
+            let (window, flight_size, smss) =
+                (self.snd.cc.window(), self.snd.space.flight_size(), self.snd.space.smss());
             let (ssthresh, prior_cwnd) = (window.ssthresh(), window.cwnd());
             self.begin_reduction(&EpisodeEntry {
                 ssthresh,
@@ -155,7 +156,7 @@ impl Endpoint {
     /// Step 7: a probe repaired the loss of a flight's last segment, which no episode has answered (RFC 8985 §7.4.2).
     pub(super) fn answer_repaired_tail<O: Observer>(&mut self, cx: &mut Cx<'_, O>, newly_acked: Bytes) {
         // What was outstanding when the answer came: what it acknowledges belongs to it.
-        let flight_size = self.flight_size() + newly_acked;
+        let flight_size = self.snd.space.flight_size() + newly_acked;
         self.snd.cc.on_congestion(&CongestionEvent::Loss { flight_size }, cx.now);
         self.snd.cc.on_recovery_exit(cx.now);
         self.snd.rec.answered_at = cx.now;

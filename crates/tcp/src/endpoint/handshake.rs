@@ -246,7 +246,7 @@ impl Endpoint {
         self.snd.rec.retries = 0;
         if self.state == State::SynReceived || self.origin == Origin::Passive {
             let shift = if repr.flags.contains(Flags::SYN) { 0 } else { self.neg.snd_shift };
-            if self.chunks_config().is_some() {
+            if self.snd.chunks_config(&self.cfg).is_some() {
                 // The unscaled window of the SYN says nothing of what the peer will offer.
                 self.snd.space.forget_max_wnd();
             }

@@ -37,7 +37,8 @@ impl Endpoint {
             State::SynSent => self.in_syn_sent(cx, seg),
             _ => self.in_synchronized(cx, seg),
         };
-        self.look_at_chunks(self.small_rule());
+        let urgent = self.is_urgent();
+        self.snd.look_by_settings(&self.cfg.send, urgent);
         self.snd.heard = true;
         if let Disposition::Challenge(reason) | Disposition::Dropped(reason) = disposition {
             let count = &mut self.rare_mut().dropped[reason as usize];

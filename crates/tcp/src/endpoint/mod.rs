@@ -11,7 +11,6 @@ mod ack;
 mod app;
 mod audit;
 mod build;
-mod bursts;
 mod challenge;
 mod close;
 mod deferred;
@@ -43,7 +42,6 @@ mod time_wait;
 mod timeout;
 mod undo;
 mod urgent;
-mod usage;
 mod watch;
 mod write;
 
@@ -66,7 +64,7 @@ use crate::options::Negotiated;
 use crate::pattern::Payload;
 use crate::timers::TimerTable;
 use crate::timestamps::TimestampState;
-use base::{Bytes, Instant, SeqNum};
+use base::{Instant, SeqNum};
 use core::net::IpAddr;
 use ecn::EcnState;
 use extras::Extras;
@@ -241,11 +239,6 @@ impl Endpoint {
     pub(crate) fn has_events(&self) -> bool {
         !self.pending.is_empty() || self.extras.as_ref().is_some_and(|extras| extras.icmp_news.is_some())
     }
-    /// Octets sent and not cumulatively acknowledged.
-    #[inline]
-    fn flight_size(&self) -> Bytes {
-        self.snd.space.flight_size()
-    }
     /// A snapshot for people and checkers.
     pub fn info(&self) -> TcpInfo {
         let window = self.snd.cc.window();
@@ -256,7 +249,7 @@ impl Endpoint {
             cwnd: window.cwnd(),
             ssthresh: window.ssthresh(),
             pipe: self.snd.rec.board.pipe(),
-            flight_size: self.flight_size(),
+            flight_size: self.snd.space.flight_size(),
             snd_wnd: self.snd.space.wnd(),
             rcv_wnd: self.rcv.shown_window(),
             srtt: self.snd.rec.rtt.srtt(),
@@ -277,7 +270,7 @@ impl Endpoint {
         let from = self.state;
         self.state = to;
         if to == State::Established {
-            self.grow_send_buffer();
+            self.snd.grow_buffer(&self.cfg);
         }
         cx.emit(|| Event::StateChanged { from: from.name(), to: to.name() });
     }

@@ -136,13 +136,13 @@ impl Endpoint {
         let fixed = u32::from(headers(self.tuple.local)) + self.option_octets();
         let len = u32::from(search.middle()).saturating_sub(fixed);
         let needed = len + FOLLOWERS * smss;
-        let unsent = self.not_let_go();
+        let unsent = self.snd.not_let_go();
         let quiet = self.snd.rec.episode == Episode::Open && self.segment_size() == smss;
-        let takes = self.planned() + needed <= self.snd.space.usable();
+        let takes = self.snd.planned() + needed <= self.snd.space.usable();
         if !quiet || cwnd / smss < PROBE_WINDOW || unsent < needed || !takes {
             return ProbeNow::No;
         }
-        let pipe = self.snd.rec.board.pipe() + self.planned();
+        let pipe = self.snd.rec.board.pipe() + self.snd.planned();
         match (pipe + len.max(2 * smss) <= cwnd, pipe) {
             (true, _) => ProbeNow::Send(len),
             (false, 0) => ProbeNow::No,
@@ -162,7 +162,7 @@ impl Endpoint {
             self.snd.rec.restart_rto(cx.now);
         }
         self.snd.space.on_sent(range.end);
-        self.cover_chunks(range.end);
+        self.snd.cover_chunks(range.end);
         let (tsval, stamp) = (self.ts.tsval(cx.now), self.snd.rec.sampler.stamp(cx.now, self.snd.rec.board.pipe()));
         let id = self.snd.rec.board.on_sent(range, tsval, stamp, cx.now);
         if let Some(segment) = self.snd.rec.board.get(id) {

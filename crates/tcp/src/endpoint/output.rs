@@ -6,14 +6,12 @@ use super::refused::Outlet;
 use super::watch::{SendCause, Told};
 use super::write::Train;
 use super::{Endpoint, Probing, SendSide, State};
-use crate::config::{NagleConfig, WindowProbe};
 use crate::cx::Cx;
 use crate::pattern::Payload;
 use crate::send::SendSlice;
-use crate::send::nagle::{SmallSegment, Takes};
 use crate::timers::TimerKind;
-use base::{Bytes, Instant, SeqNum, SeqRange};
-use recovery::{Episode, LimitedTransmit, SentSegment};
+use base::{Bytes, SeqRange};
+use recovery::SentSegment;
 use trace::Observer;
 use wire::{Flags, MAX_HEADER};
 
@@ -80,7 +78,8 @@ impl Endpoint {
                 return self.send_probe(cx, out);
             }
         }
-        self.after_run(cx.now);
+        let woken = self.snd.on_held(&self.cfg, cx.now);
+        self.note_writable(woken);
         self.note_held(cx.now);
         #[cfg(not(longhaul_unwatched))]
         self.emit_limit(cx);
@@ -115,41 +114,12 @@ impl Endpoint {
     /// Whether `poll_transmit` is worth calling: something is due, or data waits (perhaps for a window).
     #[inline]
     pub(crate) fn wants_to_send(&self) -> bool {
-        let waiting = self.snd.space.side() == SendSide::FinQueued || self.data_end() != self.snd.space.nxt();
+        let waiting = self.snd.space.side() == SendSide::FinQueued || self.snd.data_end() != self.snd.space.nxt();
         self.rst_due
             || self.syn_due
             || self.rcv.owes_ack()
             || self.snd.bare_probe_due
             || (self.may_send() && (waiting || self.snd.rec.tail.is_due()))
-    }
-
-    /// One past the last octet the application has written.
-    #[inline]
-    pub(super) fn data_end(&self) -> SeqNum {
-        self.snd.space.una() + self.snd.buffer.len()
-    }
-
-    //= specs/rfc9937.md#each-ack
-    //# The window is what is in flight plus what may be sent.
-    //= specs/rfc9937.md#relations
-    //# Outside episodes nothing changes.
-    //= specs/rfc8985.md#other-algorithms
-    //# Proportional rate reduction decides what is sent after losses that RACK detects.
-    //= specs/rfc6675.md#recovery
-    //# Before recovery, a duplicate ACK lets new data leave if the window has room for a segment.
-    /// Octets that may leave now as far as congestion control goes. An empty pipe always admits one segment, a FIN behind
-    /// it included: nothing else would bring the next acknowledgement.
-    #[inline]
-    pub(super) fn allowance(&self) -> Bytes {
-        let (window, pipe) = (self.snd.cc.window().cwnd(), self.snd.rec.board.pipe());
-        let room = match (&self.snd.rec.reduction, self.cfg.recovery.limited_transmit) {
-            (Some(reduction), _) => reduction.quota(),
-            (None, LimitedTransmit::Off) if !self.snd.rec.episode.repairs() => {
-                window.saturating_sub(self.flight_size())
-            }
-            (None, _) => window.saturating_sub(pipe),
-        };
-        if pipe == 0 { room.max(self.snd.space.smss() + 1) } else { room }
     }
 
     //= specs/rfc9937.md#end-of-an-episode
@@ -164,19 +134,23 @@ impl Endpoint {
             return self.send_in_place_of_retransmissions(cx, out, left);
         }
         let retransmission = self.snd.rec.board.next_lost();
-        if retransmission.is_none() && self.snd.space.side() == SendSide::FinSent && !self.has_unmarked() {
+        if retransmission.is_none() && self.snd.space.side() == SendSide::FinSent && !self.snd.has_unmarked() {
             return None;
         }
         if retransmission.is_none()
-            && self.data_end() == self.snd.space.nxt()
+            && self.snd.data_end() == self.snd.space.nxt()
             && self.snd.space.side() == SendSide::Open
         {
             self.snd.rec.sampler.on_app_limited(self.snd.rec.board.pipe());
-            if !self.has_unmarked() {
+            if !self.snd.has_unmarked() {
                 return None;
             }
         }
-        if self.is_paced(cx.now) {
+        if let Some(until) = self.snd.paced_until(&self.cfg, cx.now) {
+            // The timer looks again. Traces know of it by `Limited`.
+            if self.timers.deadline(TimerKind::Pace) != Some(until) {
+                self.timers.arm(TimerKind::Pace, until, self.cfg.timers.granularity);
+            }
             return None;
         }
         if let Some(segment) = retransmission {
@@ -186,30 +160,6 @@ impl Endpoint {
             return Some(sent);
         }
         self.retransmit_unmarked(cx, out)
-    }
-
-    /// Whether the pacer holds everything back; if so, a timer looks again.
-    #[inline]
-    fn is_paced(&mut self, now: Instant) -> bool {
-        // A connection whose controller does not pace has no pacer. The pacer is taken out while it decides, since what is
-        // ready is asked of the whole endpoint.
-        let mut pacer = match self.snd.pacer.take() {
-            Some(pacer) => pacer,
-            None if self.snd.cc.pacing().is_none() => return false,
-            None => Box::default(),
-        };
-        let ready = || {
-            // A FIN that was sent has a number behind the data.
-            let unsent = self.data_end().distance_from(self.snd.space.nxt().min(self.data_end()));
-            (self.snd.rec.board.lost_bytes() + unsent).min(self.allowance())
-        };
-        let until = pacer.blocked_until(now, self.snd.space.smss(), || self.snd.cc.pacing(), ready);
-        self.snd.pacer = Some(pacer);
-        let Some(until) = until else { return false };
-        if self.timers.deadline(TimerKind::Pace) != Some(until) {
-            self.timers.arm(TimerKind::Pace, until, self.cfg.timers.granularity);
-        }
-        true
     }
 
     //= specs/rfc9937.md#each-ack
@@ -225,7 +175,7 @@ impl Endpoint {
     ) -> Option<Transmit> {
         // A FIN behind a full segment occupies a number, but the window counts data.
         let len = segment.xmit.end.distance_from(segment.start).min(self.snd.space.smss());
-        if !self.snd.rec.forced && len > self.allowance() {
+        if !self.snd.rec.forced && len > self.snd.allowance(&self.cfg) {
             self.snd.usage.on_blocked(self.snd.space.nxt());
             return None;
         }
@@ -253,7 +203,7 @@ impl Endpoint {
         if let Some(sent) = self.snd.rec.board.get(segment.id) {
             self.snd.rec.detector.on_sent(&sent);
         }
-        let train = self.train_at(cx.now, segment);
+        let train = self.snd.train_at(&self.cfg, cx.now, segment);
         self.emit_data(cx, out, Outgoing { range, retransmits: segment.retransmits.saturating_add(1), train, cause })
     }
 
@@ -268,37 +218,37 @@ impl Endpoint {
         }
         self.renew_path(cx.now);
         match self.mtu_probe_now(cx.now) {
-            ProbeNow::Send(len) if self.planned() == 0 => return Some(self.send_mtu_probe(cx, out, len)),
-            ProbeNow::Wait if self.planned() == 0 => {
+            ProbeNow::Send(len) if self.snd.planned() == 0 => return Some(self.send_mtu_probe(cx, out, len)),
+            ProbeNow::Wait if self.snd.planned() == 0 => {
                 self.snd.usage.on_blocked(self.snd.space.nxt());
                 return None;
             }
             _ => {}
         }
         let size = self.segment_size();
-        let unsent = self.data_end().distance_from(self.snd.space.nxt());
+        let unsent = self.snd.data_end().distance_from(self.snd.space.nxt());
         let fin_waits = self.snd.space.side() == SendSide::FinQueued;
         if unsent == 0 {
-            if fin_waits && self.fin_has_to_wait() {
+            if fin_waits && self.snd.fin_has_to_wait(&self.cfg.send) {
                 self.wait_for_window(cx, true);
                 return None;
             }
             return if fin_waits { Some(self.emit_new(cx, out, 0, true, SendCause::New)) } else { None };
         }
-        if self.chunks_config().is_some() {
+        if self.snd.chunks_config(&self.cfg).is_some() {
             let len = self.next_of_burst(cx, out)?;
             return Some(self.emit_new(cx, out, len, fin_waits && len == unsent, self.cause_of_new::<O>(len)));
         }
         let usable = self.snd.space.usable();
         if self.snd.rec.board.is_empty() && usable > 0 {
-            self.restart_if_idle(cx.now);
+            self.snd.restart_if_idle(&self.cfg, cx.now, self.tally.since_data_sent(cx.now));
         }
         let mut len = unsent.min(usable).min(self.burst(out));
         if len > size {
             // Whole segments only; what remains is judged by itself next time.
             len -= len % size;
         }
-        let allowance = self.allowance();
+        let allowance = self.snd.allowance(&self.cfg);
         if len > allowance {
             len = if allowance >= size { allowance - allowance % size } else { len };
             if len > allowance {
@@ -306,7 +256,7 @@ impl Endpoint {
                 return None;
             }
         }
-        if len < size && !self.small_may_leave(len, unsent, fin_waits) {
+        if len < size && !self.snd.small_may_leave(&self.cfg.send, self.is_urgent(), len, unsent) {
             self.wait_for_window(cx, usable < unsent.min(size));
             return None;
         }
@@ -322,22 +272,6 @@ impl Endpoint {
             let allowed = self.snd.pacer.as_ref().map_or(Bytes::MAX, |pacer| pacer.allowed());
             out.tso_max_bytes.min(allowed).max(self.segment_size())
         }
-    }
-
-    fn small_may_leave(&self, len: Bytes, unsent: Bytes, fin_waits: bool) -> bool {
-        let takes_all = match (len == unsent, fin_waits) {
-            (true, true) => Takes::AllAndFin,
-            (true, false) => Takes::All,
-            (false, _) => Takes::Part,
-        };
-        let outstanding = self.snd.space.outstanding(self.snd.space.nxt());
-        let nagle = if self.is_urgent() { NagleConfig::Off } else { self.cfg.send.nagle };
-        SmallSegment { len, takes_all, outstanding, max_wnd: self.snd.space.max_wnd() }.may_leave(nagle)
-    }
-
-    /// A FIN has a number, which a closed window does not take. Where probes carry octets it is as good a probe as any.
-    fn fin_has_to_wait(&self) -> bool {
-        self.snd.space.usable() == 0 && self.cfg.send.window_probe == WindowProbe::Empty
     }
 
     /// Nothing is in flight that could bring news of the window: the persist timer has to.
@@ -370,7 +304,7 @@ impl Endpoint {
             self.snd.rec.restart_rto(cx.now);
         }
         self.snd.space.on_sent(range.end);
-        self.cover_chunks(start + len);
+        self.snd.cover_chunks(start + len);
         if fin {
             self.snd.space.on_fin_sent();
         }
@@ -396,28 +330,13 @@ impl Endpoint {
         self.emit_data(cx, out, Outgoing { range, retransmits: 0, train: Train::No, cause })
     }
 
-    /// RFC 6675 NextSeg rules 3 and 4, for detectors that ask for them: holes not known to be lost.
-    fn has_unmarked(&self) -> bool {
-        matches!(self.snd.rec.episode, Episode::Recovery { .. }) && self.snd.rec.detector.fills_unmarked_holes()
-    }
-
     //= specs/rfc6675.md#next-segment
     //# When there is no new data either, the holes below the highest SACKed octet are sent, each once.
     fn retransmit_unmarked<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        if !self.has_unmarked() || self.allowance() < self.snd.space.smss() {
+        if !self.snd.has_unmarked() || self.snd.allowance(&self.cfg) < self.snd.space.smss() {
             return None;
         }
         let segment = self.snd.rec.board.next_unmarked_hole().or_else(|| self.snd.rec.board.take_rescue())?;
         Some(self.resend(cx, out, &segment, SendCause::Additional))
-    }
-
-    //= specs/rfc6298.md#managing-the-timer
-    //# No segment is retransmitted by the timer earlier than one RTO after it was last sent.
-    /// When the oldest outstanding segment was last sent, or the timer restarted, whichever is later.
-    pub(super) fn rto_origin(&self) -> Instant {
-        match self.snd.rec.board.first() {
-            Some(first) if first.retransmits > 0 => self.snd.rec.rto_base().max(first.xmit.at),
-            _ => self.snd.rec.rto_base(),
-        }
     }
 }

@@ -22,7 +22,40 @@ pub(super) struct Silence {
     unanswered: u32,
 }
 
+/// The user timeout of a silence, if there is one (RFC 9293 §3.9.1).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UserTimeout {
+    limit: Option<Duration>,
+    /// When the silence began, if it is known to have.
+    since: Option<Instant>,
+    counted_from: CountedFrom,
+}
+
+impl UserTimeout {
+    //= specs/rfc9293.md#retransmission
+    //# The application can set the second threshold.
+    /// `at`, or the moment the user timeout is over if that is earlier, for a silence that `began` then unless it is known
+    /// to have begun earlier.
+    #[inline]
+    pub fn bound(&self, at: Instant, began: Instant) -> Instant {
+        let Some(limit) = self.limit else { return at };
+        match (self.since, self.counted_from) {
+            (Some(since), _) => at.min(since + limit),
+            (None, CountedFrom::Transmission) => at.min(began + limit),
+            (None, CountedFrom::Retransmission) => at,
+        }
+    }
+}
+
 impl Endpoint {
+    /// The user timeout of the present silence.
+    #[inline]
+    pub(super) fn user_timeout(&self) -> UserTimeout {
+        let retries = &self.cfg.retries;
+        let since = self.extras.as_deref().and_then(|extras| extras.silence.since);
+        UserTimeout { limit: retries.user_timeout, since, counted_from: retries.counted_from }
+    }
+
     /// An acceptable acknowledgement arrived that is not an old one: the peer lives.
     #[inline]
     pub(super) fn on_answer(&mut self) {
@@ -55,21 +88,6 @@ impl Endpoint {
         let retries = &self.cfg.retries;
         if retries.user_timeout.is_some() && retries.counted_from == CountedFrom::Transmission {
             self.silence_since(now, self.snd.rec.rto_base());
-        }
-    }
-
-    //= specs/rfc9293.md#retransmission
-    //# The application can set the second threshold.
-    /// `at`, or the moment the user timeout is over if that is earlier, for a silence that `began` then unless it is known
-    /// to have begun earlier.
-    #[inline]
-    pub(super) fn within_user_timeout(&self, at: Instant, began: Instant) -> Instant {
-        let Some(limit) = self.cfg.retries.user_timeout else { return at };
-        let known = self.extras.as_deref().and_then(|extras| extras.silence.since);
-        match (known, self.cfg.retries.counted_from) {
-            (Some(since), _) => at.min(since + limit),
-            (None, CountedFrom::Transmission) => at.min(began + limit),
-            (None, CountedFrom::Retransmission) => at,
         }
     }
 
@@ -139,13 +157,14 @@ impl Endpoint {
     /// The persist timer fired: another probe, or was that enough? `probes` were sent before; as long as they are answered
     /// the window may stay closed for ever (RFC 9293 MUST-37), unless the user has set a limit or is gone.
     pub(super) fn gives_up_probing(&mut self, now: Instant, probes: u32) -> bool {
-        let slowest = self.persist_interval(probes) == self.cfg.send.persist_max;
+        let slowest = self.snd.persist_interval(&self.cfg, probes) == self.cfg.send.persist_max;
         if self.application == Application::Gone && self.cfg.retries.orphan.is_some() && slowest {
             return true;
         }
         let most = self.most_retries();
         if let Some(limit) = self.cfg.retries.user_timeout {
-            let began = Instant::from_nanos(now.as_nanos().saturating_sub(self.persist_interval(0).as_nanos()));
+            let began =
+                Instant::from_nanos(now.as_nanos().saturating_sub(self.snd.persist_interval(&self.cfg, 0).as_nanos()));
             let since = self.silence_since(now, began);
             if now.since(since) >= limit {
                 return true;
@@ -200,7 +219,7 @@ impl Endpoint {
     /// own.
     pub(super) fn on_keepalive_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let KeepAliveConfig::On { idle, interval, count } = self.cfg.keepalive else { return };
-        if self.flight_size() > 0 || self.data_end() != self.snd.space.nxt() {
+        if self.snd.space.flight_size() > 0 || self.snd.data_end() != self.snd.space.nxt() {
             return self.arm(cx, TimerKind::KeepAlive, cx.now + idle);
         }
         let quiet = self.idle_for(cx.now);

@@ -6,7 +6,7 @@ use super::watch::{SendCause, Told};
 use super::{Endpoint, Probing, SendSide};
 use crate::config::WindowProbe;
 use crate::cx::Cx;
-use base::{Bytes, Duration, Instant, SeqRange};
+use base::{Bytes, Instant, SeqRange};
 use recovery::Mark;
 use recovery::tlp::{ProbeAck, ProbeKind, ProbeOutcome};
 use trace::{Event, Observer};
@@ -67,8 +67,8 @@ impl Endpoint {
 
     /// One segment of new data, if the peer's window takes it, whatever the congestion window and Nagle's rule say.
     fn send_one_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, cause: SendCause) -> Option<Transmit> {
-        let unsent = self.data_end().distance_from(self.snd.space.nxt());
-        let len = self.up_to_chunk_end(unsent.min(self.segment_size()));
+        let unsent = self.snd.data_end().distance_from(self.snd.space.nxt());
+        let len = self.snd.up_to_chunk_end(unsent.min(self.segment_size()));
         if self.snd.space.side() == SendSide::FinSent || len == 0 || len > self.snd.space.usable() {
             return None;
         }
@@ -87,24 +87,12 @@ impl Endpoint {
         outcome
     }
 
-    //= specs/rfc9293.md#windows
-    //# The first probe leaves after one timeout, and the interval grows exponentially.
-    /// How long the persist timer waits after this many probes.
-    pub(super) fn persist_interval(&self, probes: u32) -> Duration {
-        let at_once = self.chunks_config().is_none() && self.cfg.send.window_probe == WindowProbe::Octet;
-        if self.snd.space.wnd() > 0 && at_once {
-            return self.cfg.send.sws_override;
-        }
-        let doubled = self.snd.rec.rto.current().duration().scale(1 << probes.min(16), 1);
-        doubled.min(self.cfg.send.persist_max)
-    }
-
     /// RFC 9293 §3.8.6.1: one octet beyond the closed window, or, when the silly-window rules held something back, as much
     /// as the window takes.
     pub(super) fn send_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         let Probing::Due(sent) = self.snd.rec.probe else { return None };
         let empty = self.cfg.send.window_probe == WindowProbe::Empty;
-        let unsent = self.data_end().distance_from(self.snd.space.nxt());
+        let unsent = self.snd.data_end().distance_from(self.snd.space.nxt());
         if self.snd.space.side() == SendSide::FinSent
             || (unsent == 0 && !(empty && self.snd.space.side() == SendSide::FinQueued))
         {
@@ -121,7 +109,7 @@ impl Endpoint {
             self.snd.rec.probe = Probing::Idle;
         }
         let len = self.snd.space.wnd().min(unsent).clamp(1, self.segment_size());
-        let len = if unsent == 0 { 0 } else { self.commit_probe(len) };
+        let len = if unsent == 0 { 0 } else { self.snd.commit_probe(&self.cfg, len, self.segment_size()) };
         let transmit = self.emit_new(cx, out, len, unsent == 0, SendCause::WindowProbe);
         self.arm_loss_timer(cx);
         Some(transmit)
@@ -145,7 +133,7 @@ impl Endpoint {
 
     /// Where probes are empty, a window that does not take the next segment is as good as closed, and probes go on as they were.
     fn is_still_too_narrow(&self) -> bool {
-        let unsent = self.data_end().distance_from(self.snd.space.nxt());
+        let unsent = self.snd.data_end().distance_from(self.snd.space.nxt());
         self.cfg.send.window_probe == WindowProbe::Empty && self.snd.space.wnd() < unsent.min(self.segment_size())
     }
 

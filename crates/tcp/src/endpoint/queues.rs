@@ -48,7 +48,7 @@ impl Endpoint {
             fin_received: self.rcv.fin_received(),
             unacknowledged: self.snd.buffer.len(),
             unsent: self.snd.buffer.len() - self.sent_in_buffer(),
-            room: self.snd.buffer.capacity().saturating_sub(self.queued_memory()),
+            room: self.snd.buffer.capacity().saturating_sub(self.snd.queued_memory(&self.cfg)),
             fin,
         }
     }

@@ -126,7 +126,7 @@ impl Endpoint {
         match self.snd.rec.probe {
             Probing::Due(probes) => {
                 self.snd.rec.probe = Probing::Waiting(probes.saturating_add(1));
-                self.arm(cx, TimerKind::Persist, self.within_user_timeout(cx.now + wait, cx.now));
+                self.arm(cx, TimerKind::Persist, self.user_timeout().bound(cx.now + wait, cx.now));
             }
             Probing::Idle if self.snd.rec.board.is_empty() => {
                 self.snd.rec.probe = Probing::Waiting(0);

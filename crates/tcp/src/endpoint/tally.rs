@@ -271,7 +271,7 @@ impl Endpoint {
 
     #[inline]
     fn held(&self) -> Held {
-        let unsent = self.data_end().distance_from(self.snd.space.nxt());
+        let unsent = self.snd.data_end().distance_from(self.snd.space.nxt());
         let fin_waits = match self.snd.space.side() {
             SendSide::Open => false,
             SendSide::FinQueued => true,

@@ -1,12 +1,12 @@
 //! Every deadline of an endpoint: who arms it, and what happens when it comes.
 
+use super::sender::TimerCx;
 use super::{Endpoint, Probing, State};
 use crate::cx::Cx;
 use crate::event::CloseReason;
 use crate::timers::TimerKind;
 use base::Instant;
 use cc::CongestionEvent;
-use recovery::tlp::FlightOf;
 use recovery::{Episode, Mark};
 use trace::{Event, Observer};
 
@@ -14,7 +14,8 @@ impl Endpoint {
     /// A deadline came, or perhaps none did: spurious calls are harmless.
     pub fn handle_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         while let Some(kind) = self.timers.take_due(cx.now) {
-            if kind == TimerKind::TailProbe && self.tail_probe_at().is_none_or(|at| at > cx.now) {
+            if kind == TimerKind::TailProbe && self.snd.tail_probe_at(&self.cfg, &self.neg).is_none_or(|at| at > cx.now)
+            {
                 // New data left since: it was not worth moving the timer for each segment of it.
                 self.arm_loss_timer(cx);
                 continue;
@@ -35,57 +36,23 @@ impl Endpoint {
                     if let Some(pacer) = &mut self.snd.pacer {
                         pacer.on_timer(cx.now);
                     }
-                    self.look_at_chunks(self.small_rule());
+                    let urgent = self.is_urgent();
+                    self.snd.look_by_settings(&self.cfg.send, urgent);
                 }
             }
         }
     }
 
-    //= specs/rfc8985.md#sending-a-probe
-    //# When one of these conditions fails, no probe is sent and the retransmission timer is armed.
     //= specs/rfc6298.md#managing-the-timer
     //# The timer is stopped when all outstanding data is acknowledged.
     /// Step 9: the one slot for everything that watches over the flight (RFC 8985 §8).
     pub(super) fn arm_loss_timer<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        let (kind, at) = if let Probing::Waiting(probes) = self.snd.rec.probe {
-            (TimerKind::Persist, self.within_user_timeout(cx.now + self.persist_interval(probes), cx.now))
-        } else if self.snd.rec.board.is_empty() {
-            self.timers.stop(TimerKind::Retransmit);
-            return;
-        } else {
-            let rto_at = self.within_user_timeout(self.rto_at(), self.snd.rec.rto_base()).max(cx.now);
-            if self.snd.rec.recheck_at < rto_at {
-                (TimerKind::Reorder, self.snd.rec.recheck_at.max(cx.now))
-            } else if let Some(at) = self.tail_probe_at().filter(|at| *at <= rto_at) {
-                (TimerKind::TailProbe, at.max(cx.now))
-            } else {
-                (TimerKind::Retransmit, rto_at)
-            }
-        };
-        self.arm_if_changed(cx, kind, at);
-    }
-
-    /// When the oldest outstanding data times out.
-    fn rto_at(&self) -> Instant {
-        self.rto_origin() + self.snd.rec.rto.current().duration()
-    }
-
-    //= specs/rfc8985.md#scheduling-a-probe
-    //# New data, and an ACK that advances SND.UNA, start the probe timer anew.
-    //= specs/rfc8985.md#scheduling-a-probe
-    //# The probe timer does not run inside recovery or while a segment is SACKed.
-    //= specs/rfc8985.md#scheduling-a-probe
-    //# A probe timeout beyond the retransmission timeout is cut to it.
-    /// When a tail loss probe is to leave (RFC 8985 §7.2): none inside an episode, nor while anything is selectively
-    /// acknowledged, because then the detector has something to judge by.
-    fn tail_probe_at(&self) -> Option<Instant> {
-        // Without SACK the answer to a probe would tell nothing about what came before it.
-        let config = self.cfg.recovery.probe.as_ref().filter(|_| self.neg.sack)?;
-        let board = &self.snd.rec.board;
-        let quiet = !self.snd.rec.episode.repairs() && board.sacked_bytes() == 0 && board.lost_bytes() == 0;
-        let newest = board.newest_sent_at().filter(|_| quiet && self.snd.rec.tail.is_possible())?;
-        let flight = if self.flight_size() <= self.snd.space.smss() { FlightOf::OneSegment } else { FlightOf::Several };
-        Some(config.due(newest, self.snd.rec.rto_base(), self.snd.rec.rtt.srtt(), flight).min(self.rto_at()))
+        let user_timeout = self.user_timeout();
+        match self.snd.loss_timer(&TimerCx { cfg: &self.cfg, neg: &self.neg, now: cx.now, user_timeout }) {
+            None => self.timers.stop(TimerKind::Retransmit),
+            Some((kind, at)) if self.timers.deadline(kind) != Some(at) => self.arm(cx, kind, at),
+            Some(_) => {}
+        }
     }
 
     /// After a transmission the slot changes only if nothing ran, if the head itself went out again, or if the first
@@ -98,16 +65,9 @@ impl Endpoint {
             || self.timers.deadline(TimerKind::Retransmit).is_some()
             || self.timers.deadline(TimerKind::Reorder).is_some()
             || self.timers.deadline(TimerKind::Persist).is_some();
-        let second = probing && self.flight_size() <= 2 * self.snd.space.smss();
+        let second = probing && self.snd.space.flight_size() <= 2 * self.snd.space.smss();
         if !runs_for_flight || second || self.snd.rec.episode.repairs() {
             self.arm_loss_timer(cx);
-        }
-    }
-
-    #[inline]
-    fn arm_if_changed<O: Observer>(&mut self, cx: &mut Cx<'_, O>, kind: TimerKind, at: Instant) {
-        if self.timers.deadline(kind) != Some(at) {
-            self.arm(cx, kind, at);
         }
     }
 
@@ -178,7 +138,8 @@ impl Endpoint {
         if self.refused_for().is_none() {
             self.suspect_black_hole(cx.now);
         }
-        let event = CongestionEvent::Timeout { flight_size: self.flight_size(), first: self.snd.rec.retries == 1 };
+        let event =
+            CongestionEvent::Timeout { flight_size: self.snd.space.flight_size(), first: self.snd.rec.retries == 1 };
         let dcx = self.detect_cx(cx.now, None);
         let verdict = self.snd.rec.detector.on_timeout(&mut self.snd.rec.board, &dcx);
         self.take_verdict(cx, verdict);

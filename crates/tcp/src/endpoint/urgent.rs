@@ -29,9 +29,9 @@ impl Endpoint {
     pub fn write_urgent<O: Observer>(&mut self, cx: &mut Cx<'_, O>, data: &[u8]) -> Result<usize, WriteError> {
         let taken = self.write(cx, data)?;
         if taken > 0 {
-            let end = self.data_end();
+            let end = self.snd.data_end();
             self.extras_mut().urgent.snd_up = Some(end);
-            self.look_at_chunks(self.small_rule());
+            self.snd.look_by_settings(&self.cfg.send, true);
         }
         Ok(taken)
     }

@@ -119,8 +119,9 @@ impl Endpoint {
     /// Why `len` octets of new data leave when it is their turn.
     #[inline]
     pub(super) fn cause_of_new<O: Observer>(&self, len: Bytes) -> SendCause {
-        let by_sack =
-            || self.snd.rec.episode == Episode::Open && self.flight_size() + len > self.snd.cc.window().cwnd();
+        let by_sack = || {
+            self.snd.rec.episode == Episode::Open && self.snd.space.flight_size() + len > self.snd.cc.window().cwnd()
+        };
         if O::ENABLED && by_sack() { SendCause::LimitedTransmit } else { SendCause::New }
     }
 
@@ -144,13 +145,13 @@ impl Endpoint {
         let repairs = self.snd.rec.episode.repairs();
         // Behind the FIN there is nothing.
         let all_sent = self.snd.space.side() == SendSide::FinSent;
-        let unsent = if all_sent { 0 } else { self.data_end().distance_from(self.snd.space.nxt()) };
+        let unsent = if all_sent { 0 } else { self.snd.data_end().distance_from(self.snd.space.nxt()) };
         let window = if repairs { Limit::Recovery } else { Limit::Cwnd };
         let again = self.snd.rec.board.lost_bytes();
         let want = if again > 0 { again } else { unsent }.min(self.segment_size());
         if want == 0 {
             let waits = self.snd.space.side() == SendSide::Open && self.snd.write_blocked;
-            return if repairs && self.flight_size() > 0 {
+            return if repairs && self.snd.space.flight_size() > 0 {
                 Limit::Recovery
             } else if waits {
                 Limit::Buffer
@@ -161,7 +162,7 @@ impl Endpoint {
         if again == 0 && self.snd.space.usable() < want {
             return Limit::Rwnd;
         }
-        if self.allowance() < want {
+        if self.snd.allowance(&self.cfg) < want {
             return window;
         }
         if self.snd.pacer.as_ref().is_some_and(|pacer| pacer.is_waiting(now)) {

@@ -1,19 +1,22 @@
 //! Writing (RFC 9293 §3.9.1.2): octets or the position-coded pattern, how much is taken, and when a writer is woken.
+//!
+//! A segmenter that keeps chunks looks at them when something happened that may let them go: a write, a segment from the peer, a
+//! change of settings, the pacer. What is let go is a burst, and leaves as soon as its turn comes.
 
+use super::mtu_search::ProbeNow;
+use super::output::TxBuf;
 use super::refused::Outlet;
+use super::sender::ChunkCx;
 use super::{Endpoint, News, SendSide};
-use crate::config::{CorkConfig, NagleConfig, PushConfig, SendAccounting, SendConfig, SendGrowth};
+use crate::config::{CorkConfig, NagleConfig, SendConfig};
 use crate::cx::Cx;
 use crate::event::WriteError;
 use crate::send::SendBuffer;
-use crate::send::burst::{Scope, SmallRule};
+use crate::send::burst::{By, Hold, Scope, SmallRule, Verdict};
+use crate::send::chunks::Push;
 use base::{Bytes, Instant};
-use recovery::{Episode, SegmentId, SentSegment};
+use recovery::Episode;
 use trace::Observer;
-
-/// Free octets of the send buffer for which a writer is woken. Waiting for half of a large buffer would let a flight that
-/// nearly fills it run dry.
-const WORTH_A_WRITE: Bytes = 128 << 10;
 
 /// What is at the end of a write. Segmenters that keep no chunks make no difference between these.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,6 +40,11 @@ pub(super) enum Train {
 }
 
 impl Endpoint {
+    /// The device takes several segments at once.
+    pub(crate) fn send_bursts(&mut self, now: Instant) {
+        self.snd.send_bursts(&self.cfg, now);
+    }
+
     /// Takes as much of `data` as the send buffer has room for. A short count means that `Writable` will follow.
     ///
     /// # Errors
@@ -57,13 +65,13 @@ impl Endpoint {
     ) -> Result<usize, WriteError> {
         self.may_write()?;
         let len = data.len() as u64;
-        if self.chunks_config().is_some() {
+        if self.snd.chunks_config(&self.cfg).is_some() {
             let put = |buffer: &mut SendBuffer, at: u64, octets: Bytes| {
                 buffer.append(&data[at as usize..][..octets as usize]);
             };
             return Ok(self.write_in_chunks(cx, len, boundary, put) as usize);
         }
-        let taken = self.snd.buffer.write(&data[..self.below_lowat(len) as usize]);
+        let taken = self.snd.buffer.write(&data[..self.snd.below_lowat(&self.cfg, len) as usize]);
         self.snd.write_blocked = taken < data.len();
         Ok(taken)
     }
@@ -87,11 +95,11 @@ impl Endpoint {
         boundary: Boundary,
     ) -> Result<u64, WriteError> {
         self.may_write()?;
-        if self.chunks_config().is_some() {
+        if self.snd.chunks_config(&self.cfg).is_some() {
             let put = |buffer: &mut SendBuffer, _: u64, octets: Bytes| buffer.append_pattern(octets);
             return Ok(self.write_in_chunks(cx, len, boundary, put));
         }
-        let taken = self.snd.buffer.write_pattern(self.below_lowat(len));
+        let taken = self.snd.buffer.write_pattern(self.snd.below_lowat(&self.cfg, len));
         self.snd.write_blocked = taken < len;
         Ok(taken)
     }
@@ -107,11 +115,6 @@ impl Endpoint {
         }
     }
 
-    /// Of `len` octets as many as may wait to be sent.
-    fn below_lowat(&self, len: u64) -> u64 {
-        self.cfg.send.notsent_lowat.map_or(len, |lowat| len.min(u64::from(lowat.saturating_sub(self.not_let_go()))))
-    }
-
     /// Takes up to `len` octets, of which `put` appends as many as it is told from a position on. Chunks that become full
     /// may leave before the rest is taken, and what is left of them is filled up again.
     fn write_in_chunks<O: Observer>(
@@ -121,13 +124,13 @@ impl Endpoint {
         boundary: Boundary,
         put: impl Fn(&mut SendBuffer, u64, Bytes),
     ) -> u64 {
-        let Some(&cfg) = self.chunks_config() else { return 0 };
+        let Some(&cfg) = self.snd.chunks_config(&self.cfg) else { return 0 };
         let mut taken = 0;
         while taken < len {
-            let goal = self.chunk_goal(&cfg);
+            let goal = self.snd.chunk_goal(&cfg, self.segment_size());
             let room = match self.snd.buffer.chunks().and_then(|chunks| chunks.room(goal)) {
                 Some(room) => room,
-                None if !self.has_room() => break,
+                None if !self.snd.has_room(&self.cfg) => break,
                 None => {
                     self.snd.buffer.chunks_mut().begin();
                     goal
@@ -173,9 +176,62 @@ impl Endpoint {
         let rule = match boundary {
             _ if blocked => SmallRule::Leave,
             Boundary::More => SmallRule::Hold,
-            Boundary::None | Boundary::Record => self.small_rule(),
+            Boundary::None | Boundary::Record => self.snd.small_rule(&self.cfg.send, self.is_urgent()),
         };
         self.look_now(cx, rule, Scope::All);
+    }
+
+    /// The next part of a burst that is to leave.
+    pub(super) fn next_of_burst<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &TxBuf) -> Option<Bytes> {
+        let due = self.snd.buffer.chunks_if_any()?.due.take();
+        if let Some(rule) = due {
+            self.let_go(cx, rule, Scope::All);
+        }
+        let at = self.snd.sent_offset();
+        let end = self.snd.buffer.chunks()?.burst_end(at)?;
+        let size = self.segment_size();
+        // A device that cuts a frame would repeat its urgent pointer.
+        let most = if self.is_urgent() { size } else { (out.tso_max_bytes / size * size).max(size) };
+        Some(Bytes::try_from(end - at).unwrap_or(Bytes::MAX).min(most))
+    }
+
+    /// Lets chunks go, as many as `scope` and the rules allow.
+    pub(super) fn let_go<O: Observer>(&mut self, cx: &mut Cx<'_, O>, rule: SmallRule, scope: Scope) {
+        let Some(&chunks) = self.snd.chunks_config(&self.cfg) else { return };
+        if self.snd.rec.board.is_empty() && self.snd.planned() == 0 {
+            self.snd.restart_if_idle(&self.cfg, cx.now, self.tally.since_data_sent(cx.now));
+        }
+        loop {
+            let about =
+                ChunkCx { cfg: &self.cfg, chunks: &chunks, size: self.segment_size(), now: cx.now, rule, scope };
+            let Some(view) = self.snd.view(&about) else { return };
+            if !matches!(self.mtu_probe_now(cx.now), ProbeNow::No) {
+                // What follows is the probe's, and chunks are looked at again behind it.
+                return self.snd.look_at_chunks(rule);
+            }
+            match view.decide(&chunks) {
+                Verdict::Send(octets) => {
+                    let push = if octets > view.size { Push::First } else { Push::No };
+                    self.snd.commit(octets, push, view.size);
+                    // A writer may have been waiting for that.
+                    let woken = self.snd.write_blocked && self.snd.make_room(&self.cfg, cx.now);
+                    self.note_writable(woken);
+                    if scope == Scope::One {
+                        return;
+                    }
+                }
+                Verdict::Hold(hold) => return self.on_hold(cx, hold),
+            }
+        }
+    }
+
+    fn on_hold<O: Observer>(&mut self, cx: &mut Cx<'_, O>, hold: Hold) {
+        if matches!(hold, Hold::Cwnd | Hold::Deferred(By::Cwnd)) {
+            self.snd.usage.on_blocked(self.snd.space.nxt());
+        }
+        if self.snd.planned() == 0 {
+            self.wait_for_window(cx, matches!(hold, Hold::PeerWindow | Hold::Small));
+        }
     }
 
     /// Looks at the chunks at once, if nothing else has to leave before them.
@@ -184,25 +240,13 @@ impl Endpoint {
         if free && !self.snd.rec.tail.is_due() && self.snd.cc.pacing().is_none() {
             self.let_go(cx, rule, scope);
         } else {
-            self.look_at_chunks(rule);
+            self.snd.look_at_chunks(rule);
         }
-    }
-
-    /// Whether a chunk may be begun.
-    fn has_room(&self) -> bool {
-        let waits = self.cfg.send.notsent_lowat.is_some_and(|lowat| self.not_let_go() >= lowat);
-        !waits && self.queued_memory() < self.snd.buffer.capacity()
     }
 
     /// Whether it is worth while to write: there is a good part of the buffer free, and not too much waits to be sent.
     pub fn is_writable(&self) -> bool {
-        let (capacity, memory) = (self.snd.buffer.capacity(), self.queued_memory());
-        let room = match (self.cfg.send.accounting, self.chunks_config()) {
-            (SendAccounting::Chunks { .. }, Some(_)) => capacity >= memory && capacity - memory >= memory / 2,
-            _ => self.snd.buffer.free() >= WORTH_A_WRITE.min(capacity / 2),
-        };
-        let waits = self.cfg.send.notsent_lowat.is_some_and(|lowat| 2 * u64::from(self.not_let_go()) >= lowat.into());
-        room && !waits
+        self.snd.is_writable(&self.cfg)
     }
 
     /// Whether it is worth while to write; if not, `Writable` follows when it is.
@@ -212,10 +256,10 @@ impl Endpoint {
         writable
     }
 
-    /// Wakes a writer that waits, if it is worth while.
-    pub(super) fn wake_writer(&mut self) {
-        if self.is_writable() {
-            self.snd.write_blocked = false;
+    /// A writer that waited may go on, if it is `woken`.
+    #[inline]
+    pub(super) fn note_writable(&mut self, woken: bool) {
+        if woken {
             self.pending.add(News::Writable);
         }
     }
@@ -225,37 +269,7 @@ impl Endpoint {
         if let Some(chunks) = self.snd.buffer.chunks_if_any() {
             chunks.urged = true;
         }
-        self.look_at_chunks(SmallRule::Leave);
-    }
-
-    /// Segments of one burst that are sent again one after the other are a burst of their own: the last is pushed, this
-    /// time. `segment` was just booked as sent again.
-    pub(super) fn train_at(&mut self, now: Instant, segment: &SentSegment) -> Train {
-        if self.cfg.send.push != PushConfig::Writes || self.chunks_config().is_none() {
-            return Train::No;
-        }
-        let (start, end) = (segment.start, segment.xmit.end);
-        let before = segment.id.0.checked_sub(1).and_then(|id| self.snd.rec.board.get(SegmentId(id)));
-        let follows = before.filter(|before| {
-            before.xmit.at == now && before.retransmits > 0 && self.burst_of(before.start) == self.burst_of(start)
-        });
-        if follows.is_none() {
-            return Train::No;
-        }
-        // What a reduction allows was not told of this segment yet.
-        let spent = if self.snd.rec.reduction.is_some() { end.distance_from(start) } else { 0 };
-        let room = self.allowance().saturating_sub(spent);
-        let goes_on = self.snd.rec.board.next_lost().is_some_and(|next| {
-            next.start == end
-                && next.xmit.end.distance_from(next.start) <= room
-                && self.burst_of(next.start) == self.burst_of(start)
-        });
-        if goes_on {
-            return Train::No;
-        }
-        let end = self.offset_of(end);
-        self.snd.buffer.chunks_mut().split_at(end);
-        Train::Ends
+        self.snd.look_at_chunks(SmallRule::Leave);
     }
 
     /// Settings of the send side have changed.
@@ -269,43 +283,10 @@ impl Endpoint {
         if no_delay && (uncorked || before.nagle != NagleConfig::Off) {
             self.push_pending();
         } else if uncorked {
-            self.look_at_chunks(self.small_rule());
+            let urgent = self.is_urgent();
+            self.snd.look_by_settings(&self.cfg.send, urgent);
         }
-        if self.snd.write_blocked {
-            self.wake_writer();
-        }
-    }
-
-    /// The memory of what is buffered, as it counts against the buffer.
-    pub(super) fn queued_memory(&self) -> Bytes {
-        let cost = match self.cfg.send.accounting {
-            SendAccounting::Octets => 0,
-            SendAccounting::Chunks { head, record } => head + record,
-        };
-        let chunks = self.snd.buffer.chunks().map_or(0, |chunks| chunks.count());
-        self.snd.buffer.len().saturating_add(chunks.saturating_mul(cost))
-    }
-
-    /// The send buffer grows to twice the memory that the segments of a congestion window take, if it may.
-    pub(super) fn grow_send_buffer(&mut self) {
-        let SendGrowth::WithWindow { max } = self.cfg.send.growth else { return };
-        let (head, record) = match self.cfg.send.accounting {
-            SendAccounting::Octets => (0, 0),
-            SendAccounting::Chunks { head, record } => (head, record),
-        };
-        let smss = self.snd.space.smss();
-        let window = self.snd.cc.window().cwnd().max(self.cfg.cc.initial_window.octets(smss));
-        let segment = (smss + head).next_power_of_two() + record;
-        let grown = (window / smss).saturating_mul(2 * segment).min(max);
-        self.snd.buffer.set_capacity(self.snd.buffer.capacity().max(grown));
-    }
-
-    /// A writer waits: the buffer grows, unless the congestion window is full, and the writer is woken if there is room.
-    pub(super) fn make_room(&mut self, now: Instant) {
-        if self.segments_in_flight() < self.snd.cc.window().cwnd() / self.snd.space.smss() {
-            self.grow_send_buffer();
-            self.snd.usage.restart(now);
-        }
-        self.wake_writer();
+        let woken = self.snd.write_blocked && self.snd.wake_writer(&self.cfg);
+        self.note_writable(woken);
     }
 }

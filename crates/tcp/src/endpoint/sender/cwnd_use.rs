@@ -1,0 +1,99 @@
+//! The congestion window in use (RFC 5681 §4.1, RFC 7661, RFC 2861 §3.2): how much of it was, what becomes of one that was not,
+//! and what a pause does to it. [`crate::send::window`] keeps the books; the controller owns the window.
+
+use super::Sender;
+use crate::config::Config;
+use crate::send::window::Standing;
+use base::{Bytes, Duration, Instant};
+use cc::IdleRestart;
+use recovery::Episode;
+
+impl Sender {
+    /// Nothing more can leave for now: was the window used, and has a writer room again? Returns whether it is to be woken.
+    #[inline]
+    pub fn on_held(&mut self, cfg: &Config, now: Instant) -> bool {
+        let (window, smss) = (self.cc.window(), self.space.smss());
+        let used = self.usage.on_held(|| Standing {
+            now,
+            una: self.space.una(),
+            nxt: self.space.nxt(),
+            outstanding: self.rec.board.len() as u32,
+            in_flight: self.rec.board.outstanding_segments(),
+            cwnd: window.cwnd() / smss,
+            in_slow_start: window.in_slow_start(),
+            rto: self.rec.rto.current().duration(),
+        });
+        if let Some(used) = used.filter(|_| cfg.cc.idle_restart == IdleRestart::HalvePerRto) {
+            self.on_unused(cfg, now, used);
+        }
+        if cfg.cc.idle_restart == IdleRestart::HalvePerFiveMinutes {
+            self.halve_if_unused(cfg, now);
+        }
+        // A write that was cut short makes no room by itself.
+        let heard = core::mem::take(&mut self.heard);
+        heard && self.write_blocked && self.chunks_config(cfg).is_some() && self.make_room(cfg, now)
+    }
+
+    /// The window was not filled for an RTO, and `used` segments of it were at most.
+    fn on_unused(&mut self, cfg: &Config, now: Instant, used: u32) {
+        let used = used.saturating_mul(self.space.smss()).max(cfg.cc.initial_window.octets(self.space.smss()));
+        let cwnd = self.cc.window().cwnd();
+        if self.rec.episode == Episode::Open && !self.write_blocked && used < cwnd {
+            self.cc.on_unused(cwnd / 2 + used / 2);
+        }
+        self.usage.restart(now);
+    }
+
+    /// Data is about to leave, the first for a time of `idle`, and nothing is outstanding: what the pause does to the window.
+    pub fn restart_if_idle(&mut self, cfg: &Config, now: Instant, idle: Duration) {
+        match cfg.cc.idle_restart {
+            IdleRestart::Off => {}
+            IdleRestart::InitialWindow => self.restart_from_initial(cfg, idle),
+            IdleRestart::HalvePerRto => self.halve_per_rto(cfg, now, idle),
+            IdleRestart::HalvePerFiveMinutes => self.halve_if_unused(cfg, now),
+        }
+    }
+
+    //= specs/rfc5681.md#restart-after-idle
+    //# After more than an RTO without sending, the window is no larger than the initial one.
+    fn restart_from_initial(&mut self, cfg: &Config, idle: Duration) {
+        let initial = cfg.cc.initial_window.octets(self.space.smss());
+        let paused = idle > self.rec.rto.current().duration();
+        if paused && self.cc.window().cwnd() > initial {
+            self.cc.on_unused(initial);
+        }
+    }
+
+    /// RFC 2861 §3.2: after a pause the window is halved for each RTO of it, but not below the initial one.
+    fn halve_per_rto(&mut self, cfg: &Config, now: Instant, mut idle: Duration) {
+        let rto = self.rec.rto.current().duration();
+        if idle <= rto {
+            return;
+        }
+        let mut halvings = 0;
+        while idle > rto && halvings < Bytes::BITS {
+            idle = idle.saturating_sub(rto);
+            halvings += 1;
+        }
+        self.halve(cfg, halvings);
+        self.usage.restart(now);
+    }
+
+    /// RFC 7661 §4.4.3: the window is halved for each five minutes in which less than half of it was used.
+    #[inline]
+    fn halve_if_unused(&mut self, cfg: &Config, now: Instant) {
+        if self.rec.episode == Episode::Open {
+            let periods = self.usage.periods_unused(now);
+            if periods > 0 {
+                self.halve(cfg, periods);
+            }
+        }
+    }
+
+    /// Lowers the window by half so many times, but not below the initial one.
+    fn halve(&mut self, cfg: &Config, times: u32) {
+        let cwnd = self.cc.window().cwnd();
+        let floor = cfg.cc.initial_window.octets(self.space.smss()).min(cwnd);
+        self.cc.on_unused(cwnd.checked_shr(times).unwrap_or(0).max(floor));
+    }
+}

@@ -1,0 +1,82 @@
+//! What may leave now, as far as the congestion window, the peer's window, small-segment rules and the pacer go. Decides, and
+//! sends nothing.
+
+use super::Sender;
+use crate::config::{Config, NagleConfig, SendConfig, WindowProbe};
+use crate::endpoint::SendSide;
+use crate::send::nagle::{SmallSegment, Takes};
+use base::{Bytes, Instant, SeqNum};
+use recovery::{Episode, LimitedTransmit};
+
+impl Sender {
+    /// One past the last octet the application has written.
+    #[inline]
+    pub fn data_end(&self) -> SeqNum {
+        self.space.una() + self.buffer.len()
+    }
+
+    //= specs/rfc9937.md#each-ack
+    //# The window is what is in flight plus what may be sent.
+    //= specs/rfc9937.md#relations
+    //# Outside episodes nothing changes.
+    //= specs/rfc8985.md#other-algorithms
+    //# Proportional rate reduction decides what is sent after losses that RACK detects.
+    //= specs/rfc6675.md#recovery
+    //# Before recovery, a duplicate ACK lets new data leave if the window has room for a segment.
+    /// Octets that may leave now as far as congestion control goes. An empty pipe always admits one segment, a FIN behind
+    /// it included: nothing else would bring the next acknowledgement.
+    #[inline]
+    pub fn allowance(&self, cfg: &Config) -> Bytes {
+        let (window, pipe) = (self.cc.window().cwnd(), self.rec.board.pipe());
+        let room = match (&self.rec.reduction, cfg.recovery.limited_transmit) {
+            (Some(reduction), _) => reduction.quota(),
+            (None, LimitedTransmit::Off) if !self.rec.episode.repairs() => {
+                window.saturating_sub(self.space.flight_size())
+            }
+            (None, _) => window.saturating_sub(pipe),
+        };
+        if pipe == 0 { room.max(self.space.smss() + 1) } else { room }
+    }
+
+    /// Whether `len` of `unsent` octets, less than a full segment, may leave. Nagle's rule does not hold urgent data back.
+    pub fn small_may_leave(&self, send: &SendConfig, urgent: bool, len: Bytes, unsent: Bytes) -> bool {
+        let takes_all = match (len == unsent, self.space.side() == SendSide::FinQueued) {
+            (true, true) => Takes::AllAndFin,
+            (true, false) => Takes::All,
+            (false, _) => Takes::Part,
+        };
+        let outstanding = self.space.outstanding(self.space.nxt());
+        let nagle = if urgent { NagleConfig::Off } else { send.nagle };
+        SmallSegment { len, takes_all, outstanding, max_wnd: self.space.max_wnd() }.may_leave(nagle)
+    }
+
+    /// A FIN has a number, which a closed window does not take. Where probes carry octets it is as good a probe as any.
+    pub fn fin_has_to_wait(&self, send: &SendConfig) -> bool {
+        self.space.usable() == 0 && send.window_probe == WindowProbe::Empty
+    }
+
+    /// RFC 6675 NextSeg rules 3 and 4, for detectors that ask for them: holes not known to be lost.
+    pub fn has_unmarked(&self) -> bool {
+        matches!(self.rec.episode, Episode::Recovery { .. }) && self.rec.detector.fills_unmarked_holes()
+    }
+
+    /// Until when the pacer holds everything back, if it does.
+    #[inline]
+    pub fn paced_until(&mut self, cfg: &Config, now: Instant) -> Option<Instant> {
+        // A connection whose controller does not pace has no pacer. The pacer is taken out while it decides, since what is
+        // ready is asked of the whole sender.
+        let mut pacer = match self.pacer.take() {
+            Some(pacer) => pacer,
+            None if self.cc.pacing().is_none() => return None,
+            None => Box::default(),
+        };
+        let ready = || {
+            // A FIN that was sent has a number behind the data.
+            let unsent = self.data_end().distance_from(self.space.nxt().min(self.data_end()));
+            (self.rec.board.lost_bytes() + unsent).min(self.allowance(cfg))
+        };
+        let until = pacer.blocked_until(now, self.space.smss(), || self.cc.pacing(), ready);
+        self.pacer = Some(pacer);
+        until
+    }
+}

@@ -1,0 +1,89 @@
+//! When the timers that watch over the flight fire (RFC 6298, RFC 8985 §7 and §8, RFC 9293 §3.8.6.1). Decides, and arms nothing.
+
+use super::Sender;
+use crate::config::{Config, WindowProbe};
+use crate::endpoint::Probing;
+use crate::endpoint::patience::UserTimeout;
+use crate::options::Negotiated;
+use crate::timers::TimerKind;
+use base::{Duration, Instant};
+use recovery::tlp::FlightOf;
+
+/// What the timers depend on beside the sender's own state.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::endpoint) struct TimerCx<'a> {
+    pub cfg: &'a Config,
+    pub neg: &'a Negotiated,
+    pub now: Instant,
+    pub user_timeout: UserTimeout,
+}
+
+impl Sender {
+    //= specs/rfc8985.md#sending-a-probe
+    //# When one of these conditions fails, no probe is sent and the retransmission timer is armed.
+    /// The one timer that watches over the flight (RFC 8985 §8), and when it fires; `None` when nothing is in flight.
+    pub fn loss_timer(&self, cx: &TimerCx<'_>) -> Option<(TimerKind, Instant)> {
+        let now = cx.now;
+        if let Probing::Waiting(probes) = self.rec.probe {
+            let at = now + self.persist_interval(cx.cfg, probes);
+            return Some((TimerKind::Persist, cx.user_timeout.bound(at, now)));
+        }
+        if self.rec.board.is_empty() {
+            return None;
+        }
+        let rto_at = cx.user_timeout.bound(self.rto_at(), self.rec.rto_base()).max(now);
+        Some(if self.rec.recheck_at < rto_at {
+            (TimerKind::Reorder, self.rec.recheck_at.max(now))
+        } else if let Some(at) = self.tail_probe_at(cx.cfg, cx.neg).filter(|at| *at <= rto_at) {
+            (TimerKind::TailProbe, at.max(now))
+        } else {
+            (TimerKind::Retransmit, rto_at)
+        })
+    }
+
+    /// When the oldest outstanding data times out.
+    fn rto_at(&self) -> Instant {
+        self.rto_origin() + self.rec.rto.current().duration()
+    }
+
+    //= specs/rfc6298.md#managing-the-timer
+    //# No segment is retransmitted by the timer earlier than one RTO after it was last sent.
+    /// When the oldest outstanding segment was last sent, or the timer restarted, whichever is later.
+    pub fn rto_origin(&self) -> Instant {
+        match self.rec.board.first() {
+            Some(first) if first.retransmits > 0 => self.rec.rto_base().max(first.xmit.at),
+            _ => self.rec.rto_base(),
+        }
+    }
+
+    //= specs/rfc8985.md#scheduling-a-probe
+    //# New data, and an ACK that advances SND.UNA, start the probe timer anew.
+    //= specs/rfc8985.md#scheduling-a-probe
+    //# The probe timer does not run inside recovery or while a segment is SACKed.
+    //= specs/rfc8985.md#scheduling-a-probe
+    //# A probe timeout beyond the retransmission timeout is cut to it.
+    /// When a tail loss probe is to leave (RFC 8985 §7.2): none inside an episode, nor while anything is selectively
+    /// acknowledged, because then the detector has something to judge by.
+    pub fn tail_probe_at(&self, cfg: &Config, neg: &Negotiated) -> Option<Instant> {
+        // Without SACK the answer to a probe would tell nothing about what came before it.
+        let config = cfg.recovery.probe.as_ref().filter(|_| neg.sack)?;
+        let board = &self.rec.board;
+        let quiet = !self.rec.episode.repairs() && board.sacked_bytes() == 0 && board.lost_bytes() == 0;
+        let newest = board.newest_sent_at().filter(|_| quiet && self.rec.tail.is_possible())?;
+        let flight =
+            if self.space.flight_size() <= self.space.smss() { FlightOf::OneSegment } else { FlightOf::Several };
+        Some(config.due(newest, self.rec.rto_base(), self.rec.rtt.srtt(), flight).min(self.rto_at()))
+    }
+
+    //= specs/rfc9293.md#windows
+    //# The first probe leaves after one timeout, and the interval grows exponentially.
+    /// How long the persist timer waits after this many probes.
+    pub fn persist_interval(&self, cfg: &Config, probes: u32) -> Duration {
+        let at_once = self.chunks_config(cfg).is_none() && cfg.send.window_probe == WindowProbe::Octet;
+        if self.space.wnd() > 0 && at_once {
+            return cfg.send.sws_override;
+        }
+        let doubled = self.rec.rto.current().duration().scale(1 << probes.min(16), 1);
+        doubled.min(cfg.send.persist_max)
+    }
+}

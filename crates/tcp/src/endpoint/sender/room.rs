@@ -1,0 +1,74 @@
+//! Room in the send buffer: how much memory counts against it, when it grows, and when a writer is woken.
+
+use super::Sender;
+use crate::config::{Config, SendAccounting, SendGrowth};
+use base::{Bytes, Instant};
+
+/// Free octets of the send buffer for which a writer is woken. Waiting for half of a large buffer would let a flight that
+/// nearly fills it run dry.
+const WORTH_A_WRITE: Bytes = 128 << 10;
+
+impl Sender {
+    /// Of `len` octets as many as may wait to be sent.
+    pub fn below_lowat(&self, cfg: &Config, len: u64) -> u64 {
+        cfg.send.notsent_lowat.map_or(len, |lowat| len.min(u64::from(lowat.saturating_sub(self.not_let_go()))))
+    }
+
+    /// Whether a chunk may be begun.
+    pub fn has_room(&self, cfg: &Config) -> bool {
+        let waits = cfg.send.notsent_lowat.is_some_and(|lowat| self.not_let_go() >= lowat);
+        !waits && self.queued_memory(cfg) < self.buffer.capacity()
+    }
+
+    /// Whether it is worth while to write: there is a good part of the buffer free, and not too much waits to be sent.
+    pub fn is_writable(&self, cfg: &Config) -> bool {
+        let (capacity, memory) = (self.buffer.capacity(), self.queued_memory(cfg));
+        let room = match (cfg.send.accounting, self.chunks_config(cfg)) {
+            (SendAccounting::Chunks { .. }, Some(_)) => capacity >= memory && capacity - memory >= memory / 2,
+            _ => self.buffer.free() >= WORTH_A_WRITE.min(capacity / 2),
+        };
+        let waits = cfg.send.notsent_lowat.is_some_and(|lowat| 2 * u64::from(self.not_let_go()) >= lowat.into());
+        room && !waits
+    }
+
+    /// The memory of what is buffered, as it counts against the buffer.
+    pub fn queued_memory(&self, cfg: &Config) -> Bytes {
+        let cost = match cfg.send.accounting {
+            SendAccounting::Octets => 0,
+            SendAccounting::Chunks { head, record } => head + record,
+        };
+        let chunks = self.buffer.chunks().map_or(0, |chunks| chunks.count());
+        self.buffer.len().saturating_add(chunks.saturating_mul(cost))
+    }
+
+    /// The send buffer grows to twice the memory that the segments of a congestion window take, if it may.
+    pub fn grow_buffer(&mut self, cfg: &Config) {
+        let SendGrowth::WithWindow { max } = cfg.send.growth else { return };
+        let (head, record) = match cfg.send.accounting {
+            SendAccounting::Octets => (0, 0),
+            SendAccounting::Chunks { head, record } => (head, record),
+        };
+        let smss = self.space.smss();
+        let window = self.cc.window().cwnd().max(cfg.cc.initial_window.octets(smss));
+        let segment = (smss + head).next_power_of_two() + record;
+        let grown = (window / smss).saturating_mul(2 * segment).min(max);
+        self.buffer.set_capacity(self.buffer.capacity().max(grown));
+    }
+
+    /// A writer waits: the buffer grows, unless the congestion window is full, and the writer is to be
+    /// woken if there is room. Returns whether it is.
+    pub fn make_room(&mut self, cfg: &Config, now: Instant) -> bool {
+        if self.segments_in_flight() < self.cc.window().cwnd() / self.space.smss() {
+            self.grow_buffer(cfg);
+            self.usage.restart(now);
+        }
+        self.wake_writer(cfg)
+    }
+
+    /// A writer waits: returns whether it is to be woken, because writing is worth while again.
+    pub fn wake_writer(&mut self, cfg: &Config) -> bool {
+        let writable = self.is_writable(cfg);
+        self.write_blocked &= !writable;
+        writable
+    }
+}
