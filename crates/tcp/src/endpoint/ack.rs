@@ -3,37 +3,16 @@
 //! 1 window · 2 classify blocks · 3 scoreboard · 4 RTT · 5 probe · 6 detector · 7 episode · 8 controller and
 //! reduction · 9 timers · 10 event.
 
+use super::sender::Progress;
 use super::{Endpoint, Probing, Segment, SendSide, State};
-use crate::config::WindowShrinking;
 use crate::cx::Cx;
-use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
-use cc::{AckSample, CcNote, EpisodeKind, GrowthCount};
-use recovery::rate_sample::RateSample;
+use base::{SeqNum, SeqRange};
+use cc::CcNote;
 use recovery::sack::{BlockClass, BlockCx};
 use recovery::tlp::{ProbeAck, ProbeOutcome, Repeated};
-use recovery::{Arrival, Delivered, DetectCx, Episode};
+use recovery::{Delivered, DetectCx, Episode};
 use trace::{Event, Observer};
 use wire::tcp::MAX_SACK_BLOCKS;
-
-/// What one ACK brought, gathered on the way through the steps.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Progress {
-    acked: Bytes,
-    pub sacked: Bytes,
-    delivered: Bytes,
-    pub newly_lost: Bytes,
-    prior_pipe: Bytes,
-    /// Octets beyond `SND.UNA` known to have arrived: selectively acknowledged, or announced by duplicate ACKs.
-    sacked_before: Bytes,
-    departed_before: Bytes,
-    dsack: Option<SeqRange>,
-    rtt: Option<Duration>,
-    rate: Option<RateSample>,
-    arrival: Arrival,
-    cwnd_limited: bool,
-    /// The ACK echoes a congestion mark.
-    echo: bool,
-}
 
 /// An ACK's SACK blocks, told apart.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,10 +32,10 @@ impl Endpoint {
     pub(super) fn process_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, ack: SeqNum) {
         // 1
         let wnd_before = self.snd.space.wnd();
-        self.update_window(seg, ack);
+        self.snd.update_window(&self.cfg.send, &seg.repr, ack, u32::from(seg.repr.window) << self.neg.snd_shift);
         // 2
         let blocks = self.classify(cx, seg, ack);
-        let duplicate = self.is_duplicate_ack(seg, ack, wnd_before);
+        let duplicate = !self.neg.sack && self.snd.is_duplicate_ack(seg, ack, wnd_before);
         if ack == self.snd.space.una()
             && blocks.count == 0
             && blocks.dsack.is_none()
@@ -102,7 +81,10 @@ impl Endpoint {
         self.detect_on_ack(cx, seg, duplicate, probe, &delivered, &mut progress);
         self.snd.rec.delivered = Some(delivered).filter(|_| !self.snd.rec.board.is_empty());
         // 8
-        self.inform_controller(cx, &progress);
+        let extent = self.extras.as_ref().map_or(0, |extras| extras.rare.reordering_extent);
+        if let Some(note) = self.snd.inform_controller(&self.cfg, cx.now, extent, &progress) {
+            self.emit_note(cx, note);
+        }
         self.stop_probing_if_opened(cx.now, wnd_before);
         // 9
         self.arm_loss_timer(cx);
@@ -128,27 +110,6 @@ impl Endpoint {
             pipe: self.snd.rec.board.pipe(),
             cwnd: self.snd.cc.window().cwnd(),
         });
-    }
-
-    //= specs/rfc9293.md#acceptance
-    //# The send window is updated by no older segment than the last that did.
-    //= specs/rfc7323.md#window-scale
-    //# In all other segments the window field is shifted, to the right when sent and to the left when received.
-    /// Step 1: the send window moves only with news (RFC 9293 §3.10.7.4, fifth). An ACK of something new is news whatever its
-    /// sequence number is, since all others left before it: a forged number far ahead would close the window for ever.
-    #[inline]
-    fn update_window(&mut self, seg: &Segment<'_>, ack: SeqNum) {
-        let repr = &seg.repr;
-        let newer = self.snd.space.is_news(repr.seq, ack);
-        let wnd = u32::from(repr.window) << self.neg.snd_shift;
-        // Without progress in either direction a narrower window is perhaps an older one.
-        let doubtful = self.cfg.send.shrinking == WindowShrinking::WithProgress
-            && self.snd.space.repeats(repr.seq)
-            && ack == self.snd.space.una()
-            && (1..self.snd.space.wnd()).contains(&wnd);
-        if newer && !doubtful && ack.at_or_after(self.snd.space.una()) && !repr.flags.contains(wire::Flags::SYN) {
-            self.snd.space.take_window(wnd, repr.seq, ack);
-        }
     }
 
     //= specs/rfc2883.md#sender
@@ -188,19 +149,6 @@ impl Endpoint {
             }
         }
         out
-    }
-
-    //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
-    //# Only an ACK without data, SYN, FIN or a new window, while data is outstanding, is a duplicate.
-    /// RFC 5681 §2: a duplicate acknowledgement, for peers without SACK.
-    fn is_duplicate_ack(&self, seg: &Segment<'_>, ack: SeqNum, wnd_before: Bytes) -> bool {
-        !self.neg.sack
-            && ack == self.snd.space.una()
-            && seg.seq_len() == 0
-            && self.snd.space.wnd() == wnd_before
-            && self.snd.space.wnd() > 0
-            && !self.snd.rec.board.is_empty()
-            && self.snd.rec.probe == Probing::Idle
     }
 
     //= specs/rfc6298.md#managing-the-timer
@@ -245,21 +193,6 @@ impl Endpoint {
         }
     }
 
-    /// What the detector may know now.
-    pub(super) fn detect_cx(&self, now: Instant, tsecr: Option<u32>) -> DetectCx {
-        DetectCx {
-            now,
-            smss: self.snd.space.smss(),
-            snd_una: self.snd.space.una(),
-            snd_nxt: self.snd.space.nxt(),
-            srtt: self.snd.rec.rtt.srtt(),
-            min_rtt: self.snd.rec.rtt.min_rtt(),
-            tsecr,
-            arrival: Arrival::InTurn,
-            episode: self.snd.rec.episode.of_losses(),
-        }
-    }
-
     //= specs/rfc9937.md#each-ack
     //# What an ACK delivered is the advance of SND.UNA plus the change of what is SACKed.
     /// Steps 6 and 7: losses are marked, episodes end and begin.
@@ -273,7 +206,7 @@ impl Endpoint {
         p: &mut Progress,
     ) {
         let tsecr = seg.repr.options.timestamps.filter(|_| self.neg.timestamps).map(|ts| ts.tsecr);
-        let dcx = DetectCx { arrival: p.arrival, ..self.detect_cx(cx.now, tsecr) };
+        let dcx = DetectCx { arrival: p.arrival, ..self.snd.detect_cx(cx.now, tsecr) };
         #[cfg(not(longhaul_unwatched))]
         let reordering_before = O::ENABLED.then(|| self.snd.rec.detector.reordering());
         if let Some(range) = p.dsack {
@@ -287,11 +220,13 @@ impl Endpoint {
             self.snd.usage.on_ack(cx.now, self.snd.space.una(), self.snd.space.nxt(), self.snd.cc.window());
         // A duplicate that a probe made says nothing about an episode's retransmissions.
         let dsack = p.dsack.filter(|_| probe == ProbeOutcome::Pending);
-        self.undo_if_spurious(cx, dsack, p.acked, d, &dcx);
+        if let Some(proof) = self.snd.proof_of_spurious(&self.cfg.recovery.undo, dsack, p.acked, d, &dcx) {
+            self.undo_episode(cx, proof);
+        }
         if self.snd.rec.episode.is_over(self.snd.space.una()) {
             self.leave_episode(cx, "acknowledged");
         }
-        let dcx = self.detect_cx(cx.now, tsecr);
+        let dcx = self.snd.detect_cx(cx.now, tsecr);
         let verdict = self.snd.rec.detector.detect(&mut self.snd.rec.board, &dcx);
         p.newly_lost = self.take_verdict(cx, verdict);
         #[cfg(not(longhaul_unwatched))]
@@ -300,71 +235,24 @@ impl Endpoint {
         }
         self.enter_recovery_if_lost(cx, p.newly_lost, p.sacked_before, p.acked);
         if probe == ProbeOutcome::Repaired && self.snd.rec.episode == Episode::Open {
-            self.answer_repaired_tail(cx, p.acked);
+            self.snd.answer_repaired_tail(cx.now, p.acked);
         }
         p.echo = self.echoes_mark(seg);
         if p.echo {
             self.answer_mark(cx, d.batch.len(), p.sacked_before, p.acked);
         }
-        self.inform_reduction(self.delivered_by(p), p.acked, p.newly_lost);
+        self.snd.inform_reduction(self.snd.delivered_by(p), p.acked, p.newly_lost);
     }
 
-    /// What an ACK delivered. Without SACK a duplicate ACK delivers a segment, which a later ACK does not deliver again (RFC
-    /// 6937 §2).
-    fn delivered_by(&self, p: &Progress) -> Bytes {
-        (p.delivered + self.snd.rec.board.departed_bytes()).saturating_sub(p.departed_before)
-    }
-
-    /// What an ACK may open the window by.
-    fn counts_for_growth(&self, p: &Progress) -> Bytes {
-        match self.cfg.cc.growth {
-            GrowthCount::Acknowledged => p.acked,
-            GrowthCount::Delivered if self.snd.chunks_config(&self.cfg).is_none() => p.acked,
-            GrowthCount::Delivered if p.acked > 0 || self.reorders_widely() => self.delivered_by(p),
-            GrowthCount::Delivered => 0,
-        }
-    }
-
-    //= specs/rfc3168.md#sender
-    //# An ACK that echoes a mark does not open the window.
-    /// Step 8.
-    #[inline]
-    fn inform_controller<O: Observer>(&mut self, cx: &mut Cx<'_, O>, p: &Progress) {
-        let episode = match self.snd.rec.episode {
-            // RFC 3168 §6.1.2: an echo does not open the window.
-            Episode::Cwr { .. } if p.echo || self.snd.rec.reduction.is_some() => EpisodeKind::Recovery,
-            Episode::Open | Episode::Cwr { .. } => EpisodeKind::Open,
-            Episode::Recovery { .. } => EpisodeKind::Recovery,
-            Episode::Loss { .. } => EpisodeKind::Loss,
-        };
-        let note = self.snd.cc.on_ack(&AckSample {
-            now: cx.now,
-            acked: self.counts_for_growth(p),
-            sacked: p.sacked,
-            delivered: p.delivered,
-            newly_lost: p.newly_lost,
-            pipe: self.snd.rec.board.pipe(),
-            prior_pipe: p.prior_pipe,
-            rtt: p.rtt,
-            srtt: self.snd.rec.rtt.srtt(),
-            min_rtt: self.snd.rec.rtt.min_rtt(),
-            rate: p.rate,
-            total_delivered: self.snd.rec.sampler.total_delivered(),
-            snd_una: self.snd.space.una(),
-            snd_nxt: self.snd.space.nxt(),
-            episode,
-            cwnd_limited: p.cwnd_limited,
+    fn emit_note<O: Observer>(&self, cx: &mut Cx<'_, O>, note: CcNote) {
+        cx.emit(|| {
+            let cwnd = self.snd.cc.window().cwnd();
+            match note {
+                CcNote::SlowStartExited(cause) => Event::SlowStartExited { cause: cause.name(), cwnd },
+                CcNote::ReturnedToSlowStart => Event::SlowStartPhase { phase: "slow_start", cwnd },
+                CcNote::PhaseChanged(phase) => Event::SlowStartPhase { phase, cwnd },
+            }
         });
-        if let Some(note) = note {
-            cx.emit(|| {
-                let cwnd = self.snd.cc.window().cwnd();
-                match note {
-                    CcNote::SlowStartExited(cause) => Event::SlowStartExited { cause: cause.name(), cwnd },
-                    CcNote::ReturnedToSlowStart => Event::SlowStartPhase { phase: "slow_start", cwnd },
-                    CcNote::PhaseChanged(phase) => Event::SlowStartPhase { phase, cwnd },
-                }
-            });
-        }
     }
 
     /// States that wait for the acknowledgement of our FIN (RFC 9293 §3.10.7.4, fifth).

@@ -209,14 +209,10 @@ impl Endpoint {
             EcnResponse::ByReduction => {
                 let ssthresh = self.snd.cc.window().ssthresh();
                 let smss = self.snd.space.smss();
-                self.begin_reduction(&EpisodeEntry {
-                    ssthresh,
-                    prior_cwnd,
-                    flight_size,
-                    sacked_before,
-                    newly_acked,
-                    smss,
-                });
+                self.snd.begin_reduction(
+                    &self.cfg,
+                    &EpisodeEntry { ssthresh, prior_cwnd, flight_size, sacked_before, newly_acked, smss },
+                );
             }
         }
         self.set_episode(cx, Episode::Cwr { point: self.snd.space.nxt() }, "ecn");

@@ -40,7 +40,6 @@ mod tally;
 mod tests;
 mod time_wait;
 mod timeout;
-mod undo;
 mod urgent;
 mod watch;
 mod write;

@@ -254,12 +254,6 @@ impl Endpoint {
         cx.emit(|| Event::ReorderingSeen { extent, max_extent, fack, end });
     }
 
-    /// The path was seen to reorder more widely than a loss detector by count allows for.
-    pub(super) fn reorders_widely(&self) -> bool {
-        let usual = self.cfg.recovery.detector.dup_thresh().saturating_mul(self.snd.space.smss());
-        self.extras.as_ref().is_some_and(|extras| extras.rare.reordering_extent > usual)
-    }
-
     /// Nothing more can leave for now: who is to blame for the time until something does?
     #[inline]
     pub(super) fn note_held(&mut self, now: Instant) {

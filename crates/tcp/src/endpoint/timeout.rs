@@ -7,7 +7,7 @@ use crate::event::CloseReason;
 use crate::timers::TimerKind;
 use base::Instant;
 use cc::CongestionEvent;
-use recovery::{Episode, Mark};
+use recovery::Episode;
 use trace::{Event, Observer};
 
 impl Endpoint {
@@ -134,21 +134,18 @@ impl Endpoint {
         rare.episodes += u32::from(opens);
         rare.on_timeout(cx.now, further);
         self.hear_pending_mtu(cx.now);
-        self.forget_reneged();
+        self.snd.forget_reneged();
         if self.refused_for().is_none() {
             self.suspect_black_hole(cx.now);
         }
         let event =
             CongestionEvent::Timeout { flight_size: self.snd.space.flight_size(), first: self.snd.rec.retries == 1 };
-        let dcx = self.detect_cx(cx.now, None);
+        let dcx = self.snd.detect_cx(cx.now, None);
         let verdict = self.snd.rec.detector.on_timeout(&mut self.snd.rec.board, &dcx);
         self.take_verdict(cx, verdict);
-        self.snd.rec.board.clear_lost_log();
-        self.snd.cc.on_congestion(&event, cx.now);
+        let prompt_rtt = self.prompt_rtt();
+        self.snd.on_timeout(&self.cfg, cx.now, &event, prompt_rtt);
         self.owe_cwr();
-        self.snd.rec.answered_at = cx.now;
-        self.snd.rec.tail.reset();
-        self.open_undo_of_timeout();
         self.set_episode(cx, Episode::Loss { point: self.snd.space.nxt() }, "timeout");
         let refused_for = self.refused_for();
         if refused_for.is_none() {
@@ -163,16 +160,6 @@ impl Endpoint {
         }
         #[cfg(not(longhaul_unwatched))]
         self.emit_snapshot(cx);
-    }
-
-    //= specs/rfc2018.md#sender
-    //# A timeout that finds the first segment SACKed takes all SACK marks back.
-    /// RFC 2018 §8: a receiver may take back what it only selectively acknowledged. A first segment that is marked so
-    /// after a timeout is the sign of it; otherwise the marks are kept (RFC 6675 §5.1).
-    fn forget_reneged(&mut self) {
-        if self.snd.rec.board.first().is_some_and(|first| first.mark == Mark::Sacked) {
-            self.snd.rec.board.clear_sacked();
-        }
     }
 
     //= specs/rfc8985.md#sending-a-probe
@@ -192,12 +179,12 @@ impl Endpoint {
     //# While a segment waits for the window to pass, a timer is armed that marks it lost without another ACK.
     /// A segment became overdue (RFC 8985 §6.2, step 5).
     fn on_reorder_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        let dcx = self.detect_cx(cx.now, None);
+        let dcx = self.snd.detect_cx(cx.now, None);
         let verdict = self.snd.rec.detector.detect(&mut self.snd.rec.board, &dcx);
         let newly_lost = self.take_verdict(cx, verdict);
         let sacked = self.snd.rec.board.sacked_bytes();
         self.enter_recovery_if_lost(cx, newly_lost, sacked, 0);
-        self.inform_reduction(0, 0, newly_lost);
+        self.snd.inform_reduction(0, 0, newly_lost);
         self.arm_loss_timer(cx);
         #[cfg(not(longhaul_unwatched))]
         self.emit_snapshot(cx);

@@ -1,7 +1,8 @@
 //! What only traces want to know: why a segment leaves, what SACK blocks were taken for, what limits the sender. Nothing here is
 //! computed unless somebody watches.
 
-use super::ack::{Blocks, Progress};
+use super::ack::Blocks;
+use super::sender::Progress;
 use super::{Endpoint, SendSide};
 use crate::cx::Cx;
 use base::{Bytes, Instant, RateSample, SeqNum, SeqRange};

@@ -3,15 +3,19 @@
 //! Owns SND.UNA and SND.NXT, the octets, the scoreboard with everything recovery remembers, the congestion window and how much
 //! of it was used. It knows no timers: a call returns what crosses to other parts of the connection, and the endpoint applies it.
 
+mod ack;
 mod chunks;
 mod cwnd_use;
 mod departure;
+mod episode;
 mod loss_timer;
 mod recovery_side;
 mod room;
 mod space;
 
+pub(super) use ack::Progress;
 pub(super) use chunks::ChunkCx;
+pub(super) use episode::{Losses, Reaction};
 pub(super) use loss_timer::TimerCx;
 
 use crate::config::ValidConfig;

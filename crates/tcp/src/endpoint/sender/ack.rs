@@ -1,0 +1,137 @@
+//! What an ACK means for the sender: the window it offers, whether it is a duplicate, what it delivered, and what controller and
+//! detector are told.
+
+use super::Sender;
+use crate::config::{Config, SendConfig, WindowShrinking};
+use crate::endpoint::{Probing, Segment};
+use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
+use cc::{AckSample, CcNote, EpisodeKind, GrowthCount};
+use recovery::rate_sample::RateSample;
+use recovery::{Arrival, DetectCx, Episode};
+use wire::{Flags, TcpRepr};
+
+/// What one ACK brought, gathered on the way through the steps.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::endpoint) struct Progress {
+    pub acked: Bytes,
+    pub sacked: Bytes,
+    pub delivered: Bytes,
+    pub newly_lost: Bytes,
+    pub prior_pipe: Bytes,
+    /// Octets beyond `SND.UNA` known to have arrived: selectively acknowledged, or announced by duplicate ACKs.
+    pub sacked_before: Bytes,
+    pub departed_before: Bytes,
+    pub dsack: Option<SeqRange>,
+    pub rtt: Option<Duration>,
+    pub rate: Option<RateSample>,
+    pub arrival: Arrival,
+    pub cwnd_limited: bool,
+    /// The ACK echoes a congestion mark.
+    pub echo: bool,
+}
+
+impl Sender {
+    //= specs/rfc9293.md#acceptance
+    //# The send window is updated by no older segment than the last that did.
+    //= specs/rfc7323.md#window-scale
+    //# In all other segments the window field is shifted, to the right when sent and to the left when received.
+    /// Step 1: the send window moves only with news (RFC 9293 §3.10.7.4, fifth). An ACK of something new is news whatever its
+    /// sequence number is, since all others left before it: a forged number far ahead would close the window for ever.
+    /// The segment offers `wnd` octets.
+    #[inline]
+    pub fn update_window(&mut self, send: &SendConfig, repr: &TcpRepr, ack: SeqNum, wnd: Bytes) {
+        let newer = self.space.is_news(repr.seq, ack);
+        // Without progress in either direction a narrower window is perhaps an older one.
+        let doubtful = send.shrinking == WindowShrinking::WithProgress
+            && self.space.repeats(repr.seq)
+            && ack == self.space.una()
+            && (1..self.space.wnd()).contains(&wnd);
+        if newer && !doubtful && ack.at_or_after(self.space.una()) && !repr.flags.contains(Flags::SYN) {
+            self.space.take_window(wnd, repr.seq, ack);
+        }
+    }
+
+    //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+    //# Only an ACK without data, SYN, FIN or a new window, while data is outstanding, is a duplicate.
+    /// RFC 5681 §2: a duplicate acknowledgement, for peers without SACK.
+    pub fn is_duplicate_ack(&self, seg: &Segment<'_>, ack: SeqNum, wnd_before: Bytes) -> bool {
+        ack == self.space.una()
+            && seg.seq_len() == 0
+            && self.space.wnd() == wnd_before
+            && self.space.wnd() > 0
+            && !self.rec.board.is_empty()
+            && self.rec.probe == Probing::Idle
+    }
+
+    /// What the detector may know now.
+    pub fn detect_cx(&self, now: Instant, tsecr: Option<u32>) -> DetectCx {
+        DetectCx {
+            now,
+            smss: self.space.smss(),
+            snd_una: self.space.una(),
+            snd_nxt: self.space.nxt(),
+            srtt: self.rec.rtt.srtt(),
+            min_rtt: self.rec.rtt.min_rtt(),
+            tsecr,
+            arrival: Arrival::InTurn,
+            episode: self.rec.episode.of_losses(),
+        }
+    }
+
+    /// What an ACK delivered. Without SACK a duplicate ACK delivers a segment, which a later ACK does not deliver again (RFC
+    /// 6937 §2).
+    pub fn delivered_by(&self, p: &Progress) -> Bytes {
+        (p.delivered + self.rec.board.departed_bytes()).saturating_sub(p.departed_before)
+    }
+
+    /// What an ACK may open the window by.
+    fn counts_for_growth(&self, cfg: &Config, reordering_extent: Bytes, p: &Progress) -> Bytes {
+        // More widely than a loss detector by count allows for.
+        let reorders_widely =
+            || reordering_extent > cfg.recovery.detector.dup_thresh().saturating_mul(self.space.smss());
+        match cfg.cc.growth {
+            GrowthCount::Acknowledged => p.acked,
+            GrowthCount::Delivered if self.chunks_config(cfg).is_none() => p.acked,
+            GrowthCount::Delivered if p.acked > 0 || reorders_widely() => self.delivered_by(p),
+            GrowthCount::Delivered => 0,
+        }
+    }
+
+    //= specs/rfc3168.md#sender
+    //# An ACK that echoes a mark does not open the window.
+    /// Step 8. `reordering_extent` is by how many octets the path was seen to reorder.
+    #[inline]
+    pub fn inform_controller(
+        &mut self,
+        cfg: &Config,
+        now: Instant,
+        reordering_extent: Bytes,
+        p: &Progress,
+    ) -> Option<CcNote> {
+        let episode = match self.rec.episode {
+            // RFC 3168 §6.1.2: an echo does not open the window.
+            Episode::Cwr { .. } if p.echo || self.rec.reduction.is_some() => EpisodeKind::Recovery,
+            Episode::Open | Episode::Cwr { .. } => EpisodeKind::Open,
+            Episode::Recovery { .. } => EpisodeKind::Recovery,
+            Episode::Loss { .. } => EpisodeKind::Loss,
+        };
+        self.cc.on_ack(&AckSample {
+            now,
+            acked: self.counts_for_growth(cfg, reordering_extent, p),
+            sacked: p.sacked,
+            delivered: p.delivered,
+            newly_lost: p.newly_lost,
+            pipe: self.rec.board.pipe(),
+            prior_pipe: p.prior_pipe,
+            rtt: p.rtt,
+            srtt: self.rec.rtt.srtt(),
+            min_rtt: self.rec.rtt.min_rtt(),
+            rate: p.rate,
+            total_delivered: self.rec.sampler.total_delivered(),
+            snd_una: self.space.una(),
+            snd_nxt: self.space.nxt(),
+            episode,
+            cwnd_limited: p.cwnd_limited,
+        })
+    }
+}

@@ -1,0 +1,293 @@
+//! Loss episodes (step 7 of ACK processing): what a loss means for the controller, how recovery begins and ends, and the proof that
+//! an episode was for nothing.
+//!
+//! `recovery::undo` says when an episode was for nothing and the controller restores what it saved; here the two meet. What
+//! the episode gave up for lost and did not send again is in flight again, for the detector to judge with what it learnt.
+
+use super::Sender;
+use crate::config::Config;
+use base::{Bytes, Duration, Instant, SeqRange};
+use cc::CongestionEvent;
+use recovery::frto::{AckAfterTimeout, Advanced, Frto, FrtoVerdict, OriginalDelivered};
+use recovery::undo::{FrtoDetection, Proof, UndoConfig};
+use recovery::{
+    Delivered, DetectCx, Episode, EpisodeEntry, LostRetransmission, Mark, RecoveryAck, Undo, build_reduction,
+};
+
+/// Segments were marked lost.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::endpoint) struct Losses<'a> {
+    pub cfg: &'a Config,
+    pub now: Instant,
+    /// Whether the connection uses SACK.
+    pub sack: bool,
+    /// Octets that were known before the ACK to have arrived beyond SND.UNA, and those that the ACK acknowledges.
+    pub sacked_before: Bytes,
+    pub newly_acked: Bytes,
+    /// Least round trip of a segment that was SACKed.
+    pub prompt_rtt: Option<Duration>,
+}
+
+/// How the sender reacts to losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::endpoint) enum Reaction {
+    /// They belong to what was answered before.
+    None,
+    /// The controller has answered them, inside an episode.
+    Answered,
+    /// The controller has answered them, and recovery begins.
+    Recovers,
+    /// Recovery begins with the window that the answer to a congestion mark left.
+    RecoversAfterMark,
+}
+
+impl Sender {
+    //= specs/rfc5682.md#basic-algorithm
+    //# While the test lasts, duplicate ACKs do not start fast recovery.
+    //= specs/rfc9937.md#beginning-of-an-episode
+    //# `ssthresh` is the congestion control's, and nothing counts as delivered or sent yet.
+    //= specs/rfc9937.md#each-ack
+    //# While nothing was sent in the episode, at least one SMSS may be sent.
+    //= specs/rfc8985.md#scheduling-a-probe
+    //# What is known of a probe is forgotten when a connection, a fast recovery or a timeout recovery begins.
+    //= specs/rfc8985.md#other-algorithms
+    //# Without proportional rate reduction, a lost retransmission brings another reduction of the window.
+    //= specs/rfc5681.md#fast-retransmit-and-fast-recovery
+    //# The loss of a retransmission is a second sign of congestion, and reduces the window again.
+    //= specs/rfc6675.md#recovery
+    //# The first retransmission of recovery leaves whatever is in flight.
+    /// Step 7, entry. A loss of something sent after the last reaction is a new congestion signal: outside an episode it
+    /// begins one, inside it is a lost retransmission (RFC 8985 §9.3), answered once more unless the reduction does.
+    pub fn on_losses(&mut self, losses: &Losses<'_>) -> Reaction {
+        let &Losses { cfg, now, sacked_before, newly_acked, .. } = losses;
+        let answered_at = self.rec.answered_at;
+        let unanswered = self.rec.board.lost_log().iter().filter(|(s, _)| s.xmit.at >= answered_at).count();
+        self.rec.board.clear_lost_log();
+        let again = match self.rec.episode {
+            Episode::Loss { .. } => return Reaction::None,
+            Episode::Recovery { .. } => {
+                // RFC 6582 §3.2: without SACK a partial ACK brings the next segment back at once.
+                self.rec.forced |= !losses.sack;
+                if !self.is_controllers(cfg, unanswered) {
+                    return Reaction::None;
+                }
+                true
+            }
+            Episode::Open => false,
+            Episode::Cwr { .. } if unanswered > 0 => false,
+            // RFC 3168 §6.1.2: the mark of the same window of data was answered.
+            Episode::Cwr { .. } => {
+                self.repair_after_mark(cfg);
+                return Reaction::RecoversAfterMark;
+            }
+        };
+        let prior_cwnd = self.cc.window().cwnd();
+        let flight_size = self.space.flight_size();
+        let resumed = if again { None } else { self.resume_undo(&cfg.recovery.undo) };
+        self.cc.on_congestion(&CongestionEvent::Loss { flight_size }, now);
+        (self.rec.answered_at, self.rec.lost_again) = (now, 0);
+        // RFC 6675 §5 (4.3): the first retransmission after a reaction leaves whatever `pipe` says; RFC 9937 §6.2: whatever
+        // was delivered, which is nothing when a timer found the loss.
+        self.rec.forced = true;
+        if again {
+            return Reaction::Answered;
+        }
+        let (ssthresh, smss) = (self.cc.window().ssthresh(), self.space.smss());
+        let entry = EpisodeEntry { ssthresh, prior_cwnd, flight_size, sacked_before, newly_acked, smss };
+        self.begin_reduction(cfg, &entry);
+        self.rec.undo = resumed.or_else(|| Self::new_undo(&cfg.recovery.undo, Frto::Idle, losses.prompt_rtt));
+        self.forget_older_recovery();
+        Reaction::Recovers
+    }
+
+    /// Fast recovery begins.
+    fn forget_older_recovery(&mut self) {
+        self.rec.board.begin_episode();
+        self.rec.tail.reset();
+    }
+
+    /// Sending follows the reduction from here on.
+    pub fn begin_reduction(&mut self, cfg: &Config, entry: &EpisodeEntry) {
+        let mut reduction = build_reduction(&cfg.recovery.reduction);
+        reduction.on_enter(entry);
+        self.rec.reduction = Some(reduction);
+    }
+
+    //= specs/rfc3168.md#sender
+    //# A loss and a mark in one window of data reduce the window once.
+    /// Losses among what was sent before a mark was answered: they are repaired with the window that the answer left, and by
+    /// the reduction that is under way, if one is.
+    fn repair_after_mark(&mut self, cfg: &Config) {
+        if self.rec.reduction.is_none() {
+            let (window, flight_size, smss) = (self.cc.window(), self.space.flight_size(), self.space.smss());
+            let (ssthresh, prior_cwnd) = (window.ssthresh(), window.cwnd());
+            self.begin_reduction(
+                cfg,
+                &EpisodeEntry { ssthresh, prior_cwnd, flight_size, sacked_before: 0, newly_acked: 0, smss },
+            );
+        }
+        self.rec.forced = true;
+        self.forget_older_recovery();
+    }
+
+    /// Whether these lost retransmissions are for the controller to answer, and not for the reduction alone.
+    fn is_controllers(&mut self, cfg: &Config, unanswered: usize) -> bool {
+        let total = usize::from(self.rec.lost_again).saturating_add(unanswered);
+        self.rec.lost_again = u16::try_from(total).unwrap_or(u16::MAX);
+        let absorbs = self.rec.reduction.as_ref().is_some_and(|rule| rule.answers_lost_retransmissions());
+        match cfg.recovery.lost_retransmission {
+            _ if !absorbs => unanswered > 0,
+            LostRetransmission::ByReduction => false,
+            LostRetransmission::ByController { beyond_segments } => {
+                unanswered > 0 && self.rec.lost_again > beyond_segments
+            }
+        }
+    }
+
+    //= specs/rfc8985.md#acknowledgement-of-a-probe
+    //# An ACK beyond a repeated segment's probe is answered by one reduction of the window, as a fast recovery is.
+    /// Step 7: a probe repaired the loss of a flight's last segment, which no episode has answered (RFC 8985 §7.4.2).
+    pub fn answer_repaired_tail(&mut self, now: Instant, newly_acked: Bytes) {
+        // What was outstanding when the answer came: what it acknowledges belongs to it.
+        let flight_size = self.space.flight_size() + newly_acked;
+        self.cc.on_congestion(&CongestionEvent::Loss { flight_size }, now);
+        self.cc.on_recovery_exit(now);
+        self.rec.answered_at = now;
+        self.rec.undo = None;
+    }
+
+    //= specs/rfc9937.md#end-of-an-episode
+    //# At the end of an episode the window is `ssthresh`.
+    /// Step 7, exit: everything outstanding at entry has been acknowledged, or the episode is undone.
+    pub fn leave_episode(&mut self, cfg: &Config, now: Instant) {
+        if self.rec.episode.repairs() {
+            self.rec.detector.on_recovery_exit();
+        }
+        self.cc.on_recovery_exit(now);
+        self.rec.forced = false;
+        if let Some(undo) = &mut self.rec.undo {
+            undo.on_exit(&cfg.recovery.undo, self.space.nxt());
+        }
+    }
+
+    //= specs/rfc9937.md#each-ack
+    //# The ACK that begins an episode and each later one inside it are processed, but not the one that ends it.
+    /// Step 8, for the reduction, if fast recovery is under way.
+    #[inline]
+    pub fn inform_reduction(&mut self, delivered: Bytes, acked: Bytes, newly_lost: Bytes) {
+        let Some(reduction) = &mut self.rec.reduction else { return };
+        reduction.on_ack(&RecoveryAck {
+            delivered,
+            pipe: self.rec.board.pipe(),
+            cwnd: self.cc.window().cwnd(),
+            acked,
+            newly_lost,
+        });
+    }
+
+    /// The retransmission timer fired, and `verdict` says what is lost: the controller answers, and what earlier episodes and
+    /// probes left is over. `prompt_rtt` is the least round trip of a segment that was SACKed.
+    pub fn on_timeout(&mut self, cfg: &Config, now: Instant, event: &CongestionEvent, prompt_rtt: Option<Duration>) {
+        self.rec.board.clear_lost_log();
+        self.cc.on_congestion(event, now);
+        self.rec.answered_at = now;
+        self.rec.tail.reset();
+        self.open_undo_of_timeout(&cfg.recovery.undo, prompt_rtt);
+    }
+
+    //= specs/rfc2018.md#sender
+    //# A timeout that finds the first segment SACKed takes all SACK marks back.
+    /// RFC 2018 §8: a receiver may take back what it only selectively acknowledged. A first segment that is marked so
+    /// after a timeout is the sign of it; otherwise the marks are kept (RFC 6675 §5.1).
+    pub fn forget_reneged(&mut self) {
+        if self.rec.board.first().is_some_and(|first| first.mark == Mark::Sacked) {
+            self.rec.board.clear_sacked();
+        }
+    }
+
+    /// The record of an episode that begins. `prompt_rtt` is the least round trip of a segment that was SACKed.
+    fn new_undo(cfg: &UndoConfig, frto: Frto, prompt_rtt: Option<Duration>) -> Option<Box<Undo>> {
+        (!cfg.is_off()).then(|| Box::new(Undo::new(frto, prompt_rtt)))
+    }
+
+    /// The record of the last episode, if one that begins now goes on with it: the controller then brings back what it had
+    /// before both.
+    fn resume_undo(&mut self, cfg: &UndoConfig) -> Option<Box<Undo>> {
+        let mut undo = self.rec.undo.take()?;
+        if !undo.goes_on(cfg) {
+            return None;
+        }
+        self.cc.on_recovery_resumed();
+        Some(undo)
+    }
+
+    //= specs/rfc5682.md#basic-algorithm
+    //# A timeout inside an earlier timeout's recovery is answered conventionally.
+    /// A timeout begins or goes on with recovery by retransmission. It is examined when it comes out of the open
+    /// (RFC 5682 §2.1 step 1); inside an episode, what was saved belongs to another signal and is not to be restored.
+    fn open_undo_of_timeout(&mut self, cfg: &UndoConfig, prompt_rtt: Option<Duration>) {
+        self.rec.undo = match self.rec.episode {
+            Episode::Open | Episode::Cwr { .. } => {
+                let frto = match cfg.frto {
+                    FrtoDetection::On => Frto::on_timeout(),
+                    FrtoDetection::Off => Frto::Idle,
+                };
+                Self::new_undo(cfg, frto, prompt_rtt)
+            }
+            Episode::Recovery { .. } => None,
+            Episode::Loss { .. } => self.rec.undo.take().map(|mut undo| {
+                undo.frto.give_up();
+                undo
+            }),
+        };
+    }
+
+    //= specs/rfc5682.md#with-sack
+    //# With SACK, the delivery of a segment not retransmitted since the timeout shows that the timeout was spurious.
+    //= specs/rfc9438.md#spurious-congestion-events
+    //# Spurious timeouts are detected.
+    //= specs/rfc9438.md#spurious-congestion-events
+    //# Spurious fast retransmits are detected.
+    /// Looks for the proof that the episode, the present one or the last, was for nothing.
+    #[inline]
+    pub fn proof_of_spurious(
+        &mut self,
+        cfg: &UndoConfig,
+        dsack: Option<SeqRange>,
+        acked: Bytes,
+        d: &Delivered,
+        dcx: &DetectCx,
+    ) -> Option<Proof> {
+        let undo = self.rec.undo.as_mut()?;
+        if undo.is_stale(self.space.una(), self.space.nxt()) {
+            self.rec.undo = None;
+            return None;
+        }
+        let mut proof = undo.on_ack(cfg, dsack, &d.batch, dcx);
+        if let Episode::Loss { point } = self.rec.episode {
+            let original = d.batch.iter().any(|s| s.retransmits == 0 && s.start.before(point));
+            let news = AckAfterTimeout {
+                advanced: if acked > 0 { Advanced::Yes } else { Advanced::No },
+                snd_una: self.space.una(),
+                point,
+                original: if original { OriginalDelivered::Yes } else { OriginalDelivered::No },
+            };
+            if undo.frto.on_ack(&news) == FrtoVerdict::Spurious {
+                proof = Some(Proof::Frto);
+            }
+        }
+        proof
+    }
+
+    /// The episode was for nothing. Returns whether the controller had something to restore; then what was given up for lost is
+    /// in flight again.
+    pub fn undo(&mut self) -> bool {
+        self.rec.undo = None;
+        let restored = self.cc.undo();
+        if restored {
+            self.rec.board.unmark_lost();
+            self.rec.detector.on_spurious();
+        }
+        restored
+    }
+}
