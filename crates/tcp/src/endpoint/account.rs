@@ -56,7 +56,7 @@ impl Endpoint {
         let (rate_bytes, rate_time) = self.tally.rate();
         Details {
             info: self.info(),
-            origin: self.origin,
+            origin: self.life.origin(),
             congestion: self.congestion_state(),
             window: match &self.snd.rec.reduction {
                 Some(reduction) => self.snd.rec.board.pipe() + reduction.quota(),

@@ -263,7 +263,7 @@ impl Endpoint {
         if self.snd.space.side() != SendSide::FinSent || self.snd.space.una() != self.snd.space.nxt() {
             return;
         }
-        match self.state {
+        match self.life.state() {
             State::FinWait1 => self.enter_fin_wait_2(cx),
             State::Closing => self.enter_time_wait(cx),
             State::LastAck => self.finish(cx, crate::event::CloseReason::Normal),

@@ -22,7 +22,7 @@ impl Endpoint {
         if before.keepalive != cfg.keepalive {
             self.arm_keepalive(cx);
         }
-        let watches = self.state.is_synchronized() && !self.snd.rec.board.is_empty();
+        let watches = self.life.state().is_synchronized() && !self.snd.rec.board.is_empty();
         if before.retries.user_timeout != cfg.retries.user_timeout && watches {
             self.arm_loss_timer(cx);
         }
@@ -48,7 +48,7 @@ impl Endpoint {
 
     /// Acknowledges sooner or later from now on; what the traffic shows may change it again.
     pub(crate) fn set_ack_pace(&mut self, pace: AckPace) {
-        self.rcv.set_ack_pace(self.state, pace);
+        self.rcv.set_ack_pace(self.life.state(), pace);
     }
 
     /// Whether ACKs leave quickly or wait for replies, at present.
@@ -60,12 +60,12 @@ impl Endpoint {
     //# The application can tell a normal end from an aborted one.
     fn after_read<O: Observer>(&mut self, cx: &mut Cx<'_, O>, taken: u64) -> Result<Read, ReadError> {
         if taken > 0 {
-            let grown = self.rcv.on_consumed(&self.cfg, self.state, cx.now, taken);
+            let grown = self.rcv.on_consumed(&self.cfg, self.life.state(), cx.now, taken);
             Self::emit_window_growth(cx, grown);
             return Ok(Read::Data(taken));
         }
         let fin_reached = self.rcv.fin_received();
-        match self.closed {
+        match self.life.closed() {
             Some(CloseReason::Normal) => Ok(Read::Fin),
             Some(_) if fin_reached => Ok(Read::Fin),
             Some(reason) => Err(ReadError::Closed(reason)),

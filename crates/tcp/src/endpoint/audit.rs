@@ -37,8 +37,9 @@ impl Endpoint {
         let smss = self.snd.space.smss();
         let cwnd = self.snd.cc.window().cwnd();
         let (flight, buffered) = (self.snd.space.flight_size(), self.snd.buffer.len());
-        let synchronized = self.state.is_synchronized();
-        let watched = self.state == State::Closed || self.snd.rec.board.is_empty() || !self.state.may_send();
+        let synchronized = self.life.state().is_synchronized();
+        let watched =
+            self.life.state() == State::Closed || self.snd.rec.board.is_empty() || !self.life.state().may_send();
         let recovering = match self.snd.rec.episode {
             Episode::Recovery { .. } => true,
             // The configuration says whether a reduction follows a mark.
@@ -59,7 +60,7 @@ impl Endpoint {
             format!("{flight} octets are in flight but only {buffered} are buffered")
         } else if recovering != self.snd.rec.reduction.is_some() {
             format!("a reduction rules is {} in the episode {}", !recovering, self.snd.rec.episode.name())
-        } else if self.state == State::Closed && timer_runs {
+        } else if self.life.state() == State::Closed && timer_runs {
             "a timer runs in CLOSED".to_owned()
         } else if !watched && !timer_runs {
             "data is in flight and no timer runs".to_owned()
@@ -68,7 +69,7 @@ impl Endpoint {
         };
         Err(format!(
             "{problem} (state {}, una {}, nxt {})",
-            self.state.name(),
+            self.life.state().name(),
             self.snd.space.una(),
             self.snd.space.nxt()
         ))

@@ -11,17 +11,17 @@ use trace::Observer;
 impl Endpoint {
     /// How the connection ended.
     pub fn closed(&self) -> Option<CloseReason> {
-        self.closed
+        self.life.closed()
     }
 
     /// The application will write no more: a FIN follows the last octet. Reading goes on.
     pub fn shutdown<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        if self.snd.space.side() != SendSide::Open || self.state == State::Closed {
+        if self.snd.space.side() != SendSide::Open || self.life.state() == State::Closed {
             return;
         }
         self.snd.space.queue_fin();
         self.snd.look_at_chunks(SmallRule::Leave);
-        match self.state {
+        match self.life.state() {
             State::Established => self.set_state(cx, State::FinWait1),
             State::CloseWait => self.set_state(cx, State::LastAck),
             // RFC 9293 §3.10.4: nothing was sent yet, nothing has to be closed.
@@ -32,33 +32,34 @@ impl Endpoint {
 
     /// The application wants no more: a reset leaves, both directions end.
     pub fn abort<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        if self.state == State::Closed {
+        if self.life.state() == State::Closed {
             return;
         }
         // RFC 9293 §3.10.5: in these states the peer has nothing left to be told, unless our FIN is still to follow.
-        let silent = match self.state {
+        let silent = match self.life.state() {
             State::SynSent | State::TimeWait => true,
             State::Closing | State::LastAck => self.snd.space.side() == SendSide::FinSent,
             _ => false,
         };
-        self.rst_due = !silent;
+        if !silent {
+            self.life.require_reset();
+        }
         self.finish(cx, CloseReason::Aborted);
     }
 
     /// Ends the connection for `reason`; everything that waited is dropped.
     pub(super) fn finish<O: Observer>(&mut self, cx: &mut Cx<'_, O>, reason: CloseReason) {
-        if self.state == State::Closed {
+        if self.life.state() == State::Closed {
             return;
         }
         self.note_early_end(cx.now, reason);
         let reason = self.with_cause(reason);
         self.set_state(cx, State::Closed);
         self.timers.stop_all();
-        self.syn_due = false;
+        self.life.take_syn();
         self.rcv.forget_due_ack();
         // A connection that ended in TIME-WAIT was reported when it got there.
-        if self.closed.is_none() {
-            self.closed = Some(reason);
+        if self.life.close(reason) {
             self.pending.add(News::Closed);
             if reason != CloseReason::Normal {
                 self.pending.add(News::Readable);
@@ -70,7 +71,7 @@ impl Endpoint {
     /// the connection ends with the segment that acknowledged our FIN, which the stack answers with a reset.
     pub(super) fn enter_fin_wait_2<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         self.set_state(cx, State::FinWait2);
-        if self.application != Application::Gone {
+        if self.life.application() != Application::Gone {
             return;
         }
         match self.cfg.timers.fin_wait_2 {
@@ -82,9 +83,7 @@ impl Endpoint {
     /// The application will read no more, though it may still write. Nothing changes for the peer until this direction is
     /// closed as well: then data that nobody will read is answered with a reset.
     pub(crate) fn stop_reading(&mut self) {
-        if self.application == Application::Reads {
-            self.application = Application::ReadsNoMore;
-        }
+        self.life.stop_reading();
     }
 
     //= specs/rfc9293.md#closing
@@ -92,12 +91,12 @@ impl Endpoint {
     /// The application has let the connection go: what arrives from now on is read by nobody. The peer is told so with a
     /// reset instead of a FIN if something has arrived that was not read (RFC 9293 §3.6.1, RFC 2525 §2.17).
     pub(crate) fn release<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        self.application = Application::Gone;
-        if self.state.is_synchronized() && self.state != State::TimeWait && self.rcv.readable() > 0 {
+        self.life.release();
+        if self.life.state().is_synchronized() && self.life.state() != State::TimeWait && self.rcv.readable() > 0 {
             return self.abort(cx);
         }
         self.shutdown(cx);
-        if self.state == State::FinWait2 {
+        if self.life.state() == State::FinWait2 {
             match self.cfg.timers.fin_wait_2 {
                 Duration::ZERO => self.abort(cx),
                 wait => self.arm(cx, TimerKind::FinWait2, cx.now + wait),
@@ -109,8 +108,8 @@ impl Endpoint {
     /// concerned, and they are new. The connection ends then; the reset is the stack's, as for a segment without a
     /// connection (RFC 9293 §3.6.1).
     pub(super) fn is_lost_on_us<O: Observer>(&mut self, cx: &mut Cx<'_, O>, data_end: SeqNum) -> bool {
-        let closed = matches!(self.state, State::FinWait1 | State::FinWait2);
-        let lost = closed && self.application != Application::Reads && data_end.after(self.rcv.rcv_nxt());
+        let closed = matches!(self.life.state(), State::FinWait1 | State::FinWait2);
+        let lost = closed && self.life.application() != Application::Reads && data_end.after(self.rcv.rcv_nxt());
         if lost {
             self.finish(cx, CloseReason::Aborted);
         }

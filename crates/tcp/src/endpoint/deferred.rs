@@ -89,7 +89,8 @@ impl Endpoint {
 
     fn may_defer(&self, now: Instant) -> bool {
         let DeferAccept::For(wait) = self.cfg.handshake.defer_accept else { return false };
-        let passive = self.state == State::SynReceived && self.origin == Origin::Passive && !self.is_early();
+        let passive =
+            self.life.state() == State::SynReceived && self.life.origin() == Origin::Passive && !self.is_early();
         // The timer was started by the first SYN-ACK.
         passive && !self.rcv.keeps_syn_data() && now < self.snd.rec.rto_base() + wait
     }

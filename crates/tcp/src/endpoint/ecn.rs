@@ -83,7 +83,7 @@ impl Endpoint {
     pub(super) fn agree_on_ecn(&mut self, syn: &TcpRepr, ip: Ecn) {
         let (ece, cwr) = (syn.flags.contains(Flags::ECE), syn.flags.contains(Flags::CWR));
         let offered = self.cfg.ecn.negotiation == EcnNegotiation::Offer;
-        self.neg.ecn = match (self.origin, syn.ack) {
+        self.neg.ecn = match (self.life.origin(), syn.ack) {
             (Origin::Active, Some(_)) => offered && ece && !cwr,
             (Origin::Active, None) => offered && ece && cwr,
             (Origin::Passive, _) => self.cfg.ecn.negotiation != EcnNegotiation::Off && ece && cwr && ip == Ecn::NotEct,

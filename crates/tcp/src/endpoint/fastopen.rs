@@ -115,7 +115,7 @@ impl Endpoint {
     /// Puts `option` and the first octets of `data` into the SYN, which has not left: as many as `room` takes. Returns how
     /// many; `None` when it is too late.
     pub(crate) fn open_fast(&mut self, option: Option<FastOpen>, data: &[u8], room: Bytes) -> Option<usize> {
-        let waits = self.state == State::SynSent && self.syn_due && self.snd.rec.retries == 0;
+        let waits = self.life.state() == State::SynSent && self.life.syn_due() && self.snd.rec.retries == 0;
         if !waits || self.snd.buffer.len() > 0 || !matches!(self.fast_open_role(), Role::None) {
             return None;
         }
@@ -166,7 +166,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn is_early(&self) -> bool {
         let Role::Server { early, .. } = self.fast_open_role() else { return false };
-        self.state == State::SynReceived && early.since().is_some()
+        self.life.state() == State::SynReceived && early.since().is_some()
     }
 
     /// The application has accepted the connection.
@@ -179,13 +179,13 @@ impl Endpoint {
     /// Whether the connection is still to be opened as far as its application is concerned: one that it uses already is not.
     pub(super) fn is_opening(&self) -> bool {
         let in_use = matches!(self.fast_open_role(), Role::Server { early: Early::InUse(_), .. });
-        matches!(self.state, State::SynSent | State::SynReceived) && !in_use
+        matches!(self.life.state(), State::SynSent | State::SynReceived) && !in_use
     }
 
     /// Whether segments with data or a FIN may leave.
     #[inline]
     pub(super) fn may_send(&self) -> bool {
-        (self.state.may_send() || self.is_early()) && self.outlet != Outlet::Reopened
+        (self.life.state().may_send() || self.is_early()) && self.outlet != Outlet::Reopened
     }
 
     //= specs/rfc7413.md#client
@@ -194,7 +194,7 @@ impl Endpoint {
     //# A SYN-ACK that is sent again leaves without the option.
     /// What the SYN or SYN-ACK that leaves now carries.
     pub(super) fn fast_open_of_syn(&self) -> (Option<FastOpen>, Bytes) {
-        match (self.fast_open_role(), self.state) {
+        match (self.fast_open_role(), self.life.state()) {
             _ if self.syn_left_again() => (None, 0),
             (Role::Client { option, octets, taken: Taken::Unknown }, State::SynSent) => (option, octets),
             (Role::Server { option, .. }, State::SynReceived) => (option, 0),
@@ -205,9 +205,9 @@ impl Endpoint {
     /// The path does not take our SYN with its data: it leaves at once without.
     pub(super) fn take_data_out_of_syn(&mut self) {
         let Role::Client { option, octets: 1.., taken: Taken::Unknown } = self.fast_open_role() else { return };
-        if let (State::SynSent, Role::Client { octets, .. }) = (self.state, self.fast_open_role()) {
+        if let (State::SynSent, Role::Client { octets, .. }) = (self.life.state(), self.fast_open_role()) {
             self.extras_mut().fast_open.role = Role::Client { option, octets, taken: Taken::NotAll };
-            self.syn_due = true;
+            self.life.require_syn();
         }
     }
 

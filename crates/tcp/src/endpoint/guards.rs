@@ -41,7 +41,7 @@ impl Endpoint {
 
     /// Whether the peer should hear of a window that the host held back.
     pub(crate) fn reopen(&mut self) -> bool {
-        let due = self.state.may_receive() && self.rcv.window_update_due(&self.cfg.receive);
+        let due = self.life.state().may_receive() && self.rcv.window_update_due(&self.cfg.receive);
         self.rcv.due_ack_if(due);
         due
     }

@@ -4,8 +4,8 @@ use super::fastopen::Copies;
 use super::receiver::FirstSizes;
 use super::refused::Outlet;
 use super::{
-    Application, EcnState, Endpoint, FourTuple, News, Numbering, Origin, PendingEvents, Receiver, Segment, SendSide,
-    Sender, State, Tally,
+    EcnState, Endpoint, FourTuple, Life, News, Numbering, Origin, PendingEvents, Receiver, Segment, SendSide, Sender,
+    State, Tally,
 };
 use crate::config::{SynAckEcho, ValidConfig, WrongAck};
 use crate::cx::Cx;
@@ -51,7 +51,7 @@ impl Endpoint {
     ) -> Self {
         let smss = u32::from(options::own_mss(cfg, mtu, tuple.local));
         let mut endpoint = Self::new(cfg, tuple, numbering, mtu, Origin::Active, smss, cx);
-        endpoint.syn_due = true;
+        endpoint.life.require_syn();
         endpoint
     }
 
@@ -61,10 +61,10 @@ impl Endpoint {
         let timestamps = syn.repr.options.timestamps.is_some() && options::wants_timestamps(cfg, Some(true));
         let smss = agreed_smss(options::own_mss(cfg, syn.mtu, syn.tuple.local), &syn.tuple, &syn.repr, timestamps);
         let mut endpoint = Self::new(cfg, syn.tuple, syn.numbering, syn.mtu, Origin::Passive, smss, cx);
-        endpoint.state = State::SynReceived;
+        endpoint.life.enter(State::SynReceived);
         endpoint.take_peer_syn(&syn.repr, smss, cx.now);
         endpoint.agree_on_ecn(&syn.repr, syn.ecn);
-        endpoint.syn_due = true;
+        endpoint.life.require_syn();
         endpoint
     }
 
@@ -82,20 +82,15 @@ impl Endpoint {
         Self {
             tuple,
             mtu,
-            state: State::SynSent,
-            origin,
+            life: Life::new(origin),
             timers: TimerTable::new(),
             neg: Negotiated::default(),
             ts: TimestampState::new(ts_offset),
             snd: Sender::new(cfg, iss, mss, smss, cx.now),
             rcv: Receiver::new(cfg, mss),
             ecn: EcnState::default(),
-            syn_due: false,
-            rst_due: false,
-            application: Application::Reads,
             outlet: Outlet::Open,
             pending: PendingEvents::default(),
-            closed: None,
             tally: Tally::new(cx.now),
             extras: None,
             cfg: cfg.clone(),
@@ -109,11 +104,11 @@ impl Endpoint {
     /// Takes over everything a SYN or SYN-ACK says. The controller was made for segments of `built_for` octets.
     fn take_peer_syn(&mut self, syn: &TcpRepr, built_for: u32, now: Instant) {
         let offered = syn.options.timestamps;
-        let asked = match self.origin {
+        let asked = match self.life.origin() {
             Origin::Active => options::wants_timestamps(&self.cfg, None),
             Origin::Passive => options::wants_timestamps(&self.cfg, Some(offered.is_some())),
         };
-        self.neg = options::agree(&self.cfg, &syn.options, self.origin, asked);
+        self.neg = options::agree(&self.cfg, &syn.options, self.life.origin(), asked);
         if let Some(timestamps) = offered.filter(|_| self.neg.timestamps) {
             self.ts.on_syn(timestamps.tsval, now);
         }
@@ -127,7 +122,7 @@ impl Endpoint {
         let rmss = u32::from(ours).saturating_sub(overhead).max(1);
         self.rcv.on_peer_syn(syn.seq, rmss);
         self.begin_path(now);
-        let known = match self.origin {
+        let known = match self.life.origin() {
             // The SYN has left before options were agreed on.
             Origin::Active => u32::from(ours),
             Origin::Passive => rmss,
@@ -177,7 +172,7 @@ impl Endpoint {
         let Some(ack) = repr.ack else {
             // Both sides opened at once (§3.5, figure 7).
             self.set_state(cx, State::SynReceived);
-            self.syn_due = true;
+            self.life.require_syn();
             self.timers.stop(TimerKind::Retransmit);
             self.queue_syn_data(seg);
             return Disposition::Accepted;
@@ -244,7 +239,7 @@ impl Endpoint {
         }
         let copies = if self.syn_left_again() { Copies::Several } else { Copies::One };
         self.snd.rec.retries = 0;
-        if self.state == State::SynReceived || self.origin == Origin::Passive {
+        if self.life.state() == State::SynReceived || self.life.origin() == Origin::Passive {
             let shift = if repr.flags.contains(Flags::SYN) { 0 } else { self.neg.snd_shift };
             if self.snd.chunks_config(&self.cfg).is_some() {
                 // The unscaled window of the SYN says nothing of what the peer will offer.
@@ -291,7 +286,7 @@ impl Endpoint {
     pub(super) fn syn_repr(&self, now: Instant) -> TcpRepr {
         let mss = self.announced_mss();
         let mut opts = options::offer(&self.cfg, mss);
-        let answering = self.state == State::SynReceived;
+        let answering = self.life.state() == State::SynReceived;
         let timestamps = if answering { self.neg.timestamps } else { options::wants_timestamps(&self.cfg, None) };
         if answering {
             // An option is answered only if the peer offered it.

@@ -39,7 +39,7 @@ impl Endpoint {
     //# A source quench does nothing.
     /// The network speaks of a segment that this endpoint sent, at `cx.now`.
     pub fn handle_icmp<O: Observer>(&mut self, cx: &mut Cx<'_, O>, notice: &IcmpNotice) -> Disposition {
-        if matches!(self.state, State::TimeWait | State::Closed) {
+        if matches!(self.life.state(), State::TimeWait | State::Closed) {
             return Disposition::Dropped(DropReason::Closed);
         }
         // A connection ahead of its handshake counts its SYN-ACK as behind it, but it is on its way.
@@ -68,14 +68,14 @@ impl Endpoint {
             OpeningErrors::Any => true,
         };
         if opening && fatal {
-            let reason = match (error, self.origin) {
+            let reason = match (error, self.life.origin()) {
                 (IcmpError::Unreachable(Unreachable::Port), Origin::Active) => CloseReason::Refused,
                 _ => CloseReason::Icmp(error),
             };
             return self.finish(cx, reason);
         }
         // Of a connection that it has not been given yet, an application hears nothing.
-        let known = !(opening && self.origin == Origin::Passive);
+        let known = !(opening && self.life.origin() == Origin::Passive);
         let extras = self.extras_mut();
         (extras.soft_error, extras.icmp_news) = (Some(error), known.then_some(error));
     }

@@ -32,7 +32,7 @@ impl Endpoint {
             window: u32::from(seg.repr.window) << self.neg.snd_shift,
             blocks: seg.repr.options.sack.as_slice().len() as u8,
         });
-        let disposition = match self.state {
+        let disposition = match self.life.state() {
             State::Closed => Disposition::Dropped(DropReason::Closed),
             State::SynSent => self.in_syn_sent(cx, seg),
             _ => self.in_synchronized(cx, seg),
@@ -59,10 +59,10 @@ impl Endpoint {
         let Some(ack) = repr.ack else {
             return Disposition::Dropped(DropReason::NoAck);
         };
-        if self.state == State::SynReceived && self.is_deferred(cx.now, seg) {
+        if self.life.state() == State::SynReceived && self.is_deferred(cx.now, seg) {
             return Disposition::Accepted;
         }
-        if self.state == State::SynReceived && !self.in_syn_received(cx, repr) {
+        if self.life.state() == State::SynReceived && !self.in_syn_received(cx, repr) {
             return Disposition::Dropped(DropReason::BadAck);
         }
         if let Some(refusal) = self.check_ack(ack) {
@@ -73,7 +73,7 @@ impl Endpoint {
             self.ts.on_segment(ts.tsval, repr.seq, cx.now);
         }
         self.process_ack(cx, seg, ack);
-        match (self.state, self.closed) {
+        match (self.life.state(), self.life.closed()) {
             // Nobody waits for the peer to close: the segment meets no connection any more, and is answered so.
             (State::Closed, Some(CloseReason::Aborted)) => return Disposition::Dropped(DropReason::Closed),
             (State::Closed, _) => return Disposition::Accepted,
@@ -119,8 +119,8 @@ impl Endpoint {
             return Some(self.on_reset(cx, repr.seq));
         }
         let is_syn = repr.flags.contains(Flags::SYN);
-        if is_syn && self.state == State::SynReceived && repr.seq == self.rcv.irs() {
-            return match (repr.ack, self.origin) {
+        if is_syn && self.life.state() == State::SynReceived && repr.seq == self.rcv.irs() {
+            return match (repr.ack, self.life.origin()) {
                 (None, _) => Some(self.repeat_syn_ack(cx)),
                 // The SYN-ACK of a simultaneous open: its SYN is known already, its ACK is what counts (§3.5, figure 7).
                 (Some(_), Origin::Active) => None,
@@ -132,7 +132,7 @@ impl Endpoint {
         let header_only = self.rcv.right_edge() == rcv_nxt && repr.seq == rcv_nxt && !is_syn;
         let judged = if header_only { SeqRange::new(rcv_nxt, rcv_nxt) } else { range };
         if !self.rcv.accepts(judged) {
-            if self.state == State::TimeWait && repr.flags.contains(Flags::FIN) {
+            if self.life.state() == State::TimeWait && repr.flags.contains(Flags::FIN) {
                 self.restart_time_wait(cx);
             }
             self.note_duplicate(repr, range);
@@ -145,7 +145,7 @@ impl Endpoint {
     /// of what was agreed, and needs an answer to its SYN.
     fn needs_timestamps(&self, repr: &TcpRepr) -> bool {
         self.cfg.options.timestamps_missing == MissingTimestamps::Dropped
-            && self.state != State::SynReceived
+            && self.life.state() != State::SynReceived
             && !repr.flags.contains(Flags::SYN)
     }
 
@@ -155,7 +155,7 @@ impl Endpoint {
     //# After the challenge ACK the SYN is dropped and has no other effect.
     /// A SYN inside the window.
     fn on_syn<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> Disposition {
-        if self.state == State::SynReceived && self.origin == Origin::Passive {
+        if self.life.state() == State::SynReceived && self.life.origin() == Origin::Passive {
             // RFC 9293 §3.10.7.4, fourth: the peer began anew, and so does the listener when the SYN comes again.
             self.finish(cx, CloseReason::Reset);
             return Disposition::Accepted;
@@ -167,7 +167,7 @@ impl Endpoint {
     /// The peer's SYN came again: our SYN-ACK was lost, or is slow.
     fn repeat_syn_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> Disposition {
         if self.allow_answer(cx) {
-            self.syn_due = true;
+            self.life.require_syn();
             // Which copy will be acknowledged is not known, so there is no RTT sample (Karn). It is no retry: no timer has
             // expired, and a doubled SYN must not shorten the time for which the peer is waited for.
             self.extras_mut().syn_ack_repeated = true;
@@ -189,7 +189,7 @@ impl Endpoint {
             return None;
         }
         let unanswered =
-            self.cfg.challenge.unsent_ack == UnsentAck::IgnoredInEstablished && self.state == State::Established;
+            self.cfg.challenge.unsent_ack == UnsentAck::IgnoredInEstablished && self.life.state() == State::Established;
         let refused = if unanswered { Disposition::Dropped } else { Disposition::Challenge };
         Some(refused(DropReason::BadAck))
     }
@@ -213,11 +213,11 @@ impl Endpoint {
         if seq != rcv_nxt {
             return Disposition::Challenge(DropReason::InexactReset);
         }
-        match self.state {
+        match self.life.state() {
             State::TimeWait if self.cfg.timers.time_wait_reset == TimeWaitReset::Ignored => {
                 return Disposition::Dropped(DropReason::Closed);
             }
-            State::SynReceived if self.origin == Origin::Active => self.finish(cx, CloseReason::Refused),
+            State::SynReceived if self.life.origin() == Origin::Active => self.finish(cx, CloseReason::Refused),
             _ => self.finish(cx, CloseReason::Reset),
         }
         Disposition::Accepted
@@ -231,7 +231,7 @@ impl Endpoint {
             return;
         }
         // Where ACKs adapt, a peer that repeats its FIN is told no more than that it has arrived.
-        let over = self.state == State::TimeWait && self.cfg.ack.timer == AckTimer::Adaptive;
+        let over = self.life.state() == State::TimeWait && self.cfg.ack.timer == AckTimer::Adaptive;
         let reported = !over && options::reports_duplicates(&self.cfg, &self.neg);
         self.rcv.on_refused(&self.cfg, range, reported);
     }
@@ -243,10 +243,10 @@ impl Endpoint {
         if seg.payload.is_empty() && !has_fin {
             return Disposition::Accepted;
         }
-        if !self.state.may_receive() {
+        if !self.life.state().may_receive() {
             // A repetition is acknowledged again, anything else ignored.
             self.rcv.due_ack();
-            if self.state == State::TimeWait && has_fin {
+            if self.life.state() == State::TimeWait && has_fin {
                 self.restart_time_wait(cx);
             }
             return Disposition::Accepted;
@@ -274,7 +274,7 @@ impl Endpoint {
             cfg: &self.cfg,
             neg: &self.neg,
             now,
-            state: self.state,
+            state: self.life.state(),
             mtu: self.mtu,
             ip_header: if self.tuple.local.is_ipv4() { IPV4_HEADER } else { IPV6_HEADER },
             echo: echoed.and_then(|ts| self.ts.echo_age(ts.tsecr, now)),
@@ -299,7 +299,7 @@ impl Endpoint {
             self.pending.add(News::Readable);
         }
         Self::emit_window_growth(cx, received.grown);
-        match self.state {
+        match self.life.state() {
             _ if !received.fin => {}
             State::Established => self.set_state(cx, State::CloseWait),
             // Our FIN is not acknowledged yet, else step 9 of the ACK had moved us on.

@@ -22,6 +22,7 @@ mod guards;
 mod handshake;
 mod icmp;
 mod input;
+mod life;
 mod mtu_search;
 mod news;
 mod output;
@@ -57,7 +58,7 @@ pub use write::Boundary;
 
 use crate::config::ValidConfig;
 use crate::cx::Cx;
-use crate::event::{CloseReason, ConnEvent};
+use crate::event::ConnEvent;
 use crate::info::TcpInfo;
 use crate::options::Negotiated;
 use crate::pattern::Payload;
@@ -67,6 +68,7 @@ use base::{Instant, SeqNum};
 use core::net::IpAddr;
 use ecn::EcnState;
 use extras::Extras;
+use life::{Application, Life};
 use news::{News, PendingEvents};
 use receiver::Receiver;
 use recovery::Episode;
@@ -148,17 +150,6 @@ enum Probing {
     Due(u32),
 }
 
-/// What the application still wants of a connection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Application {
-    /// It may read.
-    Reads,
-    /// It will read no more.
-    ReadsNoMore,
-    /// It has let the connection go.
-    Gone,
-}
-
 /// One TCP connection, sans I/O.
 ///
 /// Call order: any number of `handle_*` and application calls, then `poll_transmit` until `None`, then `poll_event` until
@@ -168,21 +159,15 @@ pub struct Endpoint {
     cfg: ValidConfig,
     tuple: FourTuple,
     mtu: u16,
-    state: State,
-    origin: Origin,
+    life: Life,
     timers: TimerTable,
     neg: Negotiated,
     ts: TimestampState,
     snd: Sender,
     rcv: Receiver,
     ecn: EcnState,
-    syn_due: bool,
-    /// A reset with this sequence number is due.
-    rst_due: bool,
-    application: Application,
     outlet: Outlet,
     pending: PendingEvents,
-    closed: Option<CloseReason>,
     tally: Tally,
     /// What most connections never need.
     extras: Option<Box<Extras>>,
@@ -191,7 +176,7 @@ pub struct Endpoint {
 impl Endpoint {
     /// The RFC 9293 state.
     pub fn state(&self) -> State {
-        self.state
+        self.life.state()
     }
     /// What it was configured with.
     pub(crate) fn config(&self) -> &ValidConfig {
@@ -229,7 +214,7 @@ impl Endpoint {
             return Some(ConnEvent::Icmp(error));
         }
         if p.take(News::Closed) {
-            return self.closed.map(ConnEvent::Closed);
+            return self.life.closed().map(ConnEvent::Closed);
         }
         None
     }
@@ -242,8 +227,8 @@ impl Endpoint {
     pub fn info(&self) -> TcpInfo {
         let window = self.snd.cc.window();
         TcpInfo {
-            state: self.state,
-            closed: self.closed,
+            state: self.life.state(),
+            closed: self.life.closed(),
             smss: self.snd.space.smss(),
             cwnd: window.cwnd(),
             ssthresh: window.ssthresh(),
@@ -266,8 +251,7 @@ impl Endpoint {
         }
     }
     fn set_state<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: State) {
-        let from = self.state;
-        self.state = to;
+        let from = self.life.enter(to);
         if to == State::Established {
             self.snd.grow_buffer(&self.cfg);
         }

@@ -62,12 +62,10 @@ impl Endpoint {
             self.poll_refused(cx, out);
             return None;
         }
-        if self.rst_due {
-            self.rst_due = false;
+        if self.life.take_reset() {
             return Some(self.send_reset(cx, out));
         }
-        if self.syn_due {
-            self.syn_due = false;
+        if self.life.take_syn() {
             return Some(self.send_syn(cx, out));
         }
         if self.may_send() {
@@ -87,7 +85,7 @@ impl Endpoint {
             self.snd.bare_probe_due = false;
             return Some(self.send_bare_probe(cx, out));
         }
-        if self.rcv.owes_ack() && self.state != State::SynSent {
+        if self.rcv.owes_ack() && self.life.state() != State::SynSent {
             let nxt = self.snd.space.nxt();
             return Some(self.send_segment(cx, out, SeqRange::new(nxt, nxt), Flags::NONE, Told::of(SendCause::Ack)));
         }
@@ -115,8 +113,8 @@ impl Endpoint {
     #[inline]
     pub(crate) fn wants_to_send(&self) -> bool {
         let waiting = self.snd.space.side() == SendSide::FinQueued || self.snd.data_end() != self.snd.space.nxt();
-        self.rst_due
-            || self.syn_due
+        self.life.rst_due()
+            || self.life.syn_due()
             || self.rcv.owes_ack()
             || self.snd.bare_probe_due
             || (self.may_send() && (waiting || self.snd.rec.tail.is_due()))

@@ -319,7 +319,7 @@ impl Endpoint {
             return;
         }
         self.snd.space.set_smss(smss);
-        if self.state.is_synchronized() || !self.snd.rec.board.is_empty() {
+        if self.life.state().is_synchronized() || !self.snd.rec.board.is_empty() {
             self.snd.cc.on_smss_change(smss);
         } else {
             // Nothing was sent yet: the initial window is one of segments of this size.

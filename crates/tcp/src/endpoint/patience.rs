@@ -95,7 +95,7 @@ impl Endpoint {
     //# The second threshold is at least 100 s.
     /// Retransmissions or probes after which the connection is given up.
     fn most_retries(&self) -> u32 {
-        match (self.application, self.cfg.retries.orphan) {
+        match (self.life.application(), self.cfg.retries.orphan) {
             (Application::Gone, Some(orphan)) => orphan.min(self.cfg.retries.data),
             _ => self.cfg.retries.data,
         }
@@ -107,7 +107,7 @@ impl Endpoint {
     pub(super) fn gives_up_data(&mut self, now: Instant) -> bool {
         let since = self.silence_since(now, self.snd.rec.rto_base());
         let silent_for = now.since(since);
-        if self.snd.space.wnd() == 0 && self.application != Application::Gone {
+        if self.snd.space.wnd() == 0 && self.life.application() != Application::Gone {
             // The peer took back its window over a flight (RFC 9293 SHLD-17): what is sent again is a probe of the window,
             // and as long as it is answered nothing ends, unless the user has set a limit.
             let limit = self.cfg.retries.user_timeout.unwrap_or(Duration::MAX);
@@ -132,12 +132,12 @@ impl Endpoint {
     pub(super) fn gives_up_opening(&mut self, now: Instant) -> bool {
         self.snd.rec.retries += 1;
         let retries = &self.cfg.retries;
-        let most = match self.state {
+        let most = match self.life.state() {
             State::SynSent => retries.syn.saturating_add(retries.syn_linear),
             _ => retries.syn_ack,
         };
         // SYNs at even intervals come on top of the number, but not of the time that it stands for.
-        let too_long = self.state == State::SynSent
+        let too_long = self.life.state() == State::SynSent
             && retries.limit == RetryLimit::Time
             && now.since(self.snd.rec.rto_base()) >= modelled(self.cfg.rto.initial, self.cfg.rto.max, retries.syn);
         self.snd.rec.retries > most || too_long || self.syn_within_user_timeout(Instant::MAX) <= now
@@ -147,7 +147,7 @@ impl Endpoint {
     pub(super) fn syn_within_user_timeout(&self, at: Instant) -> Instant {
         match self.cfg.retries.user_timeout {
             // The first SYN left when the timer was first started.
-            Some(limit) if self.state == State::SynSent => at.min(self.snd.rec.rto_base() + limit),
+            Some(limit) if self.life.state() == State::SynSent => at.min(self.snd.rec.rto_base() + limit),
             _ => at,
         }
     }
@@ -158,7 +158,7 @@ impl Endpoint {
     /// the window may stay closed for ever (RFC 9293 MUST-37), unless the user has set a limit or is gone.
     pub(super) fn gives_up_probing(&mut self, now: Instant, probes: u32) -> bool {
         let slowest = self.snd.persist_interval(&self.cfg, probes) == self.cfg.send.persist_max;
-        if self.application == Application::Gone && self.cfg.retries.orphan.is_some() && slowest {
+        if self.life.application() == Application::Gone && self.cfg.retries.orphan.is_some() && slowest {
             return true;
         }
         let most = self.most_retries();
@@ -178,7 +178,9 @@ impl Endpoint {
     /// The connection ends because the peer does not answer.
     pub(super) fn give_up<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         self.note_unanswered(cx.now, true);
-        self.rst_due = self.state.is_synchronized() && self.cfg.retries.farewell == Farewell::Reset;
+        if self.life.state().is_synchronized() && self.cfg.retries.farewell == Farewell::Reset {
+            self.life.require_reset();
+        }
         self.finish(cx, CloseReason::TimedOut);
     }
 
@@ -207,8 +209,8 @@ impl Endpoint {
 
     /// Whether the state has a use for keep-alive: the timers of the closing states share its slot.
     fn keeps_alive(&self) -> bool {
-        let waits = self.state == State::FinWait2 && self.application == Application::Gone;
-        self.state.is_synchronized() && self.state != State::TimeWait && !waits
+        let waits = self.life.state() == State::FinWait2 && self.life.application() == Application::Gone;
+        self.life.state().is_synchronized() && self.life.state() != State::TimeWait && !waits
     }
 
     //= specs/rfc9293.md#keep-alive
@@ -233,7 +235,7 @@ impl Endpoint {
             None => silence.unanswered >= count,
         };
         if enough {
-            self.rst_due = true;
+            self.life.require_reset();
             return self.finish(cx, CloseReason::TimedOut);
         }
         silence.unanswered += 1;

@@ -17,7 +17,7 @@ impl Endpoint {
     /// The endpoint that sent a SYN-ACK for this SYN, some time ago: it waits for the ACK that has just arrived.
     pub(crate) fn rebuild<O: Observer>(cfg: &ValidConfig, syn: &SynInfo, cx: &mut Cx<'_, O>) -> Self {
         let mut endpoint = Self::accept(cfg, syn, cx);
-        endpoint.syn_due = false;
+        endpoint.life.take_syn();
         endpoint.snd.space.on_syn_sent(0);
         endpoint.extras_mut().rebuilt = true;
         endpoint

@@ -80,7 +80,7 @@ impl Endpoint {
                 self.exchange_octets(&mut trial);
                 return self.hold_refused(cx, wait);
             }
-            let syn_again = self.syn_due && self.snd.rec.retries > 0;
+            let syn_again = self.life.syn_due() && self.snd.rec.retries > 0;
             *self = trial;
             if let Some(wait) = self.cfg.retries.refused.filter(|_| syn_again) {
                 self.arm(cx, TimerKind::Retransmit, cx.now + wait);
@@ -113,8 +113,8 @@ impl Endpoint {
     /// Whether what `sent` has just sent, which was like this before, is data or a FIN, new or again.
     fn is_data_of(&self, sent: &Self) -> bool {
         let again = |endpoint: &Self| endpoint.counters().segments_retransmitted;
-        self.state != State::SynSent
-            && !self.syn_due
+        self.life.state() != State::SynSent
+            && !self.life.syn_due()
             && (sent.snd.space.nxt() != self.snd.space.nxt() || again(sent) != again(self))
     }
 

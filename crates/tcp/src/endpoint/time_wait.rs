@@ -43,7 +43,7 @@ impl Endpoint {
     pub(super) fn enter_time_wait<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         self.set_state(cx, State::TimeWait);
         self.timers.stop_all();
-        self.closed = Some(CloseReason::Normal);
+        self.life.close(CloseReason::Normal);
         self.pending.add(News::Closed);
         self.restart_time_wait(cx);
     }
@@ -68,7 +68,7 @@ impl Endpoint {
         let beyond = syn.seq.at_or_after(self.rcv.rcv_nxt());
         let offered = syn.options.timestamps.filter(|_| timestamps);
         let recent = self.ts.recent().filter(|_| self.neg.timestamps);
-        self.state == State::TimeWait
+        self.life.state() == State::TimeWait
             && match (recent, offered) {
                 (Some((recent, _)), Some(offered)) => match offered.tsval.wrapping_sub(recent) as i32 {
                     later if later > 0 => true,

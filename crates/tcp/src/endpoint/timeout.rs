@@ -23,7 +23,7 @@ impl Endpoint {
             cx.emit(|| Event::TimerFired { kind: kind.name() });
             self.reopen_for(kind);
             match kind {
-                TimerKind::Retransmit if !self.state.is_synchronized() => self.on_syn_timeout(cx),
+                TimerKind::Retransmit if !self.life.state().is_synchronized() => self.on_syn_timeout(cx),
                 TimerKind::Retransmit => self.on_retransmission_timeout(cx),
                 TimerKind::Reorder => self.on_reorder_timeout(cx),
                 TimerKind::TailProbe => self.on_tail_probe_timeout(cx),
@@ -98,11 +98,11 @@ impl Endpoint {
         self.note_unanswered(cx.now, false);
         let further = self.snd.rec.retries;
         self.rare_mut().on_timeout(cx.now, further);
-        let doubles = further > self.cfg.retries.syn_linear || self.state != State::SynSent;
+        let doubles = further > self.cfg.retries.syn_linear || self.life.state() != State::SynSent;
         if doubles && self.refused_for().is_none() {
             self.snd.rec.rto.back_off(&self.cfg.rto);
         }
-        self.syn_due = true;
+        self.life.require_syn();
     }
 
     //= specs/rfc9293.md#retransmission

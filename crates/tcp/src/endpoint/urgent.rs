@@ -70,7 +70,7 @@ impl Endpoint {
     /// RFC 9293 §3.10.7.4, sixth: the mark moves only forward, and not to where the application has been.
     #[inline]
     pub(super) fn take_urgent(&mut self, seg: &Segment<'_>) {
-        if seg.repr.flags.contains(Flags::URG) && self.state.may_receive() {
+        if seg.repr.flags.contains(Flags::URG) && self.life.state().may_receive() {
             let news = self.rcv.on_urgent(&self.cfg.receive, seg.repr.seq, seg.repr.urgent);
             if news {
                 self.pending.add(News::Urgent);

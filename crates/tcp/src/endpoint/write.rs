@@ -108,7 +108,7 @@ impl Endpoint {
         if self.outlet == Outlet::Reopened {
             self.retry_refused();
         }
-        match self.closed {
+        match self.life.closed() {
             Some(reason) => Err(WriteError::Closed(reason)),
             None if self.snd.space.side() != SendSide::Open => Err(WriteError::Shutdown),
             None => Ok(()),
