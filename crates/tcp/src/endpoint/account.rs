@@ -1,7 +1,8 @@
-//! The account an endpoint gives of itself: counters, and the snapshot a monitoring program asks for.
+//! The account an endpoint gives of itself: counters, the snapshot a monitoring program asks for, and the invariants that must hold
+//! between any two calls, recomputed from scratch (checkers call that; it costs O(window)). Reads, and changes nothing.
 
 use super::tally::{RareTally, RateOf, TimeAccounts};
-use super::{Endpoint, Probing};
+use super::{Endpoint, FinProgress, Probing, Queues, SendSide, State};
 use crate::config::AckTimer;
 use crate::info::{CongestionState, Counters, Details, FlightSegments, RateLimit};
 use crate::options;
@@ -140,5 +141,97 @@ impl Endpoint {
             out.lost += out.retransmitted;
         }
         out
+    }
+
+    /// What waits in the buffers.
+    pub fn queues(&self) -> Queues {
+        let fin = match self.snd.space.side() {
+            SendSide::Open => FinProgress::Open,
+            SendSide::FinQueued => FinProgress::Queued,
+            // The FIN is the last thing in flight.
+            SendSide::FinSent if self.snd.space.una() == self.snd.space.nxt() => FinProgress::Acknowledged,
+            SendSide::FinSent => FinProgress::Sent,
+        };
+        Queues {
+            readable: self.rcv.readable(),
+            fin_received: self.rcv.fin_received(),
+            unacknowledged: self.snd.buffer.len(),
+            unsent: self.snd.buffer.len() - self.sent_in_buffer(),
+            room: self.snd.buffer.capacity().saturating_sub(self.snd.queued_memory(&self.cfg)),
+            fin,
+        }
+    }
+
+    /// Octets this endpoint occupies, without the application's data: itself, its boxes, and the books of what is in
+    /// flight, which an idle one does not have.
+    pub fn state_size(&self) -> usize {
+        let reduction = self.snd.rec.reduction.as_ref().map_or(0, |reduction| reduction.state_size());
+        let boxes = self.snd.cc.state_size() + self.snd.rec.detector.state_size() + reduction;
+        let delivered = self.snd.rec.delivered.as_deref().map_or(0, |d| size_of_val(d) + d.heap_size());
+        let undo = self.snd.rec.undo.as_deref().map_or(0, |undo| size_of_val(undo) + undo.heap_size());
+        let extras = self.extras.as_deref().map_or(0, size_of_val);
+        let pacer = self.snd.pacer.as_deref().map_or(0, size_of_val);
+        size_of::<Self>()
+            + self.snd.rec.rtt.heap_size()
+            + extras
+            + self.rcv.heap_size()
+            + pacer
+            + self.snd.buffer.chunks_size()
+            + undo
+            + boxes
+            + self.snd.rec.board.heap_size()
+            + delivered
+    }
+
+    /// Scoreboard records touched since the connection began; tests bound its growth per ACK.
+    pub fn records_visited(&self) -> u64 {
+        self.snd.rec.board.visited()
+    }
+
+    /// Checks the connection's books.
+    ///
+    /// # Errors
+    /// Says which invariant is broken and with which numbers.
+    pub fn audit(&self) -> Result<(), String> {
+        let (pipe, recount) = (self.snd.rec.board.pipe(), self.snd.rec.board.recount_pipe());
+        let smss = self.snd.space.smss();
+        let cwnd = self.snd.cc.window().cwnd();
+        let (flight, buffered) = (self.snd.space.flight_size(), self.snd.buffer.len());
+        let synchronized = self.life.state().is_synchronized();
+        let watched =
+            self.life.state() == State::Closed || self.snd.rec.board.is_empty() || !self.life.state().may_send();
+        let recovering = match self.snd.rec.episode {
+            Episode::Recovery { .. } => true,
+            // The configuration says whether a reduction follows a mark.
+            Episode::Cwr { .. } => self.snd.rec.reduction.is_some(),
+            Episode::Open | Episode::Loss { .. } => false,
+        };
+        let timer_runs = self.timers.next().is_some();
+        // Numbers are put into words only when an invariant is broken.
+        let problem = if pipe != recount {
+            format!("pipe is {pipe} but the scoreboard adds up to {recount}")
+        } else if self.snd.space.una().after(self.snd.space.nxt()) {
+            "SND.UNA is beyond SND.NXT".to_owned()
+        } else if pipe > flight && self.snd.space.una() != self.snd.space.iss() {
+            format!("pipe {pipe} exceeds the flight {flight}")
+        } else if synchronized && cwnd < smss {
+            format!("cwnd {cwnd} is below one segment of {smss}")
+        } else if synchronized && flight > buffered + 1 {
+            format!("{flight} octets are in flight but only {buffered} are buffered")
+        } else if recovering != self.snd.rec.reduction.is_some() {
+            format!("a reduction rules is {} in the episode {}", !recovering, self.snd.rec.episode.name())
+        } else if self.life.state() == State::Closed && timer_runs {
+            "a timer runs in CLOSED".to_owned()
+        } else if !watched && !timer_runs {
+            "data is in flight and no timer runs".to_owned()
+        } else {
+            return Ok(());
+        };
+        Err(format!(
+            "{problem} (state {}, una {}, nxt {})",
+            self.life.state().name(),
+            self.snd.space.una(),
+            self.snd.space.nxt()
+        ))
     }
 }

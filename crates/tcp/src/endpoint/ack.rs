@@ -3,14 +3,15 @@
 //! 1 window · 2 classify blocks · 3 scoreboard · 4 RTT · 5 probe · 6 detector · 7 episode · 8 controller and
 //! reduction · 9 timers · 10 event.
 
-use super::sender::Progress;
+use super::sender::{Progress, RttCx};
 use super::{Endpoint, Probing, Segment, SendSide, State};
 use crate::cx::Cx;
-use base::{SeqNum, SeqRange};
+use base::{Bytes, Duration, Instant, RateSample, SeqNum, SeqRange};
 use cc::CcNote;
+use recovery::rtt::Trust;
 use recovery::sack::{BlockClass, BlockCx};
 use recovery::tlp::{ProbeAck, ProbeOutcome, Repeated};
-use recovery::{Delivered, DetectCx, Episode};
+use recovery::{Arrival, Delivered, DetectCx, Episode};
 use trace::{Event, Observer};
 use wire::tcp::MAX_SACK_BLOCKS;
 
@@ -268,6 +269,89 @@ impl Endpoint {
             State::Closing => self.enter_time_wait(cx),
             State::LastAck => self.finish(cx, crate::event::CloseReason::Normal),
             _ => {}
+        }
+    }
+
+    /// What an acceptable ACK brought, if it brought something. One from before `SND.UNA` is no sign that the peer lives: it
+    /// left before another, or is that of a peer that lacks what was acknowledged in its name, and will never go on.
+    #[inline]
+    fn note_ack(&mut self, now: Instant, ack: SeqNum, delivered: Option<&Delivered>, rate: Option<&RateSample>) {
+        if !ack.before(self.snd.space.una()) {
+            self.tally.on_answer(now);
+            self.on_answer();
+        }
+        let segments = delivered.map_or(0, |d| d.batch.len() as u32);
+        self.tally.on_ack(segments, rate);
+    }
+
+    /// An ACK came; one with SACK blocks should say something new: octets acknowledged either way, or a duplicate.
+    #[inline]
+    fn note_sack(&mut self, seg: &Segment<'_>, news: bool) {
+        if self.neg.sack && !seg.repr.options.sack.as_slice().is_empty() {
+            self.rare_mut().on_sack(news);
+        }
+    }
+
+    /// Something never sent again was delivered after something behind it: the path reorders (RFC 4737). `fack` is the
+    /// highest number that was selectively acknowledged before this ACK.
+    #[inline]
+    fn note_reordering<O: Observer>(&mut self, cx: &mut Cx<'_, O>, d: &Delivered, fack: Option<SeqNum>) {
+        let Some(fack) = fack else { return };
+        // The batch is in sequence order, so the first one is what was overtaken by most.
+        let Some(late) = d.batch.iter().find(|s| s.retransmits == 0).filter(|s| s.start.before(fack)) else { return };
+        let (fack, end) = (self.snd.rec.board.highest_sacked().unwrap_or(fack).max(fack), late.xmit.end);
+        let extent = fack.distance_from(late.start);
+        let max_extent = self.rare_mut().on_reordering(extent);
+        cx.emit(|| Event::ReorderingSeen { extent, max_extent, fack, end });
+    }
+
+    /// Step 4: what the ACK tells of the round-trip time, if the estimator trusts it.
+    #[inline]
+    fn sample_rtt<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        seg: &Segment<'_>,
+        d: &Delivered,
+        arrival: Arrival,
+        prior_pipe: Bytes,
+    ) -> Option<Duration> {
+        let tsecr = seg.repr.options.timestamps.filter(|_| self.neg.timestamps).map(|ts| ts.tsecr);
+        let (cfg, clock, resolution) = (&self.cfg, &self.ts, self.clock_resolution());
+        let about = RttCx { cfg, now: cx.now, clock, tsecr, resolution, arrival, prior_pipe };
+        let (sample, trust) = self.snd.sample_rtt(&about, d)?;
+        if d.sacked > 0 {
+            let prompt = &mut self.extras_mut().prompt_rtt;
+            *prompt = Some(prompt.unwrap_or(sample).min(sample));
+        }
+        let (rtt, rto) = (&self.snd.rec.rtt, self.snd.rec.rto.current().duration());
+        cx.emit(|| Event::RttUpdated {
+            sample,
+            srtt: rtt.srtt().unwrap_or_default(),
+            rttvar: rtt.rttvar().unwrap_or_default(),
+            rto,
+            // Until two samples agree the shorter of them may be wrong; what is known is the mean.
+            min_rtt: rtt.min_rtt().or(rtt.srtt()).unwrap_or_default(),
+        });
+        // Controllers follow the least samples of a round trip: what does not lower the minimum would mislead them.
+        (trust == Trust::Taken).then_some(sample)
+    }
+
+    /// What the driver's clock can tell apart; zero for one that counts nanoseconds.
+    #[inline]
+    fn clock_resolution(&self) -> Duration {
+        self.extras.as_ref().map_or(Duration::ZERO, |extras| extras.clock_resolution)
+    }
+
+    /// Whether the clock can tell a round trip from none.
+    #[inline]
+    pub(super) fn is_measurable(&self, sample: Duration) -> bool {
+        !sample.is_zero() && sample >= self.clock_resolution()
+    }
+
+    /// What the clock of this host can tell apart. Time is counted in nanoseconds, so only a coarser clock needs room.
+    pub(crate) fn set_clock_resolution(&mut self, resolution: Duration) {
+        if resolution > Duration::from_nanos(1) {
+            self.extras_mut().clock_resolution = resolution;
         }
     }
 }

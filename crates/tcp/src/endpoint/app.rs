@@ -3,7 +3,7 @@
 use super::Endpoint;
 use crate::config::ValidConfig;
 use crate::cx::Cx;
-use crate::event::{CloseReason, Read, ReadError};
+use crate::event::{CloseReason, Read, ReadError, UrgentError};
 use crate::recv::AckPace;
 use base::Bytes;
 use trace::{Event, Observer};
@@ -80,5 +80,32 @@ impl Endpoint {
         if let Some(bytes) = grown {
             cx.emit(|| Event::ReceiveBuffer { bytes });
         }
+    }
+
+    /// Octets to be read before the last urgent one; zero at the mark, none when no mark lies ahead.
+    pub fn urgent_ahead(&self) -> Option<u64> {
+        self.rcv.urgent_ahead()
+    }
+
+    /// The last urgent octet, kept out of the stream; it stays to be fetched.
+    ///
+    /// # Errors
+    /// When there is none, because no mark lies ahead, the octet was fetched, or all octets are in the stream; or when it
+    /// has not arrived.
+    pub fn urgent_octet(&self) -> Result<u8, UrgentError> {
+        self.rcv.urgent_octet(&self.cfg.receive)
+    }
+
+    /// Fetches the last urgent octet, which was kept out of the stream.
+    ///
+    /// # Errors
+    /// As for [`Self::urgent_octet`].
+    pub fn take_urgent_octet(&mut self) -> Result<u8, UrgentError> {
+        self.rcv.take_urgent_octet(&self.cfg.receive)
+    }
+
+    /// Copies received octets to the front of `out` without taking them, and returns how many.
+    pub fn peek(&self, out: &mut [u8]) -> usize {
+        self.rcv.peek(&self.cfg.receive, out)
     }
 }

@@ -122,7 +122,8 @@ impl Endpoint {
             }
         }
         let (ecn_flags, ecn) = self.ecn_of(len, retransmit);
-        let urgent = self.urgent_pointer(range.start);
+        let mark = self.extras.as_deref().map(|extras| extras.urgent);
+        let urgent = mark.and_then(|mark| mark.pointer(&self.cfg.receive, range.start));
         let urgent_flag = if urgent.is_some() { Flags::URG } else { Flags::NONE };
         let window = self.rcv.announce_window(&self.cfg.receive);
         let repr = TcpRepr {
@@ -230,5 +231,21 @@ impl Endpoint {
         };
         let transmit = Transmit { header_len: 0, offset: 0, len: 0, gso_size: None };
         self.put(cx, out, &repr, Ecn::NotEct, transmit, Told::of(SendCause::Reset))
+    }
+
+    /// How many segments make a frame with so many octets of payload.
+    #[inline]
+    pub(super) fn segments_of(&self, payload: Bytes) -> u32 {
+        if payload > self.snd.space.smss() { payload.div_ceil(self.segment_size()) } else { 1 }
+    }
+
+    /// A data segment, or a FIN without data, is about to leave. `payload` octets may make several segments.
+    #[inline]
+    fn note_departure(&mut self, now: Instant, payload: Bytes, retransmits: u8) {
+        let segments = self.segments_of(payload);
+        self.tally.on_departure(now, payload, segments);
+        if retransmits > 0 {
+            self.rare_mut().on_retransmission(payload, segments);
+        }
     }
 }

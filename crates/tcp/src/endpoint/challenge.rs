@@ -8,12 +8,8 @@
 //!
 //! Data that comes again is always acknowledged: its sender missed an ACK, and no ACK of ours brings data about.
 
-use super::{Endpoint, Segment};
-use crate::cx::Cx;
-use crate::event::DropReason;
-use base::Instant;
-use trace::Observer;
-use wire::Flags;
+use crate::config::ChallengeConfig;
+use base::{Instant, Rng};
 
 /// What is left of an interval's answers.
 #[derive(Clone, Copy, Debug)]
@@ -22,37 +18,20 @@ pub(super) struct Allowance {
     left: u32,
 }
 
-impl Endpoint {
-    //= specs/rfc5961.md#resets
-    //# A challenge ACK stands at SND.NXT and acknowledges RCV.NXT.
-    /// Whether an ACK may answer a segment that was refused for `reason`.
-    #[cold]
-    pub(super) fn may_answer<O: Observer>(
-        &mut self,
-        cx: &mut Cx<'_, O>,
-        seg: &Segment<'_>,
-        reason: DropReason,
-    ) -> bool {
-        let repeats = matches!(reason, DropReason::OutOfWindow | DropReason::OldTimestamp);
-        let carries_data = seg.seq_len() > 0 && !seg.repr.flags.contains(Flags::SYN);
-        (repeats && carries_data) || self.allow_answer(cx)
-    }
-
+impl Allowance {
     //= specs/rfc5961.md#throttling
     //# The number of challenge ACKs in an interval is bounded.
     //= specs/rfc5961.md#throttling
     //# The bound and the interval can be configured.
     /// Takes one of the interval's answers, if any is left.
-    pub(super) fn allow_answer<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> bool {
-        let cfg = self.cfg.challenge;
-        let held = &mut self.extras_mut().answers;
-        let Allowance { until, left } = held.filter(|held| cx.now < held.until).unwrap_or_else(|| {
+    pub fn take(held: &mut Option<Self>, cfg: &ChallengeConfig, now: Instant, rng: &mut Rng) -> bool {
+        let Self { until, left } = held.filter(|held| now < held.until).unwrap_or_else(|| {
             let least = cfg.limit.div_ceil(2);
             // At most `limit`, which fits.
-            let more = cx.rng.below(u64::from(cfg.limit - least) + 1) as u32;
-            Allowance { until: cx.now + cfg.interval, left: least + more }
+            let more = rng.below(u64::from(cfg.limit - least) + 1) as u32;
+            Self { until: now + cfg.interval, left: least + more }
         });
-        *held = Some(Allowance { until, left: left.saturating_sub(1) });
+        *held = Some(Self { until, left: left.saturating_sub(1) });
         left > 0
     }
 }

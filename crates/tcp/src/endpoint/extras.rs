@@ -2,7 +2,6 @@
 //!
 //! Owns nothing by itself; each field names the file that does.
 
-use super::Endpoint;
 use super::challenge::Allowance;
 use super::deferred::Deferred;
 use super::ecn::Marks;
@@ -10,7 +9,7 @@ use super::fastopen::FastOpenState;
 use super::path_mtu::PathMtu;
 use super::patience::Silence;
 use super::tally::RareTally;
-use super::urgent::Urgent;
+use super::urgent::SentMark;
 use crate::event::IcmpError;
 use base::{Bytes, Duration};
 
@@ -26,14 +25,14 @@ pub(super) struct Extras {
     /// `patience.rs`: since when the peer has not answered.
     pub silence: Silence,
     /// `urgent.rs`: the mark in the stream that is sent.
-    pub urgent: Urgent,
+    pub urgent: SentMark,
     /// `challenge.rs`: ACKs that may still answer what was not processed.
     pub answers: Option<Allowance>,
     /// `deferred.rs`: what waits for the end of the handshake.
     pub deferred: Deferred,
-    /// `sample.rs`: resolution of the driver's clock, where it is coarser than a nanosecond.
+    /// `ack.rs`: resolution of the driver's clock, where it is coarser than a nanosecond.
     pub clock_resolution: Duration,
-    /// `sample.rs`: least round trip of a segment that was SACKed, since no receiver delays such an answer (RFC 5681 §4.2).
+    /// `ack.rs`: least round trip of a segment that was SACKed, since no receiver delays such an answer (RFC 5681 §4.2).
     pub prompt_rtt: Option<Duration>,
     /// `handshake.rs`: the peer repeated its SYN, and so did we our SYN-ACK.
     pub syn_ack_repeated: bool,
@@ -47,12 +46,4 @@ pub(super) struct Extras {
     pub last_snapshot: (Bytes, Bytes, Bytes),
     /// `path_mtu`: what is known of the path beyond its first link.
     pub path: PathMtu,
-}
-
-impl Endpoint {
-    /// The box, made on first use.
-    #[inline]
-    pub(super) fn extras_mut(&mut self) -> &mut Extras {
-        self.extras.get_or_insert_default()
-    }
 }

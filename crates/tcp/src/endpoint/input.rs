@@ -1,5 +1,6 @@
 //! Arriving segments, in the order RFC 9293 §3.10.7.4 prescribes, with the checks of RFC 5961 and RFC 7323.
 
+use super::challenge::Allowance;
 use super::receiver::{Around, Received, Receiver};
 use super::refused::Outlet;
 use super::{Endpoint, News, Origin, Segment, State};
@@ -20,7 +21,7 @@ const IPV6_HEADER: Bytes = 40;
 impl Endpoint {
     /// The world hands us a segment that arrived at `cx.now`.
     pub fn handle_segment<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
-        self.note_arrival(cx.now, seg);
+        self.tally.on_arrival(cx.now, seg.payload.len());
         if self.outlet != Outlet::Open {
             self.retry_refused();
         }
@@ -310,6 +311,33 @@ impl Endpoint {
         if let Some(at) = received.ack_at {
             self.arm(cx, TimerKind::DelayedAck, at);
         }
+    }
+
+    /// RFC 9293 §3.10.7.4, sixth: the mark moves only forward, and not to where the application has been.
+    #[inline]
+    fn take_urgent(&mut self, seg: &Segment<'_>) {
+        if seg.repr.flags.contains(Flags::URG) && self.life.state().may_receive() {
+            let news = self.rcv.on_urgent(&self.cfg.receive, seg.repr.seq, seg.repr.urgent);
+            if news {
+                self.pending.add(News::Urgent);
+            }
+        }
+    }
+
+    //= specs/rfc5961.md#resets
+    //# A challenge ACK stands at SND.NXT and acknowledges RCV.NXT.
+    /// Whether an ACK may answer a segment that was refused for `reason`.
+    #[cold]
+    fn may_answer<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, reason: DropReason) -> bool {
+        let repeats = matches!(reason, DropReason::OutOfWindow | DropReason::OldTimestamp);
+        let carries_data = seg.seq_len() > 0 && !seg.repr.flags.contains(Flags::SYN);
+        (repeats && carries_data) || self.allow_answer(cx)
+    }
+
+    /// Takes one of the answers that challenges may have, if any is left.
+    fn allow_answer<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> bool {
+        let cfg = self.cfg.challenge;
+        Allowance::take(&mut self.extras_mut().answers, &cfg, cx.now, cx.rng)
     }
 }
 

@@ -9,7 +9,6 @@
 mod account;
 mod ack;
 mod app;
-mod audit;
 mod build;
 mod challenge;
 mod close;
@@ -33,7 +32,6 @@ mod queues;
 mod rebuild;
 mod receiver;
 mod refused;
-mod sample;
 mod sender;
 mod state;
 mod tally;
@@ -266,5 +264,17 @@ impl Endpoint {
             self.snd.rec.reduction = None;
         }
         cx.emit(|| Event::EpisodeChanged { from: from.name(), to: to.name(), cause, point: to.point() });
+    }
+
+    /// The box, made on first use.
+    #[inline]
+    fn extras_mut(&mut self) -> &mut Extras {
+        self.extras.get_or_insert_default()
+    }
+
+    /// The counters of rare events, made on first use.
+    #[inline]
+    fn rare_mut(&mut self) -> &mut tally::RareTally {
+        &mut self.extras_mut().rare
     }
 }

@@ -70,8 +70,8 @@ impl Endpoint {
         self.snd.rec.retries = 0;
         if let Some(extras) = self.extras.as_deref_mut() {
             extras.silence.since = None;
+            extras.urgent.on_acked(self.snd.space.una());
         }
-        self.forget_sent_mark();
     }
 
     /// The silence that a timer has found, which began at `began` as far as the user is concerned.

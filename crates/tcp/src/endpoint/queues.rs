@@ -1,6 +1,5 @@
 //! What waits in a connection's two buffers, in the terms a socket speaks of (RFC 9293 §3.9.1).
 
-use super::{Endpoint, SendSide};
 use base::Bytes;
 
 /// How full a connection's buffers are; octets of payload.
@@ -31,30 +30,4 @@ pub enum FinProgress {
     Sent,
     /// The peer has acknowledged it.
     Acknowledged,
-}
-
-impl Endpoint {
-    /// What waits in the buffers.
-    pub fn queues(&self) -> Queues {
-        let fin = match self.snd.space.side() {
-            SendSide::Open => FinProgress::Open,
-            SendSide::FinQueued => FinProgress::Queued,
-            // The FIN is the last thing in flight.
-            SendSide::FinSent if self.snd.space.una() == self.snd.space.nxt() => FinProgress::Acknowledged,
-            SendSide::FinSent => FinProgress::Sent,
-        };
-        Queues {
-            readable: self.rcv.readable(),
-            fin_received: self.rcv.fin_received(),
-            unacknowledged: self.snd.buffer.len(),
-            unsent: self.snd.buffer.len() - self.sent_in_buffer(),
-            room: self.snd.buffer.capacity().saturating_sub(self.snd.queued_memory(&self.cfg)),
-            fin,
-        }
-    }
-
-    /// Copies received octets to the front of `out` without taking them, and returns how many.
-    pub fn peek(&self, out: &mut [u8]) -> usize {
-        self.rcv.peek(&self.cfg.receive, out)
-    }
 }

@@ -5,12 +5,8 @@
 //! follow from sequence numbers.
 
 use super::watch::Limit;
-use super::{Endpoint, Segment, SendSide};
-use crate::cx::Cx;
 use crate::event::DropReason;
-use base::{Bytes, Duration, Instant, RateSample, SeqNum};
-use recovery::{Delivered, Episode};
-use trace::{Event, Observer};
+use base::{Bytes, Duration, Instant, RateSample};
 
 /// What holds the sender back, for the accounts of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,6 +117,63 @@ impl Tally {
     pub fn since_ack_received(&self, now: Instant) -> Duration {
         since(self.ack_received_ms, now)
     }
+    /// A segment with `payload` octets arrived, whatever becomes of it.
+    #[inline]
+    pub fn on_arrival(&mut self, now: Instant, payload: Bytes) {
+        self.segments_received += 1;
+        if payload > 0 {
+            self.data_segments_received = self.data_segments_received.wrapping_add(1);
+            self.data_received_ms = ms(now);
+        }
+    }
+    /// `payload` octets are about to leave, in so many segments.
+    #[inline]
+    pub fn on_departure(&mut self, now: Instant, payload: Bytes, segments: u32) {
+        if payload > 0 {
+            self.data_sent_ms = ms(now);
+            self.data_segments_sent = self.data_segments_sent.wrapping_add(segments);
+        }
+    }
+    /// An acceptable ACK delivered so many segments.
+    #[inline]
+    pub fn on_ack(&mut self, segments: u32, rate: Option<&RateSample>) {
+        self.delivered_segments = self.delivered_segments.wrapping_add(segments);
+        if let Some(sample) = rate {
+            self.on_rate(sample);
+        }
+    }
+    /// An ACK arrived that shows that the peer lives.
+    #[inline]
+    pub fn on_answer(&mut self, now: Instant) {
+        self.ack_received_ms = ms(now);
+    }
+    /// What holds the sender back now.
+    #[inline]
+    pub fn held(&self) -> Held {
+        self.held
+    }
+    /// Goes on with `held`, after so much busy time.
+    pub fn set_held(&mut self, now: Instant, held: Held, busy: Duration) {
+        (self.busy, self.held_since, self.held) = (busy, now, held);
+    }
+    /// The accounts of time up to now.
+    pub fn time_accounts(&self, rare: Option<&RareTally>, now: Instant) -> TimeAccounts {
+        let mut accounts = TimeAccounts {
+            busy: self.busy,
+            window: rare.map_or(Duration::ZERO, |rare| rare.window_limited),
+            buffer: rare.map_or(Duration::ZERO, |rare| rare.buffer_limited),
+        };
+        let running = now.since(self.held_since);
+        if self.held != Held::Nothing {
+            accounts.busy += running;
+        }
+        match self.held {
+            Held::Window => accounts.window += running,
+            Held::Buffer => accounts.buffer += running,
+            Held::Nothing | Held::Busy => {}
+        }
+        accounts
+    }
     /// Octets and time of the latest delivery rate; zero time for none.
     pub fn rate(&self) -> (u64, Duration) {
         (u64::from(self.rate_bytes), Duration::from_micros(u64::from(self.rate_us)))
@@ -140,6 +193,26 @@ impl Tally {
 }
 
 impl RareTally {
+    /// `payload` octets are about to leave again, in so many segments.
+    pub fn on_retransmission(&mut self, payload: Bytes, segments: u32) {
+        self.segments_retransmitted += segments;
+        self.bytes_retransmitted += u64::from(payload);
+    }
+    /// An ACK with SACK blocks came. It should say something new: octets acknowledged either way, or a duplicate.
+    pub fn on_sack(&mut self, news: bool) {
+        self.sacks_received += 1;
+        self.stale_sacks += u32::from(!news);
+    }
+    /// The path was seen to reorder by so many octets; returns the most that it was seen to.
+    pub fn on_reordering(&mut self, extent: Bytes) -> Bytes {
+        self.reorderings += 1;
+        self.reordering_extent = self.reordering_extent.max(extent);
+        self.reordering_extent
+    }
+    /// Time for which the peer's window and the send buffer held the sender back.
+    pub fn set_limited(&mut self, window: Duration, buffer: Duration) {
+        (self.window_limited, self.buffer_limited) = (window, buffer);
+    }
     /// A timeout, the first since progress was made or a further one.
     pub fn on_timeout(&mut self, now: Instant, further: u32) {
         self.all_timeouts = self.all_timeouts.saturating_add(1);
@@ -167,156 +240,4 @@ pub(super) struct TimeAccounts {
     pub busy: Duration,
     pub window: Duration,
     pub buffer: Duration,
-}
-
-impl Endpoint {
-    /// The counters of rare events, made on first use.
-    #[inline]
-    pub(super) fn rare_mut(&mut self) -> &mut RareTally {
-        &mut self.extras_mut().rare
-    }
-
-    /// A segment arrived, whatever becomes of it.
-    #[inline]
-    pub(super) fn note_arrival(&mut self, now: Instant, seg: &Segment<'_>) {
-        self.tally.segments_received += 1;
-        if !seg.payload.is_empty() {
-            self.tally.data_segments_received = self.tally.data_segments_received.wrapping_add(1);
-            self.tally.data_received_ms = ms(now);
-        }
-    }
-
-    /// How many segments make a frame with so many octets of payload.
-    #[inline]
-    pub(super) fn segments_of(&self, payload: Bytes) -> u32 {
-        if payload > self.snd.space.smss() { payload.div_ceil(self.segment_size()) } else { 1 }
-    }
-
-    /// A data segment, or a FIN without data, is about to leave. `payload` octets may make several segments.
-    #[inline]
-    pub(super) fn note_departure(&mut self, now: Instant, payload: Bytes, retransmits: u8) {
-        let segments = self.segments_of(payload);
-        if payload > 0 {
-            self.tally.data_sent_ms = ms(now);
-            self.tally.data_segments_sent = self.tally.data_segments_sent.wrapping_add(segments);
-        }
-        if retransmits > 0 {
-            let rare = self.rare_mut();
-            rare.segments_retransmitted += segments;
-            rare.bytes_retransmitted += u64::from(payload);
-        }
-    }
-
-    /// What an acceptable ACK brought, if it brought something. One from before `SND.UNA` is no sign that the peer lives: it
-    /// left before another, or is that of a peer that lacks what was acknowledged in its name, and will never go on.
-    #[inline]
-    pub(super) fn note_ack(
-        &mut self,
-        now: Instant,
-        ack: SeqNum,
-        delivered: Option<&Delivered>,
-        rate: Option<&RateSample>,
-    ) {
-        if !ack.before(self.snd.space.una()) {
-            self.tally.ack_received_ms = ms(now);
-            self.on_answer();
-        }
-        let segments = delivered.map_or(0, |d| d.batch.len() as u32);
-        self.tally.delivered_segments = self.tally.delivered_segments.wrapping_add(segments);
-        if let Some(sample) = rate {
-            self.tally.on_rate(sample);
-        }
-    }
-
-    /// An ACK came; one with SACK blocks should say something new: octets acknowledged either way, or a duplicate.
-    #[inline]
-    pub(super) fn note_sack(&mut self, seg: &Segment<'_>, news: bool) {
-        if self.neg.sack && !seg.repr.options.sack.as_slice().is_empty() {
-            let rare = self.rare_mut();
-            rare.sacks_received += 1;
-            rare.stale_sacks += u32::from(!news);
-        }
-    }
-
-    /// Something never sent again was delivered after something behind it: the path reorders (RFC 4737). `fack` is the
-    /// highest number that was selectively acknowledged before this ACK.
-    #[inline]
-    pub(super) fn note_reordering<O: Observer>(&mut self, cx: &mut Cx<'_, O>, d: &Delivered, fack: Option<SeqNum>) {
-        let Some(fack) = fack else { return };
-        // The batch is in sequence order, so the first one is what was overtaken by most.
-        let Some(late) = d.batch.iter().find(|s| s.retransmits == 0).filter(|s| s.start.before(fack)) else { return };
-        let (fack, end) = (self.snd.rec.board.highest_sacked().unwrap_or(fack).max(fack), late.xmit.end);
-        let extent = fack.distance_from(late.start);
-        let rare = self.rare_mut();
-        rare.reorderings += 1;
-        rare.reordering_extent = rare.reordering_extent.max(extent);
-        let max_extent = rare.reordering_extent;
-        cx.emit(|| Event::ReorderingSeen { extent, max_extent, fack, end });
-    }
-
-    /// Nothing more can leave for now: who is to blame for the time until something does?
-    #[inline]
-    pub(super) fn note_held(&mut self, now: Instant) {
-        let held = self.held();
-        if held != self.tally.held {
-            self.book_time(now, held);
-        }
-    }
-
-    #[inline]
-    fn held(&self) -> Held {
-        let unsent = self.snd.data_end().distance_from(self.snd.space.nxt());
-        let fin_waits = match self.snd.space.side() {
-            SendSide::Open => false,
-            SendSide::FinQueued => true,
-            SendSide::FinSent => self.snd.space.una() != self.snd.space.nxt(),
-        };
-        if (self.snd.buffer.len() == 0 && !fin_waits) || !self.may_send() {
-            return Held::Nothing;
-        }
-        let size = self.segment_size();
-        let room = self.snd.cc.window().cwnd().saturating_sub(self.snd.rec.board.pipe());
-        // Inside an episode the reduction rules, and the congestion window holds everything back.
-        if room < size.min(unsent.max(1)) || self.snd.rec.episode != Episode::Open {
-            return Held::Busy;
-        }
-        if unsent > 0 && self.snd.space.usable() < unsent.min(size) {
-            Held::Window
-        } else if unsent == 0 && self.snd.write_blocked {
-            Held::Buffer
-        } else {
-            Held::Busy
-        }
-    }
-
-    /// Books the time since the last change, and goes on with `held`.
-    #[cold]
-    fn book_time(&mut self, now: Instant, held: Held) {
-        let TimeAccounts { busy, window, buffer } = self.time_accounts(now);
-        if matches!(self.tally.held, Held::Window | Held::Buffer) {
-            let rare = self.rare_mut();
-            (rare.window_limited, rare.buffer_limited) = (window, buffer);
-        }
-        (self.tally.busy, self.tally.held_since, self.tally.held) = (busy, now, held);
-    }
-
-    /// The accounts of time up to now.
-    pub(super) fn time_accounts(&self, now: Instant) -> TimeAccounts {
-        let rare = self.extras.as_deref().map(|extras| &extras.rare);
-        let mut accounts = TimeAccounts {
-            busy: self.tally.busy,
-            window: rare.map_or(Duration::ZERO, |rare| rare.window_limited),
-            buffer: rare.map_or(Duration::ZERO, |rare| rare.buffer_limited),
-        };
-        let running = now.since(self.tally.held_since);
-        if self.tally.held != Held::Nothing {
-            accounts.busy += running;
-        }
-        match self.tally.held {
-            Held::Window => accounts.window += running,
-            Held::Buffer => accounts.buffer += running,
-            Held::Nothing | Held::Busy => {}
-        }
-        accounts
-    }
 }

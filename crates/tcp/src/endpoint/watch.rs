@@ -3,6 +3,7 @@
 
 use super::ack::Blocks;
 use super::sender::Progress;
+use super::tally::{Held, TimeAccounts};
 use super::{Endpoint, SendSide};
 use crate::cx::Cx;
 use base::{Bytes, Instant, RateSample, SeqNum, SeqRange};
@@ -239,5 +240,29 @@ impl Endpoint {
                 pacing,
             });
         }
+    }
+
+    /// Nothing more can leave for now: who is to blame for the time until something does?
+    #[inline]
+    pub(super) fn note_held(&mut self, now: Instant) {
+        let held = self.snd.held(self.may_send(), self.segment_size());
+        if held != self.tally.held() {
+            self.book_time(now, held);
+        }
+    }
+
+    /// Books the time since the last change, and goes on with `held`.
+    #[cold]
+    fn book_time(&mut self, now: Instant, held: Held) {
+        let TimeAccounts { busy, window, buffer } = self.time_accounts(now);
+        if matches!(self.tally.held(), Held::Window | Held::Buffer) {
+            self.rare_mut().set_limited(window, buffer);
+        }
+        self.tally.set_held(now, held, busy);
+    }
+
+    /// The accounts of time up to now.
+    pub(super) fn time_accounts(&self, now: Instant) -> TimeAccounts {
+        self.tally.time_accounts(self.extras.as_deref().map(|extras| &extras.rare), now)
     }
 }

@@ -289,4 +289,27 @@ impl Endpoint {
         let woken = self.snd.write_blocked && self.snd.wake_writer(&self.cfg);
         self.note_writable(woken);
     }
+
+    //= specs/rfc9293.md#urgent-data
+    //# Urgent data may have any length.
+    /// Like [`Self::write`]; the last octet taken is the last urgent one. Earlier urgent data that is still on its way becomes
+    /// part of it.
+    ///
+    /// # Errors
+    /// As for `write`.
+    pub fn write_urgent<O: Observer>(&mut self, cx: &mut Cx<'_, O>, data: &[u8]) -> Result<usize, WriteError> {
+        let taken = self.write(cx, data)?;
+        if taken > 0 {
+            let end = self.snd.data_end();
+            self.extras_mut().urgent.set(end);
+            self.snd.look_by_settings(&self.cfg.send, true);
+        }
+        Ok(taken)
+    }
+
+    /// Urgent data was written and is not acknowledged.
+    #[inline]
+    pub(super) fn is_urgent(&self) -> bool {
+        self.extras.as_deref().is_some_and(|extras| extras.urgent.is_set())
+    }
 }

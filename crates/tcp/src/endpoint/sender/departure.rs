@@ -4,6 +4,7 @@
 use super::Sender;
 use crate::config::{Config, NagleConfig, SendConfig, WindowProbe};
 use crate::endpoint::SendSide;
+use crate::endpoint::tally::Held;
 use crate::send::nagle::{SmallSegment, Takes};
 use base::{Bytes, Instant, SeqNum};
 use recovery::{Episode, LimitedTransmit};
@@ -78,5 +79,31 @@ impl Sender {
         let until = pacer.blocked_until(now, self.space.smss(), || self.cc.pacing(), ready);
         self.pacer = Some(pacer);
         until
+    }
+
+    /// What holds the sender back when nothing more can leave, for the accounts of time. Full segments have `size` octets.
+    #[inline]
+    pub fn held(&self, may_send: bool, size: Bytes) -> Held {
+        let unsent = self.data_end().distance_from(self.space.nxt());
+        let fin_waits = match self.space.side() {
+            SendSide::Open => false,
+            SendSide::FinQueued => true,
+            SendSide::FinSent => self.space.una() != self.space.nxt(),
+        };
+        if (self.buffer.len() == 0 && !fin_waits) || !may_send {
+            return Held::Nothing;
+        }
+        let room = self.cc.window().cwnd().saturating_sub(self.rec.board.pipe());
+        // Inside an episode the reduction rules, and the congestion window holds everything back.
+        if room < size.min(unsent.max(1)) || self.rec.episode != Episode::Open {
+            return Held::Busy;
+        }
+        if unsent > 0 && self.space.usable() < unsent.min(size) {
+            Held::Window
+        } else if unsent == 0 && self.write_blocked {
+            Held::Buffer
+        } else {
+            Held::Busy
+        }
     }
 }

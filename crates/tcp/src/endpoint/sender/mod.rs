@@ -11,12 +11,14 @@ mod episode;
 mod loss_timer;
 mod recovery_side;
 mod room;
+mod round_trip;
 mod space;
 
 pub(super) use ack::Progress;
 pub(super) use chunks::ChunkCx;
 pub(super) use episode::{Losses, Reaction};
 pub(super) use loss_timer::TimerCx;
+pub(super) use round_trip::RttCx;
 
 use crate::config::ValidConfig;
 use crate::send::{CwndUsage, Pacer, SendBuffer};
