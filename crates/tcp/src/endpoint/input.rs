@@ -279,9 +279,9 @@ impl Endpoint {
             mtu: self.mtu,
             ip_header: if self.tuple.local.is_ipv4() { IPV4_HEADER } else { IPV6_HEADER },
             echo: echoed.and_then(|ts| self.ts.echo_age(ts.tsecr, now)),
-            rto: self.snd.rec.rto.current().duration(),
-            srtt: self.snd.rec.rtt.srtt(),
-            armed: self.timers.deadline(TimerKind::DelayedAck),
+            rto: &self.snd.rec.rto,
+            rtt: &self.snd.rec.rtt,
+            timers: &self.timers,
         };
         (&mut self.rcv, around)
     }

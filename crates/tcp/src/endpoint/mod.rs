@@ -1,10 +1,10 @@
 //! One connection: RFC 9293's transmission control block with everything it owns.
 //!
-//! The file that may touch a quantity is named for it: `input` takes segments in the order of RFC 9293 §3.10.7.4, `ack`
-//! holds the ten steps of ACK processing, `episode` and `undo` begin and end recovery, `data` the receive side,
-//! `output` what leaves, `probe` what leaves to ask, `patience` how long a silent peer is borne with, `icmp`, `path_mtu`
-//! and `mtu_search` the network's word and what becomes of the segment size, `timeout` every deadline, `handshake` and
-//! `close` the two ends of life, `app` the application's calls.
+//! [`sender`] and [`receiver`] own the two directions, [`life`] the state: their methods take values and return what crosses to
+//! other parts, and none knows the endpoint. The files here give the order of things and apply what crosses: `input` takes segments in the order of RFC 9293 §3.10.7.4, `ack` holds the ten steps of ACK processing, `episode`
+//! begins and ends recovery, `output` says what leaves, `probe` what leaves to ask, `patience` how long a silent peer is borne with,
+//! `icmp`, `path_mtu` and `mtu_search` what the network reports and what becomes of the segment size, `timeout` serves every
+//! deadline, `handshake` and `close` the two ends of life, `app` and `write` the application's calls. `account` only reads.
 
 mod account;
 mod ack;

@@ -22,10 +22,10 @@ pub(super) struct Silence {
     unanswered: u32,
 }
 
-/// The user timeout of a silence, if there is one (RFC 9293 §3.9.1).
+/// The user timeout of a silence (RFC 9293 §3.9.1).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UserTimeout {
-    limit: Option<Duration>,
+    limit: Duration,
     /// When the silence began, if it is known to have.
     since: Option<Instant>,
     counted_from: CountedFrom,
@@ -38,22 +38,22 @@ impl UserTimeout {
     /// to have begun earlier.
     #[inline]
     pub fn bound(&self, at: Instant, began: Instant) -> Instant {
-        let Some(limit) = self.limit else { return at };
         match (self.since, self.counted_from) {
-            (Some(since), _) => at.min(since + limit),
-            (None, CountedFrom::Transmission) => at.min(began + limit),
+            (Some(since), _) => at.min(since + self.limit),
+            (None, CountedFrom::Transmission) => at.min(began + self.limit),
             (None, CountedFrom::Retransmission) => at,
         }
     }
 }
 
 impl Endpoint {
-    /// The user timeout of the present silence.
+    /// The user timeout of the present silence, if there is one.
     #[inline]
-    pub(super) fn user_timeout(&self) -> UserTimeout {
+    pub(super) fn user_timeout(&self) -> Option<UserTimeout> {
         let retries = &self.cfg.retries;
+        let limit = retries.user_timeout?;
         let since = self.extras.as_deref().and_then(|extras| extras.silence.since);
-        UserTimeout { limit: retries.user_timeout, since, counted_from: retries.counted_from }
+        Some(UserTimeout { limit, since, counted_from: retries.counted_from })
     }
 
     /// An acceptable acknowledgement arrived that is not an old one: the peer lives.

@@ -126,7 +126,9 @@ impl Endpoint {
         match self.snd.rec.probe {
             Probing::Due(probes) => {
                 self.snd.rec.probe = Probing::Waiting(probes.saturating_add(1));
-                self.arm(cx, TimerKind::Persist, self.user_timeout().bound(cx.now + wait, cx.now));
+                let at = cx.now + wait;
+                let at = self.user_timeout().map_or(at, |timeout| timeout.bound(at, cx.now));
+                self.arm(cx, TimerKind::Persist, at);
             }
             Probing::Idle if self.snd.rec.board.is_empty() => {
                 self.snd.rec.probe = Probing::Waiting(0);

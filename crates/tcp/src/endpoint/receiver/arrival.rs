@@ -9,7 +9,10 @@ use crate::event::DropReason;
 use crate::options::{self, Negotiated};
 use crate::pattern::Payload;
 use crate::recv::{AckDecision, Arrival, Arriving, Lent, Memory};
+use crate::timers::{TimerKind, TimerTable};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
+use recovery::rto::RtoState;
+use recovery::rtt::RttEstimator;
 use wire::Flags;
 
 /// The rest of the connection, as far as a segment's data depends on it.
@@ -25,11 +28,9 @@ pub(in crate::endpoint) struct Around<'a> {
     pub ip_header: Bytes,
     /// Age of the timestamp that the segment echoes, when the connection uses them.
     pub echo: Option<Duration>,
-    /// The retransmission timeout.
-    pub rto: Duration,
-    pub srtt: Option<Duration>,
-    /// When the delayed-ACK timer fires, if it runs.
-    pub armed: Option<Instant>,
+    pub rto: &'a RtoState,
+    pub rtt: &'a RttEstimator,
+    pub timers: &'a TimerTable,
 }
 
 /// What a segment brought, for the parts of the connection that are not the receiver's.
@@ -66,7 +67,8 @@ impl Receiver {
     ///
     /// # Errors
     /// Says why nothing of it was kept. Its header has counted, and the ACK that is due repeats what is held.
-    #[inline]
+    // Inlined into its only caller, so that what is lent and what is returned need no memory: one call for each segment.
+    #[inline(always)]
     pub fn on_data(&mut self, around: &Around<'_>, seg: &Segment<'_>) -> Result<Received, DropReason> {
         let repr = &seg.repr;
         let has_fin = repr.flags.contains(Flags::FIN);
@@ -115,7 +117,7 @@ impl Receiver {
     }
 
     /// The sequence numbers `taken` have arrived; the octets among them are in the buffer.
-    #[inline]
+    #[inline(always)]
     pub(super) fn take(&mut self, around: &Around<'_>, arrived: &Arrived, taken: SeqRange) -> Received {
         let insertion = self.assembler.insert(taken);
         if let Some(duplicate) = insertion.duplicate
@@ -199,15 +201,15 @@ impl Receiver {
     //= specs/rfc9293.md#acknowledgements
     //# An acknowledgement is delayed by less than half a second.
     /// RFC 9293 §3.8.6.3 and RFC 5681 §4.2. Returns when the ACK leaves at the latest, if it waits for a timer that does not run.
-    #[inline]
+    #[inline(always)]
     fn decide_ack(&mut self, around: &Around<'_>, arrived: &Arrived, kind: Arrival, fin: bool) -> Option<Instant> {
         let config = &around.cfg.ack;
         let decision = if config.timer == AckTimer::Adaptive {
-            let arriving = self.arriving(around, arrived, kind, fin);
+            let arriving = self.arriving(*around, *arrived, kind, fin);
             self.policy.adapt(config, &arriving)
         } else {
             let holes = self.has_out_of_order();
-            self.policy.note_pause(config, around.now, around.rto);
+            self.policy.note_pause(config, around.now, around.rto.current().duration());
             self.policy.on_data(config, around.now, arrived.len, self.rmss, kind, holes)
         };
         match decision {
@@ -219,7 +221,7 @@ impl Receiver {
     }
 
     /// What an adaptive delay depends on.
-    fn arriving(&self, around: &Around<'_>, arrived: &Arrived, kind: Arrival, fin: bool) -> Arriving {
+    fn arriving(&self, around: Around<'_>, arrived: Arrived, kind: Arrival, fin: bool) -> Arriving {
         // The FIN ends FIN-WAIT-2, and TIME-WAIT stops every timer that runs.
         let waits_no_more = fin && around.state == State::FinWait2;
         Arriving {
@@ -232,9 +234,9 @@ impl Receiver {
             window: self.offered(),
             room: self.room(&around.cfg.receive),
             scarce: self.memory().is_some_and(Memory::is_scarce),
-            armed: around.armed.filter(|_| !waits_no_more),
-            rto: around.rto,
-            srtt: around.srtt,
+            armed: around.timers.deadline(TimerKind::DelayedAck).filter(|_| !waits_no_more),
+            rto: around.rto.current().duration(),
+            srtt: around.rtt.srtt(),
         }
     }
 

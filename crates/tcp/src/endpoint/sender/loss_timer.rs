@@ -15,23 +15,25 @@ pub(in crate::endpoint) struct TimerCx<'a> {
     pub cfg: &'a Config,
     pub neg: &'a Negotiated,
     pub now: Instant,
-    pub user_timeout: UserTimeout,
+    pub user_timeout: Option<UserTimeout>,
 }
 
 impl Sender {
     //= specs/rfc8985.md#sending-a-probe
     //# When one of these conditions fails, no probe is sent and the retransmission timer is armed.
     /// The one timer that watches over the flight (RFC 8985 §8), and when it fires; `None` when nothing is in flight.
+    #[inline(always)]
     pub fn loss_timer(&self, cx: &TimerCx<'_>) -> Option<(TimerKind, Instant)> {
         let now = cx.now;
+        let bound = |at, began| cx.user_timeout.map_or(at, |timeout| timeout.bound(at, began));
         if let Probing::Waiting(probes) = self.rec.probe {
             let at = now + self.persist_interval(cx.cfg, probes);
-            return Some((TimerKind::Persist, cx.user_timeout.bound(at, now)));
+            return Some((TimerKind::Persist, bound(at, now)));
         }
         if self.rec.board.is_empty() {
             return None;
         }
-        let rto_at = cx.user_timeout.bound(self.rto_at(), self.rec.rto_base()).max(now);
+        let rto_at = bound(self.rto_at(), self.rec.rto_base()).max(now);
         Some(if self.rec.recheck_at < rto_at {
             (TimerKind::Reorder, self.rec.recheck_at.max(now))
         } else if let Some(at) = self.tail_probe_at(cx.cfg, cx.neg).filter(|at| *at <= rto_at) {
