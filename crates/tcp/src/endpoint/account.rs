@@ -63,8 +63,8 @@ impl Endpoint {
                 Some(reduction) => self.snd.rec.board.pipe() + reduction.quota(),
                 None => self.snd.cc.window().cwnd(),
             },
-            consecutive_timeouts: self.snd.rec.retries,
-            window_probes: match self.snd.rec.probe {
+            consecutive_timeouts: self.snd.rec.retries(),
+            window_probes: match self.snd.rec.probing() {
                 Probing::Idle => 0,
                 Probing::Waiting(probes) | Probing::Due(probes) => probes,
             },
@@ -108,7 +108,7 @@ impl Endpoint {
 
     fn congestion_state(&self) -> CongestionState {
         let board = &self.snd.rec.board;
-        match self.snd.rec.episode {
+        match self.snd.rec.episode() {
             Episode::Cwr { .. } => CongestionState::Cwr,
             Episode::Recovery { .. } => CongestionState::Recovery,
             Episode::Loss { .. } => CongestionState::Loss,
@@ -136,7 +136,7 @@ impl Endpoint {
                 Mark::Outstanding => {}
             }
         }
-        if self.snd.rec.episode != Episode::Open {
+        if self.snd.rec.episode() != Episode::Open {
             // A segment that was lost and sent again is both, until it is acknowledged. Outside of an episode it was a probe.
             out.lost += out.retransmitted;
         }
@@ -200,7 +200,7 @@ impl Endpoint {
         let synchronized = self.life.state().is_synchronized();
         let watched =
             self.life.state() == State::Closed || self.snd.rec.board.is_empty() || !self.life.state().may_send();
-        let recovering = match self.snd.rec.episode {
+        let recovering = match self.snd.rec.episode() {
             Episode::Recovery { .. } => true,
             // The configuration says whether a reduction follows a mark.
             Episode::Cwr { .. } => self.snd.rec.reduction.is_some(),
@@ -219,7 +219,7 @@ impl Endpoint {
         } else if synchronized && flight > buffered + 1 {
             format!("{flight} octets are in flight but only {buffered} are buffered")
         } else if recovering != self.snd.rec.reduction.is_some() {
-            format!("a reduction rules is {} in the episode {}", !recovering, self.snd.rec.episode.name())
+            format!("a reduction rules is {} in the episode {}", !recovering, self.snd.rec.episode().name())
         } else if self.life.state() == State::Closed && timer_runs {
             "a timer runs in CLOSED".to_owned()
         } else if !watched && !timer_runs {

@@ -175,7 +175,7 @@ impl Endpoint {
             // The FIN occupies a sequence number but no place in the buffer.
             let octets = p.acked.min(self.snd.buffer.len());
             self.snd.buffer.ack(octets);
-            let woken = self.snd.write_blocked
+            let woken = self.snd.is_write_blocked()
                 && self.snd.chunks_config(&self.cfg).is_none()
                 && self.snd.wake_writer(&self.cfg);
             self.note_writable(woken);
@@ -183,7 +183,7 @@ impl Endpoint {
             // A back-off lasts until a valid sample comes (RFC 6298 §5, closing note; Karn's second rule).
             self.snd.rec.restart_rto(cx.now);
             if self.snd.space.wnd() > 0 {
-                self.snd.rec.probe = Probing::Idle;
+                self.snd.rec.set_probing(Probing::Idle);
             }
             if let Some(extras) = &mut self.extras {
                 // The network's trouble is over.
@@ -224,7 +224,7 @@ impl Endpoint {
         if let Some(proof) = self.snd.proof_of_spurious(&self.cfg.recovery.undo, dsack, p.acked, d, &dcx) {
             self.undo_episode(cx, proof);
         }
-        if self.snd.rec.episode.is_over(self.snd.space.una()) {
+        if self.snd.rec.episode().is_over(self.snd.space.una()) {
             self.leave_episode(cx, "acknowledged");
         }
         let dcx = self.snd.detect_cx(cx.now, tsecr);
@@ -235,7 +235,7 @@ impl Endpoint {
             self.emit_reordering(cx, p.dsack.is_some());
         }
         self.enter_recovery_if_lost(cx, p.newly_lost, p.sacked_before, p.acked);
-        if probe == ProbeOutcome::Repaired && self.snd.rec.episode == Episode::Open {
+        if probe == ProbeOutcome::Repaired && self.snd.rec.episode() == Episode::Open {
             self.snd.answer_repaired_tail(cx.now, p.acked);
         }
         p.echo = self.echoes_mark(seg);

@@ -207,8 +207,10 @@ impl Endpoint {
         let again_at = cx.now + self.snd.rec.rto.current().duration();
         self.arm(cx, TimerKind::Retransmit, self.syn_within_user_timeout(again_at));
         let transmit = Transmit { header_len: 0, offset: 0, len, gso_size: None };
-        let told =
-            Told { retransmits: self.snd.rec.retries.max(u32::from(again)).min(255) as u8, ..Told::of(SendCause::Syn) };
+        let told = Told {
+            retransmits: self.snd.rec.retries().max(u32::from(again)).min(255) as u8,
+            ..Told::of(SendCause::Syn)
+        };
         self.put(cx, out, &repr, Ecn::NotEct, transmit, told)
     }
 

@@ -67,7 +67,7 @@ impl Endpoint {
     //# A SYN that is sent again after a timeout may leave without asking.
     /// The ECN flags of our SYN, or of our SYN-ACK when we are `answering`.
     pub(super) fn ecn_of_syn(&self, answering: bool) -> Flags {
-        let repeated = self.snd.rec.retries > 0 && self.cfg.ecn.syn_again == EcnSynAgain::Plain;
+        let repeated = self.snd.rec.retries() > 0 && self.cfg.ecn.syn_again == EcnSynAgain::Plain;
         match (answering, self.cfg.ecn.negotiation) {
             (true, _) if self.neg.ecn => Flags::ECE,
             (false, EcnNegotiation::Offer) if !repeated => Flags::ECE.with(Flags::CWR),
@@ -105,7 +105,7 @@ impl Endpoint {
             return (Flags::NONE, Ecn::NotEct);
         }
         let mut flags = if self.ecn.echo == Echo::UntilAnswered { Flags::ECE } else { Flags::NONE };
-        if len == 0 || retransmit > 0 || self.snd.rec.probe != Probing::Idle {
+        if len == 0 || retransmit > 0 || self.snd.rec.probing() != Probing::Idle {
             return (flags, Ecn::NotEct);
         }
         if core::mem::take(&mut self.ecn.reduced) == Reduced::Untold {
@@ -184,7 +184,7 @@ impl Endpoint {
         marks.delivered_ce = marks.delivered_ce.saturating_add(segments as u32);
         // What was saved belongs to before the mark.
         self.snd.rec.undo = None;
-        if self.snd.rec.episode != Episode::Open {
+        if self.snd.rec.episode() != Episode::Open {
             return;
         }
         self.extras_mut().marks.reductions += 1;

@@ -4,7 +4,7 @@
 use super::Endpoint;
 use super::sender::{Losses, Reaction};
 use crate::cx::Cx;
-use base::{Bytes, Duration, Instant, SeqRange};
+use base::{Bytes, Duration, SeqRange};
 use cc::LossSample;
 use recovery::undo::Proof;
 use recovery::{Episode, Verdict};
@@ -13,7 +13,7 @@ use trace::{Event, Observer};
 impl Endpoint {
     /// Tells controller, sampler and trace of every segment marked lost; returns the octets.
     pub(super) fn take_verdict<O: Observer>(&mut self, cx: &mut Cx<'_, O>, verdict: Verdict) -> Bytes {
-        self.snd.rec.recheck_at = verdict.recheck_at.unwrap_or(Instant::MAX);
+        self.snd.rec.set_recheck(verdict.recheck_at);
         if verdict.newly_lost == 0 {
             return 0;
         }
@@ -71,7 +71,7 @@ impl Endpoint {
 
     /// Step 7, exit.
     pub(super) fn leave_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cause: &'static str) {
-        if matches!(self.snd.rec.episode, Episode::Recovery { .. }) {
+        if matches!(self.snd.rec.episode(), Episode::Recovery { .. }) {
             self.rare_mut().episodes_without_timeout += 1;
         }
         self.rare_mut().on_timeout_over(cx.now);
@@ -89,7 +89,7 @@ impl Endpoint {
         self.withdraw_cwr();
         let rare = self.rare_mut();
         rare.undone = rare.undone.saturating_add(1);
-        if self.snd.rec.episode.repairs() {
+        if self.snd.rec.episode().repairs() {
             self.leave_episode(cx, proof.name());
         }
         cx.emit(|| {

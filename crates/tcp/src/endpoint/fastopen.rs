@@ -115,7 +115,7 @@ impl Endpoint {
     /// Puts `option` and the first octets of `data` into the SYN, which has not left: as many as `room` takes. Returns how
     /// many; `None` when it is too late.
     pub(crate) fn open_fast(&mut self, option: Option<FastOpen>, data: &[u8], room: Bytes) -> Option<usize> {
-        let waits = self.life.state() == State::SynSent && self.life.syn_due() && self.snd.rec.retries == 0;
+        let waits = self.life.state() == State::SynSent && self.life.syn_due() && self.snd.rec.retries() == 0;
         if !waits || self.snd.buffer.len() > 0 || !matches!(self.fast_open_role(), Role::None) {
             return None;
         }
@@ -313,7 +313,7 @@ impl Endpoint {
 
     /// A timeout; `last` says that the connection is given up.
     pub(super) fn note_unanswered(&mut self, now: Instant, last: bool) {
-        let retries = self.snd.rec.retries;
+        let retries = self.snd.rec.retries();
         let tried = match self.fast_open_role() {
             Role::Client { option, octets, .. } => option.is_some() || octets > 0,
             _ => false,

@@ -151,7 +151,7 @@ impl Endpoint {
             repr.ack.map(|ack| ack.after(self.snd.space.iss()) && ack.at_or_before(self.snd.space.nxt()));
         if acks_our_syn == Some(false) || !self.echo_is_ours(cx.now, repr) {
             // The stack answers an unacceptable ACK with a reset.
-            let again = self.cfg.handshake.wrong_ack == WrongAck::Retries && self.snd.rec.retries == 0;
+            let again = self.cfg.handshake.wrong_ack == WrongAck::Retries && self.snd.rec.retries() == 0;
             if again && acks_our_syn == Some(false) {
                 self.arm(cx, TimerKind::Retransmit, cx.now + SOON);
             }
@@ -208,7 +208,7 @@ impl Endpoint {
 
     /// Whether our SYN or SYN-ACK left several times: because a timer expired, or because the peer repeated its SYN.
     pub(super) fn syn_left_again(&self) -> bool {
-        self.snd.rec.retries > 0 || self.extras.as_ref().is_some_and(|extras| extras.syn_ack_repeated)
+        self.snd.rec.retries() > 0 || self.extras.as_ref().is_some_and(|extras| extras.syn_ack_repeated)
     }
 
     //= specs/rfc5681.md#initial-window
@@ -227,18 +227,18 @@ impl Endpoint {
             self.snd.rec.rto.on_rtt(&self.cfg.rto, &self.snd.rec.rtt);
             self.rcv.on_handshake(&self.cfg, cx.now, rtt);
         }
-        if self.snd.rec.retries > 1 {
+        if self.snd.rec.retries() > 1 {
             // RFC 6928 §2: more than one lost SYN speaks of a congested path.
             self.snd.cc.on_congestion(&cc::CongestionEvent::Timeout { flight_size: 0, first: true }, cx.now);
         }
-        if self.snd.rec.retries > 0 && sample.is_none() {
+        if self.snd.rec.retries() > 0 && sample.is_none() {
             self.snd.rec.rto.on_syn_lost(&self.cfg.rto);
         }
-        if self.snd.rec.retries > 0 {
+        if self.snd.rec.retries() > 0 {
             self.rare_mut().on_timeout_over(cx.now);
         }
         let copies = if self.syn_left_again() { Copies::Several } else { Copies::One };
-        self.snd.rec.retries = 0;
+        self.snd.rec.forget_retries();
         if self.life.state() == State::SynReceived || self.life.origin() == Origin::Passive {
             let shift = if repr.flags.contains(Flags::SYN) { 0 } else { self.neg.snd_shift };
             if self.snd.chunks_config(&self.cfg).is_some() {

@@ -40,7 +40,7 @@ impl Endpoint {
         };
         let urgent = self.is_urgent();
         self.snd.look_by_settings(&self.cfg.send, urgent);
-        self.snd.heard = true;
+        self.snd.on_heard();
         if let Disposition::Challenge(reason) | Disposition::Dropped(reason) = disposition {
             let count = &mut self.rare_mut().dropped[reason as usize];
             *count = count.saturating_add(1);

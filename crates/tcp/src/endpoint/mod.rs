@@ -239,7 +239,7 @@ impl Endpoint {
             min_rtt: self.snd.rec.rtt.min_rtt(),
             reo_wnd_mult: self.snd.rec.detector.reordering().map(|state| state.multiplier),
             rto: self.snd.rec.rto.current().duration(),
-            episode: self.snd.rec.episode.name(),
+            episode: self.snd.rec.episode().name(),
             readable: self.rcv.readable(),
             mismatches: self.rcv.mismatches(),
             negotiated: (self.neg.sack, self.neg.timestamps, self.neg.scaling),
@@ -258,11 +258,7 @@ impl Endpoint {
     //= specs/rfc9937.md#end-of-an-episode
     //# An episode that begins inside another one ends that first.
     fn set_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: Episode, cause: &'static str) {
-        let from = self.snd.rec.episode;
-        self.snd.rec.episode = to;
-        if !matches!(to, Episode::Recovery { .. } | Episode::Cwr { .. }) {
-            self.snd.rec.reduction = None;
-        }
+        let from = self.snd.rec.enter(to);
         cx.emit(|| Event::EpisodeChanged { from: from.name(), to: to.name(), cause, point: to.point() });
     }
 

@@ -137,7 +137,7 @@ impl Endpoint {
         let len = u32::from(search.middle()).saturating_sub(fixed);
         let needed = len + FOLLOWERS * smss;
         let unsent = self.snd.not_let_go();
-        let quiet = self.snd.rec.episode == Episode::Open && self.segment_size() == smss;
+        let quiet = self.snd.rec.episode() == Episode::Open && self.segment_size() == smss;
         let takes = self.snd.planned() + needed <= self.snd.space.usable();
         if !quiet || cwnd / smss < PROBE_WINDOW || unsent < needed || !takes {
             return ProbeNow::No;
@@ -203,7 +203,7 @@ impl Endpoint {
         if mine == 0 {
             return newly_lost;
         }
-        let alone = mine == all && self.snd.rec.episode == Episode::Open;
+        let alone = mine == all && self.snd.rec.episode() == Episode::Open;
         if let Some(search) = self.search_mut() {
             search.probe = None;
             if alone {
@@ -238,7 +238,7 @@ impl Endpoint {
             self.recut(Bytes::MAX);
         }
         let deaf = config.probing == MtuProbing::Off || config.discovery == Discovery::Off;
-        if deaf || self.snd.rec.retries < config.black_hole_timeouts {
+        if deaf || self.snd.rec.retries() < config.black_hole_timeouts {
             return;
         }
         if self.search().is_none() {

@@ -72,7 +72,7 @@ impl Endpoint {
             if let Some(sent) = self.send_data(cx, out) {
                 return Some(sent);
             }
-            if matches!(self.snd.rec.probe, Probing::Due(_)) {
+            if matches!(self.snd.rec.probing(), Probing::Due(_)) {
                 return self.send_probe(cx, out);
             }
         }
@@ -81,8 +81,7 @@ impl Endpoint {
         self.note_held(cx.now);
         #[cfg(not(longhaul_unwatched))]
         self.emit_limit(cx);
-        if self.snd.bare_probe_due {
-            self.snd.bare_probe_due = false;
+        if self.snd.take_bare_probe() {
             return Some(self.send_bare_probe(cx, out));
         }
         if self.rcv.owes_ack() && self.life.state() != State::SynSent {
@@ -116,7 +115,7 @@ impl Endpoint {
         self.life.rst_due()
             || self.life.syn_due()
             || self.rcv.owes_ack()
-            || self.snd.bare_probe_due
+            || self.snd.owes_bare_probe()
             || (self.may_send() && (waiting || self.snd.rec.tail.is_due()))
     }
 
@@ -128,7 +127,7 @@ impl Endpoint {
         if self.snd.rec.tail.is_due() {
             return self.send_tail_probe(cx, out);
         }
-        if let Some(left) = self.frto_segments().filter(|_| !self.snd.rec.forced) {
+        if let Some(left) = self.frto_segments().filter(|_| !self.snd.rec.forced()) {
             return self.send_in_place_of_retransmissions(cx, out, left);
         }
         let retransmission = self.snd.rec.board.next_lost();
@@ -173,12 +172,12 @@ impl Endpoint {
     ) -> Option<Transmit> {
         // A FIN behind a full segment occupies a number, but the window counts data.
         let len = segment.xmit.end.distance_from(segment.start).min(self.snd.space.smss());
-        if !self.snd.rec.forced && len > self.snd.allowance(&self.cfg) {
+        if !self.snd.rec.forced() && len > self.snd.allowance(&self.cfg) {
             self.snd.usage.on_blocked(self.snd.space.nxt());
             return None;
         }
-        let cause = self.cause_of_retransmission(self.snd.rec.forced);
-        self.snd.rec.forced = false;
+        let cause = self.cause_of_retransmission(self.snd.rec.forced());
+        self.snd.rec.force(false);
         Some(self.resend(cx, out, segment, cause))
     }
 
@@ -195,7 +194,8 @@ impl Endpoint {
         let stamp = self.snd.rec.sampler.stamp(cx.now, self.snd.rec.board.pipe());
         let tsval = self.ts.tsval(cx.now);
         self.snd.rec.board.on_retransmitted(segment.id, tsval, stamp, cx.now);
-        if let Some(undo) = self.snd.rec.undo.as_mut().filter(|_| self.snd.rec.episode.repairs()) {
+        let repairs = self.snd.rec.episode().repairs();
+        if let Some(undo) = self.snd.rec.undo.as_mut().filter(|_| repairs) {
             undo.on_retransmitted(range);
         }
         if let Some(sent) = self.snd.rec.board.get(segment.id) {
@@ -274,8 +274,8 @@ impl Endpoint {
 
     /// Nothing is in flight that could bring news of the window: the persist timer has to.
     pub(super) fn wait_for_window<O: Observer>(&mut self, cx: &mut Cx<'_, O>, by_window: bool) {
-        if by_window && self.snd.rec.board.is_empty() && self.snd.rec.probe == Probing::Idle && !self.is_early() {
-            self.snd.rec.probe = Probing::Waiting(0);
+        if by_window && self.snd.rec.board.is_empty() && self.snd.rec.probing() == Probing::Idle && !self.is_early() {
+            self.snd.rec.set_probing(Probing::Waiting(0));
             self.arm_loss_timer(cx);
         }
     }

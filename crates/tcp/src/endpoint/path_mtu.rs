@@ -338,7 +338,7 @@ impl Endpoint {
         if marked == 0 {
             return 0;
         }
-        if self.snd.rec.episode == Episode::Open {
+        if self.snd.rec.episode() == Episode::Open {
             self.snd.rec.tail.reset();
             self.snd.rec.undo = None;
             self.set_episode(cx, Episode::Loss { point: self.snd.space.nxt() }, "path_mtu");

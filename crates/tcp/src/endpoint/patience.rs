@@ -67,7 +67,7 @@ impl Endpoint {
     /// Something was acknowledged that was not before, or the closed window opened.
     #[inline]
     pub(super) fn on_progress(&mut self) {
-        self.snd.rec.retries = 0;
+        self.snd.rec.forget_retries();
         if let Some(extras) = self.extras.as_deref_mut() {
             extras.silence.since = None;
             extras.urgent.on_acked(self.snd.space.una());
@@ -114,14 +114,14 @@ impl Endpoint {
             let longest = self.cfg.rto.max.scale(2, 1).min(limit);
             return silent_for > limit || (silent_for > longest && self.tally.since_ack_received(now) > longest);
         }
-        self.snd.rec.retries += 1;
-        if self.snd.rec.retries == self.cfg.retries.notify {
+        self.snd.rec.count_retry();
+        if self.snd.rec.retries() == self.cfg.retries.notify {
             self.pending.add(News::Unresponsive);
         }
         match (self.cfg.retries.user_timeout, self.cfg.retries.limit) {
             (Some(limit), _) => silent_for >= limit,
-            (None, RetryLimit::Count) => self.snd.rec.retries > self.most_retries(),
-            (None, RetryLimit::Time) if self.snd.rec.retries <= 1 => false,
+            (None, RetryLimit::Count) => self.snd.rec.retries() > self.most_retries(),
+            (None, RetryLimit::Time) if self.snd.rec.retries() <= 1 => false,
             (None, RetryLimit::Time) => silent_for >= modelled(self.cfg.rto.min, self.cfg.rto.max, self.most_retries()),
         }
     }
@@ -130,7 +130,7 @@ impl Endpoint {
     //# SYNs have thresholds, too, and are not given up before three minutes.
     /// The SYN, or SYN-ACK, was not answered once more.
     pub(super) fn gives_up_opening(&mut self, now: Instant) -> bool {
-        self.snd.rec.retries += 1;
+        self.snd.rec.count_retry();
         let retries = &self.cfg.retries;
         let most = match self.life.state() {
             State::SynSent => retries.syn.saturating_add(retries.syn_linear),
@@ -140,7 +140,7 @@ impl Endpoint {
         let too_long = self.life.state() == State::SynSent
             && retries.limit == RetryLimit::Time
             && now.since(self.snd.rec.rto_base()) >= modelled(self.cfg.rto.initial, self.cfg.rto.max, retries.syn);
-        self.snd.rec.retries > most || too_long || self.syn_within_user_timeout(Instant::MAX) <= now
+        self.snd.rec.retries() > most || too_long || self.syn_within_user_timeout(Instant::MAX) <= now
     }
 
     /// `at`, or the moment the user timeout of our SYN is over if that is earlier.
@@ -239,7 +239,7 @@ impl Endpoint {
             return self.finish(cx, CloseReason::TimedOut);
         }
         silence.unanswered += 1;
-        self.snd.bare_probe_due = true;
+        self.snd.require_bare_probe();
         self.arm(cx, TimerKind::KeepAlive, cx.now + interval);
     }
 }

@@ -90,23 +90,23 @@ impl Endpoint {
     /// RFC 9293 §3.8.6.1: one octet beyond the closed window, or, when the silly-window rules held something back, as much
     /// as the window takes.
     pub(super) fn send_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        let Probing::Due(sent) = self.snd.rec.probe else { return None };
+        let Probing::Due(sent) = self.snd.rec.probing() else { return None };
         let empty = self.cfg.send.window_probe == WindowProbe::Empty;
         let unsent = self.snd.data_end().distance_from(self.snd.space.nxt());
         if self.snd.space.side() == SendSide::FinSent
             || (unsent == 0 && !(empty && self.snd.space.side() == SendSide::FinQueued))
         {
-            self.snd.rec.probe = Probing::Idle;
+            self.snd.rec.set_probing(Probing::Idle);
             return None;
         }
-        self.snd.rec.probe = Probing::Waiting(sent.saturating_add(1));
+        self.snd.rec.set_probing(Probing::Waiting(sent.saturating_add(1)));
         if empty && self.snd.space.wnd() == 0 {
             self.arm_loss_timer(cx);
             return Some(self.send_bare_probe(cx, out));
         }
         if empty {
             // What the window takes is no probe but data, and its acknowledgement will tell of the window.
-            self.snd.rec.probe = Probing::Idle;
+            self.snd.rec.set_probing(Probing::Idle);
         }
         let len = self.snd.space.wnd().min(unsent).clamp(1, self.segment_size());
         let len = if unsent == 0 { 0 } else { self.snd.commit_probe(&self.cfg, len, self.segment_size()) };
@@ -118,13 +118,13 @@ impl Endpoint {
     /// A segment without data, one number below what the peer expects: it has to answer (RFC 9293 §3.8.4; §3.10.7.4, first).
     pub(super) fn send_bare_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
         let seq = self.snd.space.una() - 1;
-        let cause = if self.snd.rec.probe == Probing::Idle { SendCause::KeepAlive } else { SendCause::WindowProbe };
+        let cause = if self.snd.rec.probing() == Probing::Idle { SendCause::KeepAlive } else { SendCause::WindowProbe };
         self.send_segment(cx, out, SeqRange::new(seq, seq), Flags::NONE, Told::of(cause))
     }
 
     /// An ACK brought no news but perhaps a window. If that is as closed as before, the next empty probe waits from now on.
     pub(super) fn take_answer<O: Observer>(&mut self, cx: &mut Cx<'_, O>, wnd_before: Bytes) {
-        let waits = matches!(self.snd.rec.probe, Probing::Waiting(_)) && self.snd.rec.board.is_empty();
+        let waits = matches!(self.snd.rec.probing(), Probing::Waiting(_)) && self.snd.rec.board.is_empty();
         let from_now = waits && self.cfg.send.window_probe == WindowProbe::Empty;
         if self.stop_probing_if_opened(cx.now, wnd_before) || from_now {
             self.arm_loss_timer(cx);
@@ -142,10 +142,10 @@ impl Endpoint {
     /// The peer's window grew while the persist timer stood in for news of it: the timer watches over the flight again,
     /// and what a probe carried beyond a closed window is due at once, without blame. Returns whether that is so.
     pub(super) fn stop_probing_if_opened(&mut self, now: Instant, wnd_before: Bytes) -> bool {
-        if self.snd.rec.probe == Probing::Idle || self.snd.space.wnd() <= wnd_before || self.is_still_too_narrow() {
+        if self.snd.rec.probing() == Probing::Idle || self.snd.space.wnd() <= wnd_before || self.is_still_too_narrow() {
             return false;
         }
-        self.snd.rec.probe = Probing::Idle;
+        self.snd.rec.set_probing(Probing::Idle);
         self.on_progress();
         self.snd.rec.restart_rto(now);
         if wnd_before == 0
@@ -153,7 +153,7 @@ impl Endpoint {
         {
             self.snd.rec.board.mark_lost(probe.id);
             self.snd.rec.board.clear_lost_log();
-            self.snd.rec.forced = true;
+            self.snd.rec.force(true);
         }
         true
     }

@@ -54,8 +54,8 @@ impl Endpoint {
     #[cold]
     pub(super) fn retry_refused(&mut self) {
         // Probing that stands for refused data begins anew; a window that is closed is still probed.
-        if self.snd.rec.probe != Probing::Idle && self.snd.rec.board.is_empty() && self.snd.space.wnd() > 0 {
-            self.snd.rec.probe = Probing::Idle;
+        if self.snd.rec.probing() != Probing::Idle && self.snd.rec.board.is_empty() && self.snd.space.wnd() > 0 {
+            self.snd.rec.set_probing(Probing::Idle);
             self.timers.stop(TimerKind::Persist);
         }
         if self.outlet == Outlet::Reopened {
@@ -80,7 +80,7 @@ impl Endpoint {
                 self.exchange_octets(&mut trial);
                 return self.hold_refused(cx, wait);
             }
-            let syn_again = self.life.syn_due() && self.snd.rec.retries > 0;
+            let syn_again = self.life.syn_due() && self.snd.rec.retries() > 0;
             *self = trial;
             if let Some(wait) = self.cfg.retries.refused.filter(|_| syn_again) {
                 self.arm(cx, TimerKind::Retransmit, cx.now + wait);
@@ -123,15 +123,15 @@ impl Endpoint {
         // The acknowledgement that it would have carried is lost, and a tail probe gives way to the timeout.
         self.rcv.forget_due_ack();
         self.snd.rec.tail.reset();
-        match self.snd.rec.probe {
+        match self.snd.rec.probing() {
             Probing::Due(probes) => {
-                self.snd.rec.probe = Probing::Waiting(probes.saturating_add(1));
+                self.snd.rec.set_probing(Probing::Waiting(probes.saturating_add(1)));
                 let at = cx.now + wait;
                 let at = self.user_timeout().map_or(at, |timeout| timeout.bound(at, cx.now));
                 self.arm(cx, TimerKind::Persist, at);
             }
             Probing::Idle if self.snd.rec.board.is_empty() => {
-                self.snd.rec.probe = Probing::Waiting(0);
+                self.snd.rec.set_probing(Probing::Waiting(0));
                 self.arm_loss_timer(cx);
             }
             Probing::Idle | Probing::Waiting(_) => {}

@@ -66,7 +66,7 @@ impl Endpoint {
             || self.timers.deadline(TimerKind::Reorder).is_some()
             || self.timers.deadline(TimerKind::Persist).is_some();
         let second = probing && self.snd.space.flight_size() <= 2 * self.snd.space.smss();
-        if !runs_for_flight || second || self.snd.rec.episode.repairs() {
+        if !runs_for_flight || second || self.snd.rec.episode().repairs() {
             self.arm_loss_timer(cx);
         }
     }
@@ -96,7 +96,7 @@ impl Endpoint {
             return self.give_up(cx);
         }
         self.note_unanswered(cx.now, false);
-        let further = self.snd.rec.retries;
+        let further = self.snd.rec.retries();
         self.rare_mut().on_timeout(cx.now, further);
         let doubles = further > self.cfg.retries.syn_linear || self.life.state() != State::SynSent;
         if doubles && self.refused_for().is_none() {
@@ -128,7 +128,7 @@ impl Endpoint {
             return self.give_up(cx);
         }
         self.note_unanswered(cx.now, false);
-        let (opens, further) = (!self.snd.rec.episode.repairs(), self.snd.rec.retries);
+        let (opens, further) = (!self.snd.rec.episode().repairs(), self.snd.rec.retries());
         let rare = self.rare_mut();
         rare.timeouts += 1;
         rare.episodes += u32::from(opens);
@@ -139,7 +139,7 @@ impl Endpoint {
             self.suspect_black_hole(cx.now);
         }
         let event =
-            CongestionEvent::Timeout { flight_size: self.snd.space.flight_size(), first: self.snd.rec.retries == 1 };
+            CongestionEvent::Timeout { flight_size: self.snd.space.flight_size(), first: self.snd.rec.retries() == 1 };
         let dcx = self.snd.detect_cx(cx.now, None);
         let verdict = self.snd.rec.detector.on_timeout(&mut self.snd.rec.board, &dcx);
         self.take_verdict(cx, verdict);
@@ -153,7 +153,7 @@ impl Endpoint {
         }
         self.snd.rec.restart_rto(cx.now);
         // The oldest segment goes out again even when what stays in flight fills the window of one segment.
-        self.snd.rec.forced = true;
+        self.snd.rec.force(true);
         match refused_for {
             Some(wait) => self.arm(cx, TimerKind::Retransmit, cx.now + wait),
             None => self.arm_loss_timer(cx),
@@ -194,7 +194,7 @@ impl Endpoint {
     //# A closed window is probed.
     /// The peer's window stayed closed (RFC 9293 §3.8.6.1): probe again, ever more slowly, for as long as it takes.
     fn on_persist_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        let Probing::Waiting(probes) = self.snd.rec.probe else {
+        let Probing::Waiting(probes) = self.snd.rec.probing() else {
             // The window opened in the meantime: what is in flight is watched over as usual.
             return self.arm_loss_timer(cx);
         };
@@ -209,11 +209,11 @@ impl Endpoint {
             Some(probe) => {
                 self.snd.rec.board.mark_lost(probe.id);
                 self.snd.rec.board.clear_lost_log();
-                self.snd.rec.forced = true;
-                self.snd.rec.probe = Probing::Waiting(probes.saturating_add(1));
+                self.snd.rec.force(true);
+                self.snd.rec.set_probing(Probing::Waiting(probes.saturating_add(1)));
                 self.arm_loss_timer(cx);
             }
-            None => self.snd.rec.probe = Probing::Due(probes),
+            None => self.snd.rec.set_probing(Probing::Due(probes)),
         }
     }
 }

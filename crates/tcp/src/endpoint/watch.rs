@@ -110,9 +110,9 @@ impl Limit {
 impl Endpoint {
     /// Why a segment that was marked lost is sent again.
     pub(super) fn cause_of_retransmission(&self, forced: bool) -> SendCause {
-        match self.snd.rec.episode {
+        match self.snd.rec.episode() {
             Episode::Loss { .. } => SendCause::Timeout,
-            _ if self.snd.rec.probe != super::Probing::Idle => SendCause::WindowProbe,
+            _ if self.snd.rec.probing() != super::Probing::Idle => SendCause::WindowProbe,
             _ if forced => SendCause::FastRetransmit,
             _ => SendCause::SackRetransmit,
         }
@@ -122,7 +122,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn cause_of_new<O: Observer>(&self, len: Bytes) -> SendCause {
         let by_sack = || {
-            self.snd.rec.episode == Episode::Open && self.snd.space.flight_size() + len > self.snd.cc.window().cwnd()
+            self.snd.rec.episode() == Episode::Open && self.snd.space.flight_size() + len > self.snd.cc.window().cwnd()
         };
         if O::ENABLED && by_sack() { SendCause::LimitedTransmit } else { SendCause::New }
     }
@@ -144,7 +144,7 @@ impl Endpoint {
         if !self.may_send() {
             return Limit::Nothing;
         }
-        let repairs = self.snd.rec.episode.repairs();
+        let repairs = self.snd.rec.episode().repairs();
         // Behind the FIN there is nothing.
         let all_sent = self.snd.space.side() == SendSide::FinSent;
         let unsent = if all_sent { 0 } else { self.snd.data_end().distance_from(self.snd.space.nxt()) };
@@ -152,7 +152,7 @@ impl Endpoint {
         let again = self.snd.rec.board.lost_bytes();
         let want = if again > 0 { again } else { unsent }.min(self.segment_size());
         if want == 0 {
-            let waits = self.snd.space.side() == SendSide::Open && self.snd.write_blocked;
+            let waits = self.snd.space.side() == SendSide::Open && self.snd.is_write_blocked();
             return if repairs && self.snd.space.flight_size() > 0 {
                 Limit::Recovery
             } else if waits {
@@ -189,8 +189,8 @@ impl Endpoint {
             sacked: self.snd.rec.board.sacked_bytes(),
             newly_sacked: p.sacked,
             lost: p.newly_lost,
-            in_recovery: self.snd.rec.episode.repairs(),
-            point: self.snd.rec.episode.point(),
+            in_recovery: self.snd.rec.episode().repairs(),
+            point: self.snd.rec.episode().point(),
         });
     }
 
@@ -212,7 +212,7 @@ impl Endpoint {
             persist: state.persist,
             seen: state.seen,
             dsack,
-            in_recovery: self.snd.rec.episode.repairs(),
+            in_recovery: self.snd.rec.episode().repairs(),
             round: state.round,
         });
     }

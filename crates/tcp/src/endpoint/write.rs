@@ -72,7 +72,7 @@ impl Endpoint {
             return Ok(self.write_in_chunks(cx, len, boundary, put) as usize);
         }
         let taken = self.snd.buffer.write(&data[..self.snd.below_lowat(&self.cfg, len) as usize]);
-        self.snd.write_blocked = taken < data.len();
+        self.snd.on_write(taken < data.len());
         Ok(taken)
     }
 
@@ -100,7 +100,7 @@ impl Endpoint {
             return Ok(self.write_in_chunks(cx, len, boundary, put));
         }
         let taken = self.snd.buffer.write_pattern(self.snd.below_lowat(&self.cfg, len));
-        self.snd.write_blocked = taken < len;
+        self.snd.on_write(taken < len);
         Ok(taken)
     }
 
@@ -144,11 +144,11 @@ impl Endpoint {
                 self.on_full_chunk(cx);
             }
         }
-        self.snd.write_blocked = taken < len;
+        self.snd.on_write(taken < len);
         if taken > 0 {
             self.end_write(cx, boundary);
         }
-        self.snd.write_blocked = taken < len;
+        self.snd.on_write(taken < len);
         taken
     }
 
@@ -165,7 +165,7 @@ impl Endpoint {
     }
 
     fn end_write<O: Observer>(&mut self, cx: &mut Cx<'_, O>, boundary: Boundary) {
-        let (half, blocked) = (self.snd.space.max_wnd() / 2, self.snd.write_blocked);
+        let (half, blocked) = (self.snd.space.max_wnd() / 2, self.snd.is_write_blocked());
         let chunks = self.snd.buffer.chunks_mut();
         if boundary == Boundary::Record && !blocked {
             chunks.end_record();
@@ -214,7 +214,7 @@ impl Endpoint {
                     let push = if octets > view.size { Push::First } else { Push::No };
                     self.snd.commit(octets, push, view.size);
                     // A writer may have been waiting for that.
-                    let woken = self.snd.write_blocked && self.snd.make_room(&self.cfg, cx.now);
+                    let woken = self.snd.is_write_blocked() && self.snd.make_room(&self.cfg, cx.now);
                     self.note_writable(woken);
                     if scope == Scope::One {
                         return;
@@ -236,7 +236,7 @@ impl Endpoint {
 
     /// Looks at the chunks at once, if nothing else has to leave before them.
     fn look_now<O: Observer>(&mut self, cx: &mut Cx<'_, O>, rule: SmallRule, scope: Scope) {
-        let free = self.may_send() && self.snd.rec.episode == Episode::Open && self.snd.rec.board.lost_bytes() == 0;
+        let free = self.may_send() && self.snd.rec.episode() == Episode::Open && self.snd.rec.board.lost_bytes() == 0;
         if free && !self.snd.rec.tail.is_due() && self.snd.cc.pacing().is_none() {
             self.let_go(cx, rule, scope);
         } else {
@@ -251,9 +251,7 @@ impl Endpoint {
 
     /// Whether it is worth while to write; if not, `Writable` follows when it is.
     pub fn poll_writable(&mut self) -> bool {
-        let writable = self.is_writable();
-        self.snd.write_blocked |= !writable;
-        writable
+        self.snd.poll_writable(&self.cfg)
     }
 
     /// A writer that waited may go on, if it is `woken`.
@@ -286,7 +284,7 @@ impl Endpoint {
             let urgent = self.is_urgent();
             self.snd.look_by_settings(&self.cfg.send, urgent);
         }
-        let woken = self.snd.write_blocked && self.snd.wake_writer(&self.cfg);
+        let woken = self.snd.is_write_blocked() && self.snd.wake_writer(&self.cfg);
         self.note_writable(woken);
     }
 

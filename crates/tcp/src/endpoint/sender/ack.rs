@@ -60,7 +60,7 @@ impl Sender {
             && self.space.wnd() == wnd_before
             && self.space.wnd() > 0
             && !self.rec.board.is_empty()
-            && self.rec.probe == Probing::Idle
+            && self.rec.probing() == Probing::Idle
     }
 
     /// What the detector may know now.
@@ -74,7 +74,7 @@ impl Sender {
             min_rtt: self.rec.rtt.min_rtt(),
             tsecr,
             arrival: Arrival::InTurn,
-            episode: self.rec.episode.of_losses(),
+            episode: self.rec.episode().of_losses(),
         }
     }
 
@@ -108,7 +108,7 @@ impl Sender {
         reordering_extent: Bytes,
         p: &Progress,
     ) -> Option<CcNote> {
-        let episode = match self.rec.episode {
+        let episode = match self.rec.episode() {
             // RFC 3168 §6.1.2: an echo does not open the window.
             Episode::Cwr { .. } if p.echo || self.rec.reduction.is_some() => EpisodeKind::Recovery,
             Episode::Open | Episode::Cwr { .. } => EpisodeKind::Open,

@@ -227,7 +227,7 @@ impl Sender {
         let newest = if planned > 0 { Some(now) } else { board.newest_sent_at() };
         let oldest = board.first().map(|first| first.xmit.at).or(newest);
         match (oldest, newest) {
-            (Some(oldest), Some(newest)) if self.rec.episode == Episode::Open && now.since(newest) <= RECENT => {
+            (Some(oldest), Some(newest)) if self.rec.episode() == Episode::Open && now.since(newest) <= RECENT => {
                 let srtt = self.rec.rtt.srtt().unwrap_or_default().max(FINEST);
                 Wait::Ack { expected_in: (oldest + srtt).since(now), srtt }
             }

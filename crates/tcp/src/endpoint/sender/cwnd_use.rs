@@ -38,7 +38,7 @@ impl Sender {
     fn on_unused(&mut self, cfg: &Config, now: Instant, used: u32) {
         let used = used.saturating_mul(self.space.smss()).max(cfg.cc.initial_window.octets(self.space.smss()));
         let cwnd = self.cc.window().cwnd();
-        if self.rec.episode == Episode::Open && !self.write_blocked && used < cwnd {
+        if self.rec.episode() == Episode::Open && !self.write_blocked && used < cwnd {
             self.cc.on_unused(cwnd / 2 + used / 2);
         }
         self.usage.restart(now);
@@ -82,7 +82,7 @@ impl Sender {
     /// RFC 7661 §4.4.3: the window is halved for each five minutes in which less than half of it was used.
     #[inline]
     fn halve_if_unused(&mut self, cfg: &Config, now: Instant) {
-        if self.rec.episode == Episode::Open {
+        if self.rec.episode() == Episode::Open {
             let periods = self.usage.periods_unused(now);
             if periods > 0 {
                 self.halve(cfg, periods);

@@ -31,7 +31,7 @@ impl Sender {
         let (window, pipe) = (self.cc.window().cwnd(), self.rec.board.pipe());
         let room = match (&self.rec.reduction, cfg.recovery.limited_transmit) {
             (Some(reduction), _) => reduction.quota(),
-            (None, LimitedTransmit::Off) if !self.rec.episode.repairs() => {
+            (None, LimitedTransmit::Off) if !self.rec.episode().repairs() => {
                 window.saturating_sub(self.space.flight_size())
             }
             (None, _) => window.saturating_sub(pipe),
@@ -58,7 +58,7 @@ impl Sender {
 
     /// RFC 6675 NextSeg rules 3 and 4, for detectors that ask for them: holes not known to be lost.
     pub fn has_unmarked(&self) -> bool {
-        matches!(self.rec.episode, Episode::Recovery { .. }) && self.rec.detector.fills_unmarked_holes()
+        matches!(self.rec.episode(), Episode::Recovery { .. }) && self.rec.detector.fills_unmarked_holes()
     }
 
     /// Until when the pacer holds everything back, if it does.
@@ -95,7 +95,7 @@ impl Sender {
         }
         let room = self.cc.window().cwnd().saturating_sub(self.rec.board.pipe());
         // Inside an episode the reduction rules, and the congestion window holds everything back.
-        if room < size.min(unsent.max(1)) || self.rec.episode != Episode::Open {
+        if room < size.min(unsent.max(1)) || self.rec.episode() != Episode::Open {
             return Held::Busy;
         }
         if unsent > 0 && self.space.usable() < unsent.min(size) {

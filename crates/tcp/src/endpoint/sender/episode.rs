@@ -63,11 +63,13 @@ impl Sender {
         let answered_at = self.rec.answered_at;
         let unanswered = self.rec.board.lost_log().iter().filter(|(s, _)| s.xmit.at >= answered_at).count();
         self.rec.board.clear_lost_log();
-        let again = match self.rec.episode {
+        let again = match self.rec.episode() {
             Episode::Loss { .. } => return Reaction::None,
             Episode::Recovery { .. } => {
                 // RFC 6582 §3.2: without SACK a partial ACK brings the next segment back at once.
-                self.rec.forced |= !losses.sack;
+                if !losses.sack {
+                    self.rec.force(true);
+                }
                 if !self.is_controllers(cfg, unanswered) {
                     return Reaction::None;
                 }
@@ -88,7 +90,7 @@ impl Sender {
         (self.rec.answered_at, self.rec.lost_again) = (now, 0);
         // RFC 6675 §5 (4.3): the first retransmission after a reaction leaves whatever `pipe` says; RFC 9937 §6.2: whatever
         // was delivered, which is nothing when a timer found the loss.
-        self.rec.forced = true;
+        self.rec.force(true);
         if again {
             return Reaction::Answered;
         }
@@ -126,7 +128,7 @@ impl Sender {
                 &EpisodeEntry { ssthresh, prior_cwnd, flight_size, sacked_before: 0, newly_acked: 0, smss },
             );
         }
-        self.rec.forced = true;
+        self.rec.force(true);
         self.forget_older_recovery();
     }
 
@@ -160,11 +162,11 @@ impl Sender {
     //# At the end of an episode the window is `ssthresh`.
     /// Step 7, exit: everything outstanding at entry has been acknowledged, or the episode is undone.
     pub fn leave_episode(&mut self, cfg: &Config, now: Instant) {
-        if self.rec.episode.repairs() {
+        if self.rec.episode().repairs() {
             self.rec.detector.on_recovery_exit();
         }
         self.cc.on_recovery_exit(now);
-        self.rec.forced = false;
+        self.rec.force(false);
         if let Some(undo) = &mut self.rec.undo {
             undo.on_exit(&cfg.recovery.undo, self.space.nxt());
         }
@@ -226,7 +228,7 @@ impl Sender {
     /// A timeout begins or goes on with recovery by retransmission. It is examined when it comes out of the open
     /// (RFC 5682 §2.1 step 1); inside an episode, what was saved belongs to another signal and is not to be restored.
     fn open_undo_of_timeout(&mut self, cfg: &UndoConfig, prompt_rtt: Option<Duration>) {
-        self.rec.undo = match self.rec.episode {
+        self.rec.undo = match self.rec.episode() {
             Episode::Open | Episode::Cwr { .. } => {
                 let frto = match cfg.frto {
                     FrtoDetection::On => Frto::on_timeout(),
@@ -258,13 +260,14 @@ impl Sender {
         d: &Delivered,
         dcx: &DetectCx,
     ) -> Option<Proof> {
+        let episode = self.rec.episode();
         let undo = self.rec.undo.as_mut()?;
         if undo.is_stale(self.space.una(), self.space.nxt()) {
             self.rec.undo = None;
             return None;
         }
         let mut proof = undo.on_ack(cfg, dsack, &d.batch, dcx);
-        if let Episode::Loss { point } = self.rec.episode {
+        if let Episode::Loss { point } = episode {
             let original = d.batch.iter().any(|s| s.retransmits == 0 && s.start.before(point));
             let news = AckAfterTimeout {
                 advanced: if acked > 0 { Advanced::Yes } else { Advanced::No },

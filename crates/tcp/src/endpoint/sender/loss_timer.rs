@@ -26,7 +26,7 @@ impl Sender {
     pub fn loss_timer(&self, cx: &TimerCx<'_>) -> Option<(TimerKind, Instant)> {
         let now = cx.now;
         let bound = |at, began| cx.user_timeout.map_or(at, |timeout| timeout.bound(at, began));
-        if let Probing::Waiting(probes) = self.rec.probe {
+        if let Probing::Waiting(probes) = self.rec.probing() {
             let at = now + self.persist_interval(cx.cfg, probes);
             return Some((TimerKind::Persist, bound(at, now)));
         }
@@ -34,8 +34,8 @@ impl Sender {
             return None;
         }
         let rto_at = bound(self.rto_at(), self.rec.rto_base()).max(now);
-        Some(if self.rec.recheck_at < rto_at {
-            (TimerKind::Reorder, self.rec.recheck_at.max(now))
+        Some(if self.rec.recheck_at() < rto_at {
+            (TimerKind::Reorder, self.rec.recheck_at().max(now))
         } else if let Some(at) = self.tail_probe_at(cx.cfg, cx.neg).filter(|at| *at <= rto_at) {
             (TimerKind::TailProbe, at.max(now))
         } else {
@@ -70,7 +70,7 @@ impl Sender {
         // Without SACK the answer to a probe would tell nothing about what came before it.
         let config = cfg.recovery.probe.as_ref().filter(|_| neg.sack)?;
         let board = &self.rec.board;
-        let quiet = !self.rec.episode.repairs() && board.sacked_bytes() == 0 && board.lost_bytes() == 0;
+        let quiet = !self.rec.episode().repairs() && board.sacked_bytes() == 0 && board.lost_bytes() == 0;
         let newest = board.newest_sent_at().filter(|_| quiet && self.rec.tail.is_possible())?;
         let flight =
             if self.space.flight_size() <= self.space.smss() { FlightOf::OneSegment } else { FlightOf::Several };

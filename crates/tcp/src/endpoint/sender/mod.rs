@@ -29,7 +29,7 @@ use space::SendSpace;
 
 /// What the device takes at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Frames {
+enum Frames {
     /// One segment.
     Segments,
     /// Several, which it cuts: it is worth while to keep chunks.
@@ -46,12 +46,12 @@ pub(super) struct Sender {
     pub usage: CwndUsage,
     /// Where the controller paces.
     pub pacer: Option<Box<Pacer>>,
-    pub frames: Frames,
-    pub write_blocked: bool,
+    frames: Frames,
+    write_blocked: bool,
     /// A segment has arrived since nothing more could leave the last time: a writer may have room.
-    pub heard: bool,
+    heard: bool,
     /// An empty segment that the peer must answer is due: it asks whether the peer, or its window, is still there.
-    pub bare_probe_due: bool,
+    bare_probe_due: bool,
 }
 
 impl Sender {
@@ -70,5 +70,40 @@ impl Sender {
             heard: false,
             bare_probe_due: false,
         }
+    }
+
+    /// Whether the application waits for word that it may write.
+    #[inline]
+    pub fn is_write_blocked(&self) -> bool {
+        self.write_blocked
+    }
+
+    /// The application has written, and was cut short or not.
+    #[inline]
+    pub fn on_write(&mut self, cut_short: bool) {
+        self.write_blocked = cut_short;
+    }
+
+    /// A segment has arrived.
+    #[inline]
+    pub fn on_heard(&mut self) {
+        self.heard = true;
+    }
+
+    /// Whether an empty segment that the peer must answer is due.
+    #[inline]
+    pub fn owes_bare_probe(&self) -> bool {
+        self.bare_probe_due
+    }
+
+    /// An empty segment that the peer must answer is due.
+    pub fn require_bare_probe(&mut self) {
+        self.bare_probe_due = true;
+    }
+
+    /// The empty segment leaves. Returns whether it was due.
+    #[inline]
+    pub fn take_bare_probe(&mut self) -> bool {
+        core::mem::take(&mut self.bare_probe_due)
     }
 }

@@ -18,23 +18,23 @@ pub(in crate::endpoint) struct RecoverySide {
     pub sampler: RateSampler,
     pub rtt: RttEstimator,
     pub rto: RtoState,
-    pub episode: Episode,
+    episode: Episode,
     /// What the ACK in work delivers. Kept for the next ACK while there is a flight.
     pub delivered: Option<Box<Delivered>>,
     /// When the retransmission timer was last restarted (RFC 6298 §5).
     rto_base: Instant,
     /// The detector's open deadline; [`Instant::MAX`] for none.
-    pub recheck_at: Instant,
+    recheck_at: Instant,
     /// One retransmission may leave whatever the window says: the fast retransmit, or the one a timeout sends.
-    pub forced: bool,
+    forced: bool,
     /// Segments lost again since the controller's last answer.
     pub lost_again: u16,
     /// A loss of something sent before this moment has been answered by the controller already.
     pub answered_at: Instant,
     /// Consecutive timeouts, or SYN retransmissions, without progress.
-    pub retries: u32,
+    retries: u32,
     /// Where zero-window probing stands.
-    pub probe: Probing,
+    probing: Probing,
     /// The tail loss probe.
     pub tail: Probe,
     /// What could prove the last episode spurious; only while something could.
@@ -59,7 +59,7 @@ impl RecoverySide {
             lost_again: 0,
             answered_at: Instant::ZERO,
             retries: 0,
-            probe: Probing::Idle,
+            probing: Probing::Idle,
             tail: Probe::default(),
             undo: None,
         }
@@ -75,5 +75,72 @@ impl RecoverySide {
     #[inline]
     pub fn restart_rto(&mut self, now: Instant) {
         self.rto_base = now;
+    }
+
+    /// The loss episode, if one is under way.
+    #[inline]
+    pub fn episode(&self) -> Episode {
+        self.episode
+    }
+
+    /// Another episode begins, or none goes on. Returns what ends with it. A reduction rules only while the window comes down.
+    pub fn enter(&mut self, to: Episode) -> Episode {
+        if !matches!(to, Episode::Recovery { .. } | Episode::Cwr { .. }) {
+            self.reduction = None;
+        }
+        core::mem::replace(&mut self.episode, to)
+    }
+
+    /// The detector's open deadline; [`Instant::MAX`] for none.
+    #[inline]
+    pub fn recheck_at(&self) -> Instant {
+        self.recheck_at
+    }
+
+    /// The detector has judged, and looks again at this moment if at all.
+    #[inline]
+    pub fn set_recheck(&mut self, at: Option<Instant>) {
+        self.recheck_at = at.unwrap_or(Instant::MAX);
+    }
+
+    /// Whether one retransmission may leave whatever the window says.
+    #[inline]
+    pub fn forced(&self) -> bool {
+        self.forced
+    }
+
+    /// One retransmission may leave whatever the window says, or may not any more.
+    #[inline]
+    pub fn force(&mut self, forced: bool) {
+        self.forced = forced;
+    }
+
+    /// Consecutive timeouts, or SYN retransmissions, without progress.
+    #[inline]
+    pub fn retries(&self) -> u32 {
+        self.retries
+    }
+
+    /// A timer expired once more without progress.
+    pub fn count_retry(&mut self) {
+        self.retries += 1;
+    }
+
+    /// There was progress.
+    #[inline]
+    pub fn forget_retries(&mut self) {
+        self.retries = 0;
+    }
+
+    /// Where zero-window probing stands.
+    #[inline]
+    pub fn probing(&self) -> Probing {
+        self.probing
+    }
+
+    /// Zero-window probing goes on, begins or ends.
+    #[inline]
+    pub fn set_probing(&mut self, probing: Probing) {
+        self.probing = probing;
     }
 }

@@ -65,6 +65,13 @@ impl Sender {
         self.wake_writer(cfg)
     }
 
+    /// Whether it is worth while to write; if not, the application waits for word of it.
+    pub fn poll_writable(&mut self, cfg: &Config) -> bool {
+        let writable = self.is_writable(cfg);
+        self.write_blocked |= !writable;
+        writable
+    }
+
     /// A writer waits: returns whether it is to be woken, because writing is worth while again.
     pub fn wake_writer(&mut self, cfg: &Config) -> bool {
         let writable = self.is_writable(cfg);
