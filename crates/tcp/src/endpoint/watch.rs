@@ -245,7 +245,8 @@ impl Endpoint {
     /// Nothing more can leave for now: who is to blame for the time until something does?
     #[inline]
     pub(super) fn note_held(&mut self, now: Instant) {
-        let held = self.snd.held(self.may_send(), self.segment_size());
+        let works = self.snd.has_work() && self.may_send();
+        let held = if works { self.snd.held(self.segment_size()) } else { Held::Nothing };
         if held != self.tally.held() {
             self.book_time(now, held);
         }

@@ -142,7 +142,7 @@ impl AckPolicy {
     //# A segment that fills all or part of a gap is acknowledged at once.
     /// A segment with `len` octets arrived on a connection of this configuration, the one it was made with. `rmss` is the
     /// largest segment the peer may send; `holes` says whether data waits out of order now that this segment is in place.
-    #[inline]
+    #[inline(always)]
     pub fn on_data(
         &mut self,
         config: &AckConfig,

@@ -102,7 +102,7 @@ impl Receiver {
         if fin {
             self.fin = Some(data_end);
         }
-        self.store(seg.payload, range);
+        self.store(&seg.payload, range);
         let push = repr.flags.contains(Flags::PSH);
         Ok(self.take(around, &Arrived { seq: repr.seq, payload: seg.payload.len(), len: range.len(), push }, taken))
     }
@@ -159,18 +159,19 @@ impl Receiver {
     //# Data ahead of a gap is kept.
     /// Puts the octets that are not yet there into the buffer.
     #[inline]
-    pub(super) fn store(&mut self, mut payload: Payload<'_>, range: SeqRange) {
+    pub(super) fn store(&mut self, payload: &Payload<'_>, range: SeqRange) {
         if payload.is_empty() {
             return;
         }
         let Self { assembler, buffer, .. } = self;
         let (rcv_nxt, received) = (assembler.rcv_nxt(), buffer.received());
-        payload.truncate(range.len());
         if range.start == rcv_nxt && assembler.block_count() == 0 {
+            let mut payload = *payload;
+            payload.truncate(range.len());
             return buffer.place(0, received, payload);
         }
         assembler.for_each_missing(range, |part| {
-            let mut payload = payload;
+            let mut payload = *payload;
             payload.truncate(part.end.distance_from(range.start));
             payload.trim_front(part.start.distance_from(range.start));
             let ahead = part.start.distance_from(rcv_nxt);
@@ -205,7 +206,7 @@ impl Receiver {
     fn decide_ack(&mut self, around: &Around<'_>, arrived: &Arrived, kind: Arrival, fin: bool) -> Option<Instant> {
         let config = &around.cfg.ack;
         let decision = if config.timer == AckTimer::Adaptive {
-            let arriving = self.arriving(*around, *arrived, kind, fin);
+            let arriving = self.arriving(around, arrived, kind, fin);
             self.policy.adapt(config, &arriving)
         } else {
             let holes = self.has_out_of_order();
@@ -221,7 +222,8 @@ impl Receiver {
     }
 
     /// What an adaptive delay depends on.
-    fn arriving(&self, around: Around<'_>, arrived: Arrived, kind: Arrival, fin: bool) -> Arriving {
+    #[inline(always)]
+    fn arriving(&self, around: &Around<'_>, arrived: &Arrived, kind: Arrival, fin: bool) -> Arriving {
         // The FIN ends FIN-WAIT-2, and TIME-WAIT stops every timer that runs.
         let waits_no_more = fin && around.state == State::FinWait2;
         Arriving {

@@ -60,7 +60,7 @@ impl Receiver {
         if range.is_empty() {
             return range;
         }
-        self.store(syn.payload, range);
+        self.store(&syn.payload, range);
         self.assembler.insert(range);
         self.buffer.commit(range.len());
         // The window that the SYN-ACK shows counts from behind the data.
@@ -82,7 +82,7 @@ impl Receiver {
         let end = start + syn.payload.len();
         let range = SeqRange::new(start, end.min(self.window.right_edge()));
         let fin = fin && range.end == end;
-        self.store(syn.payload, range);
+        self.store(&syn.payload, range);
         if fin {
             self.fin = Some(end);
         }

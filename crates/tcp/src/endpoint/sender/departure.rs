@@ -62,7 +62,7 @@ impl Sender {
     }
 
     /// Until when the pacer holds everything back, if it does.
-    #[inline]
+    #[inline(always)]
     pub fn paced_until(&mut self, cfg: &Config, now: Instant) -> Option<Instant> {
         // A connection whose controller does not pace has no pacer. The pacer is taken out while it decides, since what is
         // ready is asked of the whole sender.
@@ -81,18 +81,22 @@ impl Sender {
         until
     }
 
-    /// What holds the sender back when nothing more can leave, for the accounts of time. Full segments have `size` octets.
+    /// Whether data or a FIN waits or is in flight.
     #[inline]
-    pub fn held(&self, may_send: bool, size: Bytes) -> Held {
-        let unsent = self.data_end().distance_from(self.space.nxt());
+    pub fn has_work(&self) -> bool {
         let fin_waits = match self.space.side() {
             SendSide::Open => false,
             SendSide::FinQueued => true,
             SendSide::FinSent => self.space.una() != self.space.nxt(),
         };
-        if (self.buffer.len() == 0 && !fin_waits) || !may_send {
-            return Held::Nothing;
-        }
+        self.buffer.len() > 0 || fin_waits
+    }
+
+    /// What holds a sender with work back when nothing more can leave, for the accounts of time. Full segments have `size`
+    /// octets.
+    #[inline]
+    pub fn held(&self, size: Bytes) -> Held {
+        let unsent = self.data_end().distance_from(self.space.nxt());
         let room = self.cc.window().cwnd().saturating_sub(self.rec.board.pipe());
         // Inside an episode the reduction rules, and the congestion window holds everything back.
         if room < size.min(unsent.max(1)) || self.rec.episode() != Episode::Open {
