@@ -152,21 +152,11 @@ impl Endpoint {
 
     /// Sends `len` octets of new data in one segment larger than any that is known to arrive.
     pub(super) fn send_mtu_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, len: Bytes) -> Transmit {
-        let range = SeqRange::new(self.snd.space.nxt(), self.snd.space.nxt() + len);
+        let range = self.snd.on_mtu_probe(cx.now, self.ts.tsval(cx.now), len);
         let size = len + u32::from(headers(self.tuple.local)) + self.option_octets();
         if let Some(search) = self.search_mut() {
             search.probe = Some(MtuProbe { range, size: size as u16 });
             search.probes = search.probes.saturating_add(1);
-        }
-        if self.snd.rec.board.is_empty() {
-            self.snd.rec.restart_rto(cx.now);
-        }
-        self.snd.space.on_sent(range.end);
-        self.snd.cover_chunks(range.end);
-        let (tsval, stamp) = (self.ts.tsval(cx.now), self.snd.rec.sampler.stamp(cx.now, self.snd.rec.board.pipe()));
-        let id = self.snd.rec.board.on_sent(range, tsval, stamp, cx.now);
-        if let Some(segment) = self.snd.rec.board.get(id) {
-            self.snd.rec.detector.on_sent(&segment);
         }
         self.emit_data(cx, out, Outgoing { range, retransmits: 0, train: Train::No, cause: SendCause::MtuProbe })
     }

@@ -181,8 +181,7 @@ impl Endpoint {
         Some(self.resend(cx, out, segment, cause))
     }
 
-    //= specs/rfc8985.md#sending-a-probe
-    //# A probe is recorded like any other transmission.
+    /// A segment leaves again.
     pub(super) fn resend<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
@@ -191,16 +190,7 @@ impl Endpoint {
         cause: SendCause,
     ) -> Transmit {
         let range = segment.range();
-        let stamp = self.snd.rec.sampler.stamp(cx.now, self.snd.rec.board.pipe());
-        let tsval = self.ts.tsval(cx.now);
-        self.snd.rec.board.on_retransmitted(segment.id, tsval, stamp, cx.now);
-        let repairs = self.snd.rec.episode().repairs();
-        if let Some(undo) = self.snd.rec.undo.as_mut().filter(|_| repairs) {
-            undo.on_retransmitted(range);
-        }
-        if let Some(sent) = self.snd.rec.board.get(segment.id) {
-            self.snd.rec.detector.on_sent(&sent);
-        }
+        self.snd.on_sent_again(cx.now, self.ts.tsval(cx.now), segment);
         let train = self.snd.train_at(&self.cfg, cx.now, segment);
         self.emit_data(cx, out, Outgoing { range, retransmits: segment.retransmits.saturating_add(1), train, cause })
     }
@@ -280,10 +270,7 @@ impl Endpoint {
         }
     }
 
-    //= specs/rfc8985.md#sending-a-probe
-    //# A probe is recorded like any other transmission.
-    //= specs/rfc6298.md#managing-the-timer
-    //# A transmission of data starts the timer if it does not run.
+    /// `len` octets of new data leave, and the FIN behind them if `fin`.
     pub(super) fn emit_new<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
@@ -292,39 +279,8 @@ impl Endpoint {
         fin: bool,
         cause: SendCause,
     ) -> Transmit {
-        let (start, size) = (self.snd.space.nxt(), self.segment_size());
-        let range = SeqRange::new(start, start + len + u32::from(fin));
-        if self.snd.rec.board.is_empty() {
-            let idle = cx.now.since(self.snd.rec.rto_base());
-            if idle > self.snd.rec.rto.current().duration() {
-                self.snd.cc.on_idle_restart(idle);
-            }
-            self.snd.rec.restart_rto(cx.now);
-        }
-        self.snd.space.on_sent(range.end);
-        self.snd.cover_chunks(start + len);
-        if fin {
-            self.snd.space.on_fin_sent();
-        }
-        if len < size {
-            self.snd.space.on_small_segment(range.end);
-        }
-        let tsval = self.ts.tsval(cx.now);
-        let mut at = start;
-        // One record per segment, also inside a super-segment.
-        loop {
-            let rest = range.end.distance_from(at);
-            let part = if rest > size + u32::from(fin) { size } else { rest };
-            let stamp = self.snd.rec.sampler.stamp(cx.now, self.snd.rec.board.pipe());
-            let id = self.snd.rec.board.on_sent(SeqRange::new(at, at + part), tsval, stamp, cx.now);
-            if let Some(segment) = self.snd.rec.board.get(id) {
-                self.snd.rec.detector.on_sent(&segment);
-            }
-            at += part;
-            if at == range.end {
-                break;
-            }
-        }
+        let (size, tsval) = (self.segment_size(), self.ts.tsval(cx.now));
+        let range = self.snd.on_new_data(cx.now, tsval, len, fin, size);
         self.emit_data(cx, out, Outgoing { range, retransmits: 0, train: Train::No, cause })
     }
 

@@ -9,6 +9,7 @@ mod cwnd_use;
 mod departure;
 mod episode;
 mod loss_timer;
+mod record;
 mod recovery_side;
 mod room;
 mod round_trip;
