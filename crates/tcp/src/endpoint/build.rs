@@ -1,10 +1,10 @@
 //! Building segments: header fields, options, and the books of everyone who counts what leaves.
 
-use super::Endpoint;
 use super::input::flag_letters;
 use super::output::{Outgoing, Transmit, TxBuf};
 use super::watch::{SendCause, Told};
 use super::write::Train;
+use super::{Endpoint, Probing};
 use crate::cx::Cx;
 use crate::timers::TimerKind;
 use base::{Bytes, Instant, SeqRange};
@@ -121,7 +121,11 @@ impl Endpoint {
                 self.rare_mut().dsacks_sent += 1;
             }
         }
-        let (ecn_flags, ecn) = self.ecn_of(len, retransmit);
+        let (ecn_flags, ecn) = if self.neg.ecn {
+            self.ecn.of_segment(len > 0 && retransmit == 0 && self.snd.rec.probing() == Probing::Idle)
+        } else {
+            (Flags::NONE, Ecn::NotEct)
+        };
         let mark = self.extras.as_deref().map(|extras| extras.urgent);
         let urgent = mark.and_then(|mark| mark.pointer(&self.cfg.receive, range.start));
         let urgent_flag = if urgent.is_some() { Flags::URG } else { Flags::NONE };

@@ -9,14 +9,13 @@
 //! * CWR leaves in a frame of one segment: a device that cuts a frame into segments would put the flag on each.
 //! * A mark is never undone, nor is a loss after which a mark was echoed: the echo may speak of the same queue.
 
-use super::{Endpoint, Origin, Probing, Segment};
-use crate::config::{EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta};
+use super::{Endpoint, Origin, Segment};
+use crate::config::{EcnNegotiation, EcnResponse, EcnSynAgain};
 use crate::cx::Cx;
 use crate::info::EcnInfo;
 use crate::timers::TimerKind;
 use base::{Bytes, Instant};
-use cc::CongestionEvent;
-use recovery::{Episode, EpisodeEntry};
+use recovery::Episode;
 use trace::Observer;
 use wire::{Ecn, Flags, TcpRepr};
 
@@ -43,6 +42,48 @@ enum Reduced {
     Told,
     /// The next new data says that it was reduced.
     Untold,
+}
+
+impl EcnState {
+    //= specs/rfc3168.md#marking
+    //# New data leaves with ECT(0).
+    //= specs/rfc3168.md#marking
+    //# Retransmissions, bare acknowledgements, SYNs and probes of a closed window are not ECN-capable.
+    //= specs/rfc3168.md#sender
+    //# The first new data segment after a reduction carries CWR.
+    //= specs/rfc3168.md#receiver
+    //# After a mark every acknowledgement carries ECE until a segment with CWR arrives.
+    /// The flags and the mark of a segment on a connection that uses ECN; `fresh` says that it carries data for the first time,
+    /// and does not probe a closed window.
+    #[inline]
+    pub fn of_segment(&mut self, fresh: bool) -> (Flags, Ecn) {
+        let mut flags = if self.echo == Echo::UntilAnswered { Flags::ECE } else { Flags::NONE };
+        if !fresh {
+            return (flags, Ecn::NotEct);
+        }
+        if core::mem::take(&mut self.reduced) == Reduced::Untold {
+            flags = flags.with(Flags::CWR);
+        }
+        (flags, Ecn::Ect0)
+    }
+
+    /// Whether the next new data carries a flag that only one segment may have.
+    #[inline]
+    pub fn owes_cwr(&self) -> bool {
+        self.reduced == Reduced::Untold
+    }
+
+    /// The window was reduced, for whatever reason: the peer is to stop echoing, if ECN is `in_use`.
+    pub fn owe_cwr(&mut self, in_use: bool) {
+        if in_use {
+            self.reduced = Reduced::Untold;
+        }
+    }
+
+    /// The reduction was undone before the peer was told.
+    pub fn withdraw_cwr(&mut self) {
+        self.reduced = Reduced::Told;
+    }
 }
 
 /// What marks leave behind on the connections that meet any.
@@ -90,48 +131,6 @@ impl Endpoint {
         };
     }
 
-    //= specs/rfc3168.md#marking
-    //# New data leaves with ECT(0).
-    //= specs/rfc3168.md#marking
-    //# Retransmissions, bare acknowledgements, SYNs and probes of a closed window are not ECN-capable.
-    //= specs/rfc3168.md#sender
-    //# The first new data segment after a reduction carries CWR.
-    //= specs/rfc3168.md#receiver
-    //# After a mark every acknowledgement carries ECE until a segment with CWR arrives.
-    /// The flags and the mark of a segment with `len` octets of data, sent `retransmit` times before.
-    #[inline]
-    pub(super) fn ecn_of(&mut self, len: Bytes, retransmit: u8) -> (Flags, Ecn) {
-        if !self.neg.ecn {
-            return (Flags::NONE, Ecn::NotEct);
-        }
-        let mut flags = if self.ecn.echo == Echo::UntilAnswered { Flags::ECE } else { Flags::NONE };
-        if len == 0 || retransmit > 0 || self.snd.rec.probing() != Probing::Idle {
-            return (flags, Ecn::NotEct);
-        }
-        if core::mem::take(&mut self.ecn.reduced) == Reduced::Untold {
-            flags = flags.with(Flags::CWR);
-        }
-        (flags, Ecn::Ect0)
-    }
-
-    /// Whether the next new data carries a flag that only one segment may have.
-    #[inline]
-    pub(super) fn owes_cwr(&self) -> bool {
-        self.ecn.reduced == Reduced::Untold
-    }
-
-    /// The window was reduced, for whatever reason: the peer is to stop echoing.
-    pub(super) fn owe_cwr(&mut self) {
-        if self.neg.ecn {
-            self.ecn.reduced = Reduced::Untold;
-        }
-    }
-
-    /// The reduction was undone before the peer was told.
-    pub(super) fn withdraw_cwr(&mut self) {
-        self.ecn.reduced = Reduced::Told;
-    }
-
     //= specs/rfc3168.md#receiver
     //# A mark is echoed at once.
     //= specs/rfc3168.md#receiver
@@ -165,14 +164,7 @@ impl Endpoint {
         self.neg.ecn && seg.repr.flags.contains(Flags::ECE) && !seg.repr.flags.contains(Flags::SYN)
     }
 
-    //= specs/rfc3168.md#sender
-    //# An echo reduces the window as the loss of a segment would.
-    //= specs/rfc3168.md#sender
-    //# The window is reduced no more than once for the marks of one window of data.
-    //= specs/rfc3168.md#sender
-    //# A loss and a mark in one window of data reduce the window once.
-    /// Step 7, after the losses: an acknowledgement that echoes a mark and delivered `segments`. Inside recovery the window
-    /// has been reduced for the same window of data.
+    /// Step 7, after the losses: an acknowledgement that echoes a mark and delivered `segments`.
     pub(super) fn answer_mark<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
@@ -182,38 +174,11 @@ impl Endpoint {
     ) {
         let marks = &mut self.extras_mut().marks;
         marks.delivered_ce = marks.delivered_ce.saturating_add(segments as u32);
-        // What was saved belongs to before the mark.
-        self.snd.rec.undo = None;
-        if self.snd.rec.episode() != Episode::Open {
-            return;
-        }
+        let Some(prior_cwnd) = self.snd.on_mark(&self.cfg, cx.now, sacked_before, newly_acked) else { return };
         self.extras_mut().marks.reductions += 1;
-        let flight_size = self.snd.space.flight_size();
-        let prior_cwnd = self.snd.cc.window().cwnd();
-        let beta = match self.cfg.ecn.mark_beta {
-            // RFC 8511 leaves slow start as it is.
-            MarkBeta::Own { beta } if !self.snd.cc.window().in_slow_start() => Some(beta),
-            MarkBeta::Own { .. } | MarkBeta::AsLoss => None,
-        };
-        let least_segments = match self.cfg.ecn.response {
-            EcnResponse::AtOnce => 1,
-            EcnResponse::ByReduction => 2,
-        };
-        let outstanding = flight_size + newly_acked;
-        self.snd.cc.on_congestion(&CongestionEvent::Ecn { flight_size: outstanding, beta, least_segments }, cx.now);
-        (self.snd.rec.answered_at, self.snd.rec.lost_again) = (cx.now, 0);
-        self.snd.rec.tail.reset();
-        self.owe_cwr();
-        match self.cfg.ecn.response {
-            EcnResponse::AtOnce => self.hold_if_at_the_floor(cx.now, prior_cwnd),
-            EcnResponse::ByReduction => {
-                let ssthresh = self.snd.cc.window().ssthresh();
-                let smss = self.snd.space.smss();
-                self.snd.begin_reduction(
-                    &self.cfg,
-                    &EpisodeEntry { ssthresh, prior_cwnd, flight_size, sacked_before, newly_acked, smss },
-                );
-            }
+        self.ecn.owe_cwr(self.neg.ecn);
+        if self.cfg.ecn.response == EcnResponse::AtOnce {
+            self.hold_if_at_the_floor(cx.now, prior_cwnd);
         }
         self.set_episode(cx, Episode::Cwr { point: self.snd.space.nxt() }, "ecn");
     }

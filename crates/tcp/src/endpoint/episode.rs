@@ -54,7 +54,7 @@ impl Endpoint {
         let losses = Losses { cfg, now: cx.now, sack, sacked_before, newly_acked, prompt_rtt };
         let reaction = self.snd.on_losses(&losses);
         if matches!(reaction, Reaction::Answered | Reaction::Recovers) {
-            self.owe_cwr();
+            self.ecn.owe_cwr(self.neg.ecn);
         }
         if matches!(reaction, Reaction::Recovers | Reaction::RecoversAfterMark) {
             let rare = self.rare_mut();
@@ -86,7 +86,7 @@ impl Endpoint {
         if !self.snd.undo() {
             return;
         }
-        self.withdraw_cwr();
+        self.ecn.withdraw_cwr();
         let rare = self.rare_mut();
         rare.undone = rare.undone.saturating_add(1);
         if self.snd.rec.episode().repairs() {

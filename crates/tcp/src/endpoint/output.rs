@@ -254,7 +254,7 @@ impl Endpoint {
     /// Most octets of one frame.
     fn burst(&self, out: &TxBuf) -> Bytes {
         // A device that cuts a frame would repeat its urgent pointer.
-        if self.owes_cwr() || self.is_urgent() {
+        if self.ecn.owes_cwr() || self.is_urgent() {
             self.segment_size()
         } else {
             let allowed = self.snd.pacer.as_ref().map_or(Bytes::MAX, |pacer| pacer.allowed());

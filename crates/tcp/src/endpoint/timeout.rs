@@ -145,7 +145,7 @@ impl Endpoint {
         self.take_verdict(cx, verdict);
         let prompt_rtt = self.prompt_rtt();
         self.snd.on_timeout(&self.cfg, cx.now, &event, prompt_rtt);
-        self.owe_cwr();
+        self.ecn.owe_cwr(self.neg.ecn);
         self.set_episode(cx, Episode::Loss { point: self.snd.space.nxt() }, "timeout");
         let refused_for = self.refused_for();
         if refused_for.is_none() {

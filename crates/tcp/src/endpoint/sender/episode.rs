@@ -5,7 +5,7 @@
 //! the episode gave up for lost and did not send again is in flight again, for the detector to judge with what it learnt.
 
 use super::Sender;
-use crate::config::Config;
+use crate::config::{Config, EcnResponse, MarkBeta};
 use base::{Bytes, Duration, Instant, SeqRange};
 use cc::CongestionEvent;
 use recovery::frto::{AckAfterTimeout, Advanced, Frto, FrtoVerdict, OriginalDelivered};
@@ -109,7 +109,7 @@ impl Sender {
     }
 
     /// Sending follows the reduction from here on.
-    pub fn begin_reduction(&mut self, cfg: &Config, entry: &EpisodeEntry) {
+    fn begin_reduction(&mut self, cfg: &Config, entry: &EpisodeEntry) {
         let mut reduction = build_reduction(&cfg.recovery.reduction);
         reduction.on_enter(entry);
         self.rec.reduction = Some(reduction);
@@ -156,6 +156,43 @@ impl Sender {
         self.cc.on_recovery_exit(now);
         self.rec.answered_at = now;
         self.rec.undo = None;
+    }
+
+    //= specs/rfc3168.md#sender
+    //# An echo reduces the window as the loss of a segment would.
+    //= specs/rfc3168.md#sender
+    //# The window is reduced no more than once for the marks of one window of data.
+    //= specs/rfc3168.md#sender
+    //# A loss and a mark in one window of data reduce the window once.
+    /// Step 7, after the losses: an acknowledgement echoes a mark. Returns the window before it was reduced; inside an episode
+    /// it has been reduced for the same window of data, and nothing changes.
+    pub fn on_mark(&mut self, cfg: &Config, now: Instant, sacked_before: Bytes, newly_acked: Bytes) -> Option<Bytes> {
+        // What was saved belongs to before the mark.
+        self.rec.undo = None;
+        if self.rec.episode() != Episode::Open {
+            return None;
+        }
+        let flight_size = self.space.flight_size();
+        let prior_cwnd = self.cc.window().cwnd();
+        let beta = match cfg.ecn.mark_beta {
+            // RFC 8511 leaves slow start as it is.
+            MarkBeta::Own { beta } if !self.cc.window().in_slow_start() => Some(beta),
+            MarkBeta::Own { .. } | MarkBeta::AsLoss => None,
+        };
+        let least_segments = match cfg.ecn.response {
+            EcnResponse::AtOnce => 1,
+            EcnResponse::ByReduction => 2,
+        };
+        let outstanding = flight_size + newly_acked;
+        self.cc.on_congestion(&CongestionEvent::Ecn { flight_size: outstanding, beta, least_segments }, now);
+        (self.rec.answered_at, self.rec.lost_again) = (now, 0);
+        self.rec.tail.reset();
+        if cfg.ecn.response == EcnResponse::ByReduction {
+            let (ssthresh, smss) = (self.cc.window().ssthresh(), self.space.smss());
+            let entry = EpisodeEntry { ssthresh, prior_cwnd, flight_size, sacked_before, newly_acked, smss };
+            self.begin_reduction(cfg, &entry);
+        }
+        Some(prior_cwnd)
     }
 
     //= specs/rfc9937.md#end-of-an-episode
