@@ -2,6 +2,7 @@
 
 pub mod changelog;
 pub mod configs;
+pub mod documents;
 pub mod layers;
 pub mod opening;
 pub mod pages;

@@ -5,7 +5,7 @@
 
 mod layers;
 
-use tidy::rules::{changelog, configs, opening, pages, size, variants, words};
+use tidy::rules::{changelog, configs, documents, opening, pages, size, variants, words};
 use tidy::{Problem, Source, report, rust_sources, text_files};
 
 fn each(rule: impl Fn(&Source) -> Vec<Problem>) -> Vec<Problem> {
@@ -78,4 +78,23 @@ fn no_measured_page_is_older_than_its_behaviour() {
     assert!(!today.is_empty(), "{} has no stamps", pages::STAMPS);
     let check = |page: &pages::Page| pages::check(page, &read(page.path), &today, pages::OWED);
     report(&pages::PAGES.iter().flat_map(check).collect::<Vec<_>>());
+}
+
+#[test]
+fn pages_are_short_and_their_links_lead_somewhere() {
+    let files = text_files();
+    let pages: Vec<(&str, &str)> =
+        files.iter().filter(|(path, _)| path.ends_with(".md")).map(|(path, text)| (&**path, &**text)).collect();
+    let exists = |path: &str| tidy::repository_root().join(path).exists();
+    let page = |wanted: &str| pages.iter().find(|(path, _)| *path == wanted).map(|(_, text)| *text);
+    let problems = pages.iter().flat_map(|(path, text)| {
+        let links = documents::links(path, text, exists, page);
+        links.into_iter().chain(documents::length(path, text))
+    });
+    report(&problems.collect::<Vec<_>>());
+}
+
+#[test]
+fn decisions_are_complete_and_in_their_index() {
+    report(&documents::decisions(&text_files()));
 }
