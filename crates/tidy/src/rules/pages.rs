@@ -19,11 +19,22 @@ pub struct Page {
 }
 
 /// Every page of measured numbers.
-pub const PAGES: [Page; 4] = [
+pub const PAGES: [Page; 7] = [
+    Page { path: "README.md", tables: 1, remedy: "make its table again, then `cargo xtask stamp --page README.md`" },
     Page {
-        path: "README.md",
-        tables: 2,
-        remedy: "make the table of this mark again, then `cargo xtask stamp --page README.md:N` for the Nth mark",
+        path: "docs/guide/first-experiment.md",
+        tables: 1,
+        remedy: "`longhaul ab wan`, then `cargo xtask stamp --page docs/guide/first-experiment.md`",
+    },
+    Page {
+        path: "docs/guide/published-results.md",
+        tables: 1,
+        remedy: "`longhaul headlines`, then `cargo xtask stamp --page docs/guide/published-results.md`",
+    },
+    Page {
+        path: "docs/guide/real-time.md",
+        tables: 1,
+        remedy: "the command above the table, as root, then `cargo xtask stamp --page docs/guide/real-time.md`",
     },
     Page { path: "docs/headlines.md", tables: 1, remedy: "`longhaul headlines --write docs/headlines.md`" },
     Page {

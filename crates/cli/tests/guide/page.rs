@@ -1,0 +1,77 @@
+//! What a page of the guide holds: ```` ```console ```` blocks, whose commands begin with `$ ` or, for root, `# `, and end where a line
+//! does not end with `\`; behind a command what it prints. And files: ```` ```toml NAME ````.
+
+/// A block of a page.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Part<'p> {
+    /// A file that later commands read.
+    File { name: &'p str, text: String },
+    /// Commands, with the words behind `console`.
+    Console { words: Vec<&'p str>, commands: Vec<Command<'p>> },
+}
+
+/// A command of a page.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Command<'p> {
+    /// Of the page, from 1.
+    pub number: usize,
+    /// What is typed, in one line.
+    pub line: String,
+    /// What the page shows of the answer.
+    pub shown: Vec<&'p str>,
+}
+
+/// The blocks of a page that are files or commands, in their order.
+pub fn parts(page: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut lines = (1..).zip(page.lines());
+    while let Some((_, line)) = lines.next() {
+        let Some(info) = line.strip_prefix("```") else { continue };
+        let block: Vec<(usize, &str)> = lines.by_ref().take_while(|(_, line)| *line != "```").collect();
+        let mut words = info.split_whitespace();
+        match (words.next(), words.collect::<Vec<_>>()) {
+            (Some("console"), words) => parts.push(Part::Console { words, commands: commands(&block) }),
+            (Some(_), words) if words.len() == 1 => {
+                let text = block.iter().map(|(_, line)| format!("{line}\n")).collect();
+                parts.push(Part::File { name: words[0], text });
+            }
+            _ => {}
+        }
+    }
+    parts
+}
+
+fn commands<'p>(block: &[(usize, &'p str)]) -> Vec<Command<'p>> {
+    let mut commands: Vec<Command<'p>> = Vec::new();
+    let mut goes_on = false;
+    for &(number, line) in block {
+        let typed = line.strip_prefix("$ ").or_else(|| line.strip_prefix("# "));
+        if let Some(typed) = typed.filter(|_| !goes_on) {
+            commands.push(Command { number, line: typed.to_owned(), shown: Vec::new() });
+        } else {
+            let last = commands.last_mut().unwrap_or_else(|| panic!("line {number}: a command begins with `$ `"));
+            if goes_on {
+                last.line.push_str(line.trim_start());
+            } else {
+                last.shown.push(line.trim_end());
+                continue;
+            }
+        }
+        let last = commands.last_mut().expect("there is one");
+        goes_on = last.line.ends_with('\\');
+        if goes_on {
+            last.line.pop();
+        }
+    }
+    commands
+}
+
+#[test]
+fn a_page_s_blocks_are_taken_apart() {
+    let page =
+        "text\n```console root\n# a --b \\\n    c\nout\n$ d\n```\n```text\n$ no\n```\n```toml x.toml\na = 1\n```\n";
+    let command = |number, line: &str, shown| Command { number, line: line.to_owned(), shown };
+    let commands = vec![command(3, "a --b c", vec!["out"]), command(6, "d", vec![])];
+    let file = Part::File { name: "x.toml", text: "a = 1\n".to_owned() };
+    assert_eq!(parts(page), [Part::Console { words: vec!["root"], commands }, file]);
+}
