@@ -3,7 +3,8 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::table::paragraph;
-use lab::{Experiment, spec, sweep};
+use lab::plan::sweep;
+use lab::{Experiment, spec};
 
 /// Names of experiments are shorter than this.
 const INDENT: usize = 17;

@@ -14,7 +14,8 @@ use crate::netns_backend::NetnsBackend;
 use crate::output;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::{Backend, Finished, Overrides, Plan, Row, RunLog, SimBackend, execute, results, spec, stamp};
+use lab::run::stamp;
+use lab::{Backend, Finished, Overrides, Plan, Row, RunLog, SimBackend, execute, results, spec};
 use second::Cell;
 use std::path::PathBuf;
 
@@ -157,7 +158,7 @@ impl Group {
     }
 
     /// A cell's name in the table: the group and what it sweeps.
-    fn title(self, cell: &lab::sweep::Cell) -> String {
+    fn title(self, cell: &lab::plan::sweep::Cell) -> String {
         let axis = if self == Self::Loss { "path.loss" } else { "path.rtt" };
         let found = cell.swept.iter().find(|(key, _)| key == axis);
         found.map_or_else(|| self.name(), |(_, value)| format!("{} {value}", self.name()))

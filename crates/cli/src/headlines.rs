@@ -10,7 +10,8 @@ use ::profiles::nearest;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::headlines::{Backends, Claim, Evidence, Finding, Verdict, claims, evidence, find};
-use lab::{MockBackend, RunLog, SimBackend, StaleSackBackend, stamp};
+use lab::run::stamp;
+use lab::{MockBackend, RunLog, SimBackend, StaleSackBackend};
 use std::path::PathBuf;
 use std::time::Instant;
 

@@ -3,8 +3,9 @@
 use crate::failure::Failure;
 use crate::output;
 use clap::Args;
-use lab::observed::{self, Names, RECEIVER, SENDER};
-use lab::{Measured, RunSpec, backend};
+use lab::run::backend;
+use lab::run::observed::{self, Names, RECEIVER, SENDER};
+use lab::{Measured, RunSpec};
 use serde::Serialize;
 use std::fmt::Write;
 use std::path::PathBuf;

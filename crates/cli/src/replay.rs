@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::observe::{self, TraceArgs};
 use clap::Args;
-use lab::recorded;
+use lab::run::recorded;
 use std::path::PathBuf;
 
 /// Arguments of `longhaul replay`.

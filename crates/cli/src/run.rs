@@ -4,8 +4,8 @@ use crate::ab;
 use crate::failure::Failure;
 use crate::observe::{self, TraceArgs};
 use clap::Args;
-use lab::observed::Names;
-use lab::sweep::Cell;
+use lab::plan::sweep::Cell;
+use lab::run::observed::Names;
 use lab::{Overrides, Plan, RunName};
 
 /// Arguments of `longhaul run`.

@@ -5,7 +5,7 @@ use crate::serve::{LinkArgs, LinkError, SummaryFormat, drive, print_summary};
 use crate::whole_file::WholeFile;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::observed::{RECEIVER, SENDER, meta_of_real};
+use lab::run::observed::{RECEIVER, SENDER, meta_of_real};
 use net::{Ended, Hook, Payload, Transfer};
 use profiles::Profile;
 use serde_json::json;

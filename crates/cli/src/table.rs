@@ -7,7 +7,7 @@ pub use arms::listed;
 use ::profiles::table::Table as Plain;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lab::results::Row;
-use lab::stats::MIN_PAIRS;
+use lab::results::stats::MIN_PAIRS;
 use lab::{Plan, results};
 
 /// What a reader's terminal is expected to have.

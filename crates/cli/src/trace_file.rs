@@ -2,7 +2,8 @@
 //! it is a backend of its own, in real time the threads of a run share it.
 
 use base::Instant;
-use lab::{Backend, Measured, RunFailure, RunSpec, backend};
+use lab::run::backend;
+use lab::{Backend, Measured, RunFailure, RunSpec};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;

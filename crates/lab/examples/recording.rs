@@ -4,8 +4,9 @@
 //!
 //! `cargo run --release -p longhaul-lab --example recording [MEGABYTES [TURNS]]`
 
-use lab::observed::{Names, RECEIVER, SENDER, meta};
-use lab::{Overrides, Plan, RunSpec, backend, spec};
+use lab::run::backend;
+use lab::run::observed::{Names, RECEIVER, SENDER, meta};
+use lab::{Overrides, Plan, RunSpec, spec};
 use std::error::Error;
 use std::fs::File;
 use std::io::BufWriter;

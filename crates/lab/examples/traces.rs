@@ -4,8 +4,9 @@
 //! A number stands for all cells of the experiment with three seeds each, and no transfer larger than [`MOST`]. An arm that
 //! changes leaves has lines of its own, as `EXPERIMENT/arm ARM/DEVICE`.
 
-use lab::setting::Flow;
-use lab::{Ends, Plan, RunSpec, backend, spec, stamp};
+use lab::run::{backend, stamp};
+use lab::spec::setting::Flow;
+use lab::{Ends, Plan, RunSpec, spec};
 use sim::Device;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

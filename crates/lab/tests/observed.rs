@@ -1,7 +1,8 @@
 //! What a run says of itself when it is watched: why segments leave, and what limits the sender.
 
-use lab::observed::{RECEIVER, SENDER};
-use lab::{Overrides, Plan, backend, spec};
+use lab::run::backend;
+use lab::run::observed::{RECEIVER, SENDER};
+use lab::{Overrides, Plan, spec};
 use test_case::test_case;
 use trace_io::summary::{Summarizer, Summary};
 

@@ -1,6 +1,6 @@
 //! The committed stamps are those of the profiles as they behave today, and a stamp sees behaviour and nothing else.
 
-use lab::stamp::{self, Stamp};
+use lab::run::stamp::{self, Stamp};
 use profiles::Profile;
 
 fn profile(name: &str) -> &'static Profile {

@@ -1,6 +1,6 @@
 //! `cargo xtask stamp`: the file of behaviour stamps, and the marks of pages whose numbers were measured by hand.
 //!
-//! What a stamp is stands in `crates/lab/src/stamp.rs`; that a page is not older than its behaviour is a rule of tidy's.
+//! What a stamp is stands in `crates/lab/src/run/stamp.rs`; that a page is not older than its behaviour is a rule of tidy's.
 
 use crate::runner::{Failure, Outcome, capture, cargo, root};
 use std::collections::BTreeMap;

@@ -14,8 +14,8 @@ use crate::failure::Failure;
 use crate::netns_backend::{Interrupt, NetnsBackend, Turn, remove_leftovers};
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
-use lab::stamp;
-use lab::stats::{Comparison, compare};
+use lab::results::stats::{Comparison, compare};
+use lab::run::stamp;
 use rig::{Check, Outcome, Program, Rig};
 use std::str::FromStr;
 

@@ -2,8 +2,8 @@
 
 use super::{NOTHING, paragraph};
 use lab::Plan;
-use lab::arm::Arm;
-use lab::difference::{Contrast, Differences, of_plan};
+use lab::plan::arm::Arm;
+use lab::plan::difference::{Contrast, Differences, of_plan};
 use lab::spec::{ArmKind, ArmSpec};
 
 /// Differences beyond this number are counted, not listed: profiles of different systems differ in dozens of leaves.

@@ -3,7 +3,7 @@
 use super::evidence::Draw;
 use super::quantity::{self, Quantity};
 use super::study::Study;
-use crate::stats;
+use crate::results::stats;
 
 /// A number that is computed of a study.
 #[derive(Clone, Copy, Debug)]

@@ -3,12 +3,12 @@
 use super::estimate::{Estimate, What};
 use super::quantity::Quantity;
 use super::study::{Study, Watch};
-use crate::backend::{Backend, Measured};
-use crate::log::{LogError, RunLog};
-use crate::overrides::UsageError;
 use crate::plan::{Plan, RunSpec};
+use crate::results::stats::bootstrap;
+use crate::run::backend::{Backend, Measured};
 use crate::run::execute;
-use crate::stats::bootstrap;
+use crate::run::log::{LogError, RunLog};
+use crate::spec::overrides::UsageError;
 use base::Rng;
 use std::collections::BTreeMap;
 

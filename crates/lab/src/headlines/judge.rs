@@ -3,8 +3,8 @@
 use super::claim::{Claim, Measure, Nothing, Unit, Verdict};
 use super::estimate::{Estimate, Value};
 use super::evidence::Evidence;
-use crate::difference::{self, Differences};
-use crate::stats::bootstrap::{self, RESAMPLES};
+use crate::plan::difference::{self, Differences};
+use crate::results::stats::bootstrap::{self, RESAMPLES};
 use base::Rng;
 
 /// What was found about a claim.

@@ -1,7 +1,7 @@
 //! What a run tells, as numbers that may be added up.
 
-use crate::backend::Measured;
-use crate::setting::Point;
+use crate::run::backend::Measured;
+use crate::spec::setting::Point;
 
 /// A number of a run; `None` where the ends cannot tell it.
 pub type Quantity = fn(&Measured, &Point) -> Option<f64>;

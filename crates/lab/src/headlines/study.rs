@@ -1,9 +1,9 @@
 //! The runs that claims are judged by: an experiment of the catalogue, with arms of its own.
 
-use crate::overrides::{Overrides, UsageError};
 use crate::plan::Plan;
+use crate::run::stale_sacks::StaleSackBackend;
+use crate::spec::overrides::{Overrides, UsageError};
 use crate::spec::{self, ArmKind, ArmSpec};
-use crate::stale_sacks::StaleSackBackend;
 
 /// An experiment and what is changed in it.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 use super::claim::{Range, above, at_least, at_most, below, between};
 use super::evidence::plans;
 use super::*;
-use crate::backend::{Backend, Measured, MockBackend, RunFailure};
 use crate::plan::RunSpec;
+use crate::run::backend::{Backend, Measured, MockBackend, RunFailure};
 use base::Rng;
 use test_case::test_case;
 

@@ -1,8 +1,8 @@
 //! From TOML to an experiment.
 
 use super::{ArmKind, ArmSpec, Axis, CommandPair, Experiment, Refusal};
-use crate::expect::Expectation;
-use crate::setting::{Key, Point};
+use crate::spec::expect::Expectation;
+use crate::spec::setting::{Key, Point};
 use core::ops::Range;
 use profiles::toml_file::{Entry, TomlFile, entries};
 use profiles::units;
@@ -79,11 +79,11 @@ impl Reader<'_> {
                 let text = self.file.scalar(&inner)?;
                 let set = key.set(&mut self.experiment.point, &text);
                 set.map_err(|problem| self.bad_value(inner.value.span(), &problem))?;
-            } else if crate::setting::KEYS.iter().any(|key| key.name.starts_with(&format!("{name}."))) {
+            } else if crate::spec::setting::KEYS.iter().any(|key| key.name.starts_with(&format!("{name}."))) {
                 self.settings(&name, &inner)?;
             } else {
                 let below = format!("{above}.");
-                let known = crate::setting::KEYS.iter().filter_map(|key| key.name.strip_prefix(&below));
+                let known = crate::spec::setting::KEYS.iter().filter_map(|key| key.name.strip_prefix(&below));
                 return Err(self.file.unknown_key(&inner, known));
             }
         }

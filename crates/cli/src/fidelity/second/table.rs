@@ -11,7 +11,7 @@ fn lines(measured: &Measured) -> Vec<[String; 10]> {
     let line = |(index, arm): (usize, &Arm)| {
         let outcomes = &measured.outcomes[index];
         let median = |of: &dyn Fn(&super::Outcome) -> f64| {
-            lab::stats::median(&outcomes.iter().map(of).collect::<Vec<_>>()).unwrap_or(f64::NAN)
+            lab::results::stats::median(&outcomes.iter().map(of).collect::<Vec<_>>()).unwrap_or(f64::NAN)
         };
         let most = |of: &dyn Fn(&super::Outcome) -> f64| outcomes.iter().map(of).fold(0.0, f64::max);
         let ratio = measured.ratio(index).filter(|_| index > 0);

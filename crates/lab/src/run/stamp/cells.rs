@@ -4,10 +4,10 @@
 //! Frozen like the digest: a cell may be added or changed when a mechanism needs it, and then every stamp changes. Paths come
 //! from the same settings as those of experiments, so what the lab makes of a setting is seen, too.
 
-use crate::backend::scenario;
 use crate::plan::RunSpec;
-use crate::setting::{Key, Point};
+use crate::run::backend::scenario;
 use crate::spec::Ends;
+use crate::spec::setting::{Key, Point};
 use base::{Duration, Ratio};
 use netem::LossSpec;
 use sim::{AppPace, Carriage, IpVersion, Scenario};

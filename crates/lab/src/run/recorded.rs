@@ -5,12 +5,12 @@
 //! the leaves in which the arm differs from the root profile, and the seed. Whether it is the same run is not taken on trust:
 //! the digest has to come out the same, and the version — release and stamp of behaviour — has to be the line's.
 
-use crate::log::{FILE_NAME, Identity};
-use crate::observed::Names;
 use crate::plan::{RunSpec, digest};
-use crate::setting::{Key, Point};
+use crate::run::log::{FILE_NAME, Identity};
+use crate::run::observed::Names;
+use crate::run::stamp;
 use crate::spec::Ends;
-use crate::stamp;
+use crate::spec::setting::{Key, Point};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -115,11 +115,11 @@ fn point(text: &str) -> Result<Point, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::Measured;
-    use crate::log::RunLog;
-    use crate::overrides::Overrides;
     use crate::plan::Plan;
+    use crate::run::backend::Measured;
+    use crate::run::log::RunLog;
     use crate::spec;
+    use crate::spec::overrides::Overrides;
 
     /// All runs of a comparison, on disk.
     fn results(directory: &Path, experiment: &str) -> Plan {

@@ -1,35 +1,31 @@
 //! An experiment: what is compared, over which network, how often. Reads `experiments/*.toml` and the like.
 //!
 //! One type serves files, the command line (`overrides.rs`) and tests. Values are checked when they are read, where the
-//! place in the file is still known; `sweep.rs` unfolds the result into cells.
+//! place in the file is still known; `plan` unfolds the result into cells.
 
-mod kind;
-mod read;
-
-use crate::expect::Expectation;
-use crate::setting::{KEYS, Key, Point};
+use crate::spec::expect::Expectation;
+use crate::spec::kind::{ArmKind, Ends};
+use crate::spec::read::read;
+use crate::spec::setting::{KEYS, Key, Point};
 use profiles::{OverrideError, Profile, UnknownProfile};
 use std::sync::Arc;
 
-pub use kind::{ArmKind, CommandPair, Ends, KernelCc};
-pub use read::read;
-
 /// Name and text of the built-in experiments.
 pub const BUILTIN: &[(&str, &str)] = &[
-    ("dsack", include_str!("../../../experiments/dsack.toml")),
-    ("hystart", include_str!("../../../experiments/hystart.toml")),
-    ("jitter", include_str!("../../../experiments/jitter.toml")),
-    ("lan-reorder", include_str!("../../../experiments/lan-reorder.toml")),
-    ("lost-retransmit", include_str!("../../../experiments/lost-retransmit.toml")),
-    ("nic-reorder", include_str!("../../../experiments/nic-reorder.toml")),
-    ("prr", include_str!("../../../experiments/prr.toml")),
-    ("reassembly", include_str!("../../../experiments/reassembly.toml")),
-    ("reorder", include_str!("../../../experiments/reorder.toml")),
-    ("reorder-early", include_str!("../../../experiments/reorder-early.toml")),
-    ("smb", include_str!("../../../experiments/smb.toml")),
-    ("tail-loss", include_str!("../../../experiments/tail-loss.toml")),
-    ("wan", include_str!("../../../experiments/wan.toml")),
-    ("window", include_str!("../../../experiments/window.toml")),
+    ("dsack", include_str!("../../../../experiments/dsack.toml")),
+    ("hystart", include_str!("../../../../experiments/hystart.toml")),
+    ("jitter", include_str!("../../../../experiments/jitter.toml")),
+    ("lan-reorder", include_str!("../../../../experiments/lan-reorder.toml")),
+    ("lost-retransmit", include_str!("../../../../experiments/lost-retransmit.toml")),
+    ("nic-reorder", include_str!("../../../../experiments/nic-reorder.toml")),
+    ("prr", include_str!("../../../../experiments/prr.toml")),
+    ("reassembly", include_str!("../../../../experiments/reassembly.toml")),
+    ("reorder", include_str!("../../../../experiments/reorder.toml")),
+    ("reorder-early", include_str!("../../../../experiments/reorder-early.toml")),
+    ("smb", include_str!("../../../../experiments/smb.toml")),
+    ("tail-loss", include_str!("../../../../experiments/tail-loss.toml")),
+    ("wan", include_str!("../../../../experiments/wan.toml")),
+    ("window", include_str!("../../../../experiments/window.toml")),
 ];
 
 /// A comparison to be made.

@@ -2,14 +2,14 @@
 //!
 //! Figures are rounded to nine decimals only where they are written down, never in between.
 
-use crate::backend::{Measured, Punctuality};
-use crate::difference::{self, Differences};
-use crate::expect::Expectation;
-use crate::log::Identity;
 use crate::plan::Plan;
+use crate::plan::difference::{self, Differences};
+use crate::results::stats::{self, Comparison, Verdict, compare};
 use crate::run::Finished;
-use crate::setting::{Flow, Point};
-use crate::stats::{self, Comparison, Verdict, compare};
+use crate::run::backend::{Measured, Punctuality};
+use crate::run::log::Identity;
+use crate::spec::expect::Expectation;
+use crate::spec::setting::{Flow, Point};
 use netem::Buffer;
 use serde::Serialize;
 use std::collections::BTreeMap;

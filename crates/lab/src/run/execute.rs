@@ -1,9 +1,9 @@
 //! Running a plan: worker threads take runs from a list; results go by position, so neither the number of threads nor
 //! the order in which they finish can be seen in them.
 
-use crate::backend::{Backend, Measured, RunFailure};
-use crate::log::{LogError, RunLog};
 use crate::plan::{Plan, RunSpec};
+use crate::run::backend::{Backend, Measured, RunFailure};
+use crate::run::log::{LogError, RunLog};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -101,9 +101,9 @@ fn guarded(backend: &dyn Backend, run: &RunSpec) -> Result<Measured, RunFailure>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::backend::{MockBackend, SimBackend};
-    use crate::overrides::Overrides;
+    use crate::run::backend::{MockBackend, SimBackend};
     use crate::spec;
+    use crate::spec::overrides::Overrides;
 
     fn plan(set: &[&str]) -> Plan {
         let mut experiment = spec::builtin("reorder").unwrap();

@@ -1,6 +1,6 @@
 //! Cells: the points of a sweep, in the order in which its axes and their values are declared.
 
-use crate::setting::{Key, Point};
+use crate::spec::setting::{Key, Point};
 use crate::spec::{Experiment, Target};
 
 /// One point of a sweep.
@@ -52,8 +52,8 @@ pub fn cells(experiment: &Experiment) -> Vec<Cell> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::overrides::Overrides;
     use crate::spec;
+    use crate::spec::overrides::Overrides;
 
     #[test]
     fn cells_are_the_product_in_declared_order() {

@@ -1,9 +1,9 @@
 //! Tests of rows: made of runs with known results.
 
 use super::*;
-use crate::backend::MockBackend;
-use crate::log::Identity;
-use crate::overrides::Overrides;
+use crate::run::backend::MockBackend;
+use crate::run::log::Identity;
+use crate::spec::overrides::Overrides;
 use crate::{run, spec};
 
 fn plan(iterations: u32, set: &[&str], arms: &[&str]) -> Plan {

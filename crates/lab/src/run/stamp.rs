@@ -12,7 +12,7 @@
 
 mod cells;
 
-use crate::backend::measured;
+use crate::run::backend::measured;
 use crate::spec::Ends;
 use core::fmt;
 use profiles::Profile;
@@ -96,7 +96,7 @@ pub fn file() -> String {
 }
 
 const HEADER: &str = "\
-# What each built-in profile does, as a digest of canonical traces (crates/lab/src/stamp.rs), on a plain device and on one with
+# What each built-in profile does, as a digest of canonical traces (crates/lab/src/run/stamp.rs), on a plain device and on one with
 # super-segments. A line changes with the profile's behaviour and with nothing else. `cargo xtask stamp` writes this file.
 ";
 

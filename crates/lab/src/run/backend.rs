@@ -1,8 +1,8 @@
 //! Where runs happen: a seam, the simulator behind it, and a stand-in with known results for tests.
 
 use crate::plan::RunSpec;
-use crate::setting::{Flow, Point, ReorderMode};
 use crate::spec::Ends;
+use crate::spec::setting::{Flow, Point, ReorderMode};
 use base::Duration;
 use core::fmt;
 use netem::{Jitter, JitterKind, LossSpec, PathSpec, ReorderSpec};
@@ -322,9 +322,9 @@ impl Backend for MockBackend {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::overrides::Overrides;
     use crate::plan::Plan;
     use crate::spec;
+    use crate::spec::overrides::Overrides;
     use netem::Buffer;
 
     fn plan(experiment: &str, set: &[&str]) -> Plan {

@@ -3,8 +3,8 @@
 //! A key (`path.rtt`, `flow.bytes`) means the same in an experiment file, in a sweep and after `--set`, because all three
 //! go through [`KEYS`].
 
-use crate::drops::Drops;
-use crate::queues::Queues;
+use crate::spec::drops::Drops;
+use crate::spec::queues::Queues;
 use base::{Duration, Rate, Ratio};
 use netem::Buffer;
 use profiles::units::{self, Fraction};

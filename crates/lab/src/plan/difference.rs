@@ -81,8 +81,8 @@ fn contrast(plan: &Plan, arm: usize) -> Contrast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::overrides::Overrides;
     use crate::spec;
+    use crate::spec::overrides::Overrides;
 
     fn plan(arms: &[&str], set: &[&str]) -> Plan {
         let mut experiment = spec::builtin("wan").unwrap();

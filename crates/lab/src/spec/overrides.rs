@@ -1,6 +1,6 @@
 //! What the command line changes in an experiment.
 
-use crate::setting::Key;
+use crate::spec::setting::Key;
 use crate::spec::{ArmKind, ArmSpec, Axis, Experiment, Refusal, Target};
 use core::fmt;
 use profiles::{FindError, units};

@@ -1,9 +1,9 @@
 //! What a trace says of the run it is of.
 
-use crate::backend::paths;
 use crate::plan::{RunSpec, difference_from_root};
+use crate::run::backend::paths;
+use crate::run::stamp;
 use crate::spec::Ends;
-use crate::stamp;
 use netem::Buffer;
 use profiles::Profile;
 use sim::CONN_IDS_PER_NODE;

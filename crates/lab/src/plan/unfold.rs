@@ -1,10 +1,10 @@
 //! From an experiment to the list of its runs.
 
-use crate::arm::{self, Arm};
-use crate::overrides::UsageError;
-use crate::setting::Point;
+use crate::plan::arm::{self, Arm};
+use crate::plan::sweep::{self, Cell};
+use crate::spec::overrides::UsageError;
+use crate::spec::setting::Point;
 use crate::spec::{Ends, Experiment};
-use crate::sweep::{self, Cell};
 use std::collections::BTreeMap;
 
 /// Everything there is to do.
@@ -229,8 +229,8 @@ impl core::str::FromStr for RunName {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::overrides::Overrides;
     use crate::spec;
+    use crate::spec::overrides::Overrides;
 
     fn plan(arms: &[&str], set: &[&str]) -> Result<Plan, String> {
         let mut experiment = spec::builtin("wan").unwrap();
