@@ -24,7 +24,7 @@ use crate::failure::Failure;
 use crate::trace_file::Traced;
 use base::Duration;
 pub use interrupt::{Interrupt, let_through};
-use lab::spec::setting::Flow;
+use lab::spec::Flow;
 use lab::{Backend, Ends, Measured, Plan, Punctuality, RunFailure, RunSpec};
 pub use leftovers::remove as remove_leftovers;
 use net::LinkReport;

@@ -3,8 +3,8 @@
 use crate::failure::Failure;
 use crate::output;
 use clap::Args;
-use lab::run::backend;
 use lab::run::observed::{self, Names, RECEIVER, SENDER};
+use lab::run::simulate;
 use lab::{Measured, RunSpec};
 use serde::Serialize;
 use std::fmt::Write;
@@ -51,7 +51,7 @@ pub fn make(names: &Names, run: &RunSpec, to: &TraceArgs) -> Result<(), Failure>
     let cannot_trace = |error: trace_io::TraceError| Failure::usage(format!("--trace: cannot write {error}"));
     let (measured, summary) = match &to.trace {
         None => {
-            let measured = backend::simulate(run, &mut summarizer).map_err(failed)?;
+            let measured = simulate(run, &mut summarizer).map_err(failed)?;
             (measured, summarizer.finish())
         }
         Some(path) => {
@@ -59,7 +59,7 @@ pub fn make(names: &Names, run: &RunSpec, to: &TraceArgs) -> Result<(), Failure>
             let directory = Directory::create(path, &meta, Some(packets)).map_err(cannot_trace)?;
             let mut both = Both(summarizer, directory);
             // What led to a failure is worth looking at.
-            let made = backend::simulate(run, &mut both);
+            let made = simulate(run, &mut both);
             let Both(summarizer, directory) = both;
             let summary = summarizer.finish();
             let written = made.as_ref().ok().map(|measured| Written { run: &meta, measured, observed: &summary });

@@ -2,7 +2,7 @@
 //! it is a backend of its own, in real time the threads of a run share it.
 
 use base::Instant;
-use lab::run::backend;
+use lab::run::simulate;
 use lab::{Backend, Measured, RunFailure, RunSpec};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -50,7 +50,7 @@ impl Traced {
 impl Backend for Traced {
     fn run(&self, spec: &RunSpec) -> Result<Measured, RunFailure> {
         let mut sink = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        backend::simulate(spec, &mut *sink)
+        simulate(spec, &mut *sink)
     }
 }
 

@@ -4,8 +4,8 @@
 //!
 //! `cargo run --release -p longhaul-lab --example recording [MEGABYTES [TURNS]]`
 
-use lab::run::backend;
 use lab::run::observed::{Names, RECEIVER, SENDER, meta};
+use lab::run::simulate;
 use lab::{Overrides, Plan, RunSpec, spec};
 use std::error::Error;
 use std::fs::File;
@@ -84,7 +84,7 @@ fn speed<O: Observer>(
     finish: impl FnOnce(O) -> Result<(), Box<dyn Error>>,
 ) -> Result<Cost, Box<dyn Error>> {
     let (began, cpu_before) = (Instant::now(), cpu());
-    let measured = backend::simulate(run, &mut observer)?;
+    let measured = simulate(run, &mut observer)?;
     finish(observer)?;
     let packets = measured.packets as f64;
     Ok(Cost { speed: packets / began.elapsed().as_secs_f64(), cpu_ns: (cpu() - cpu_before) * 1e9 / packets })

@@ -4,8 +4,8 @@
 //! A number stands for all cells of the experiment with three seeds each, and no transfer larger than [`MOST`]. An arm that
 //! changes leaves has lines of its own, as `EXPERIMENT/arm ARM/DEVICE`.
 
-use lab::run::{backend, stamp};
-use lab::spec::setting::Flow;
+use lab::run::{scenario, stamp};
+use lab::spec::Flow;
 use lab::{Ends, Plan, RunSpec, spec};
 use sim::Device;
 use std::sync::Mutex;
@@ -99,7 +99,7 @@ fn on_both(name: &str, runs: &[RunSpec]) -> [Line; 2] {
 fn number(line: &Line) -> u64 {
     let mut digest = Digest::default();
     for run in &line.runs {
-        let mut scenario = backend::scenario(run).expect("a profile can be simulated");
+        let mut scenario = scenario(run).expect("a profile can be simulated");
         (scenario.client_device, scenario.server_device) = (line.device, line.device);
         stamp::run(&scenario, &mut digest);
     }

@@ -1,7 +1,7 @@
 //! What a run says of itself when it is watched: why segments leave, and what limits the sender.
 
-use lab::run::backend;
 use lab::run::observed::{RECEIVER, SENDER};
+use lab::run::simulate;
 use lab::{Overrides, Plan, spec};
 use test_case::test_case;
 use trace_io::summary::{Summarizer, Summary};
@@ -14,7 +14,7 @@ fn observe(experiment: &str, arm: &str, set: &[&str]) -> Summary {
     experiment.apply(&overrides).unwrap();
     let plan = Plan::new(experiment).unwrap();
     let mut summarizer = Summarizer::new(SENDER, RECEIVER);
-    let measured = backend::simulate(&plan.runs[0], &mut summarizer).unwrap();
+    let measured = simulate(&plan.runs[0], &mut summarizer).unwrap();
     let summary = summarizer.finish();
     assert_eq!(summary.limited.shares.iter().map(|share| share.ns).sum::<u64>(), summary.limited.total_ns);
     let again: u64 = summary.retransmitted.values().map(|count| count.octets).sum();

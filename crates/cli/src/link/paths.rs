@@ -6,7 +6,7 @@
 use super::words::{Word, words};
 use crate::failure::Failure;
 use base::{Duration, Rate, Ratio};
-use lab::spec::setting::{Key, Point};
+use lab::spec::{Key, Point};
 use net::Way;
 use netem::{Buffer, PathSpec};
 use profiles::units;
@@ -106,7 +106,7 @@ impl Direction {
 
     fn spec(&self, round_trip: Duration) -> Result<PathSpec, Failure> {
         let point = Point { rate: self.rate.unwrap_or(self.point.rate), rtt: round_trip, ..self.point.clone() };
-        let mut spec = lab::run::backend::forward(&point, self.delay);
+        let mut spec = lab::run::forward(&point, self.delay);
         spec.duplicate = self.duplicate.unwrap_or(Ratio::ZERO);
         if self.rate.is_none() {
             (spec.rate, spec.buffer) = (None, Buffer::Unlimited);

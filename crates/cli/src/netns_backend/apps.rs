@@ -4,7 +4,7 @@
 //! the comparison. The receiving stack checks every octet that came.
 
 use base::Instant;
-use lab::spec::setting::Flow;
+use lab::spec::Flow;
 use net::{App, AppCx, StartError};
 use std::net::SocketAddr;
 use tcp::{CloseReason, Conn, ConnEvent, Read, StackEvent, TcpInfo, ValidConfig};

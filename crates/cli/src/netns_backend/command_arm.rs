@@ -7,7 +7,7 @@ use super::interrupt::let_through;
 use super::watch::Watch;
 use super::world::{LINK_B, World};
 use base::Duration;
-use lab::spec::setting::Flow;
+use lab::spec::Flow;
 use lab::{CommandPair, Measured, RunFailure};
 use net::Namespace;
 use nix::sys::memfd::{MFdFlags, memfd_create};

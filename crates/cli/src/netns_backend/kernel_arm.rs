@@ -8,7 +8,7 @@ use super::snmp::Snmp;
 use super::watch::Watch;
 use super::world::{LINK_A, LINK_B, World};
 use base::Instant;
-use lab::spec::setting::Flow;
+use lab::spec::Flow;
 use lab::{KernelCc, Measured, RunFailure};
 use net::{Clock, KernelTotals, MonotonicClock, Namespace, Raised, Share, kernel_totals};
 use nix::sys::socket::sockopt::{ReceiveTimeout, TcpCongestion};

@@ -1,8 +1,8 @@
 //! Where a run happens: two namespaces and the link between them, made for it and removed after it.
 
 use super::leftovers::PREFIX;
-use lab::run::backend::paths;
-use lab::spec::setting::Point;
+use lab::run::paths;
+use lab::spec::Point;
 use net::{Cidr, Link, LinkConfig, LinkEnd, LinkError, LinkHandle, LinkReport, Namespace, NamespaceError};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr};

@@ -1,6 +1,6 @@
 //! What is computed of runs. Arms are compared by the means of their runs in a cell, or in all cells together.
 
-use super::evidence::Draw;
+use super::evidence::{Draw, Runs};
 use super::quantity::{self, Quantity};
 use super::study::Study;
 use crate::results::stats;
@@ -78,6 +78,17 @@ impl Estimate {
     #[must_use]
     pub const fn for_arm(self, arm: &'static str) -> Self {
         Self { arm, ..self }
+    }
+
+    /// Whether a study's runs have its cells and arms.
+    pub fn is_found_in(&self, runs: &Runs) -> bool {
+        let is_arm = |name: &&str| runs.plan.arms.iter().any(|arm| arm.label == **name);
+        let cells = runs.cells_with(self.cells);
+        let has_siblings = match self.what {
+            What::More(_, [with, without]) => cells.iter().all(|cell| runs.sibling(*cell, with, without).is_some()),
+            _ => true,
+        };
+        !cells.is_empty() && has_siblings && [self.arm].iter().chain(self.over).all(is_arm)
     }
 
     /// The number; `None` when a run failed or there is nothing to divide by.

@@ -1,14 +1,12 @@
 //! The runs of studies: made once, whatever the number of claims that ask for them, and drawn again for intervals.
 
-use super::estimate::{Estimate, What};
 use super::quantity::Quantity;
 use super::study::{Study, Watch};
 use crate::plan::{Plan, RunSpec};
 use crate::results::stats::bootstrap;
-use crate::run::backend::{Backend, Measured};
-use crate::run::execute;
 use crate::run::log::{LogError, RunLog};
-use crate::spec::overrides::UsageError;
+use crate::run::{Backend, Measured, execute};
+use crate::spec::UsageError;
 use base::Rng;
 use std::collections::BTreeMap;
 
@@ -105,17 +103,6 @@ impl Runs {
         let seeds = self.plan.experiment.iterations as usize;
         let draw = || self.plan.cells.iter().map(|_| bootstrap::resample(seeds, rng)).collect();
         (seeds >= bootstrap::MIN_SEEDS).then(draw).map(|iterations| Draw { runs: self, iterations })
-    }
-
-    /// Whether an estimate finds cells and arms here.
-    pub fn has(&self, estimate: &Estimate) -> bool {
-        let is_arm = |name: &&str| self.plan.arms.iter().any(|arm| arm.label == **name);
-        let cells = self.cells_with(estimate.cells);
-        let has_siblings = match estimate.what {
-            What::More(_, [with, without]) => cells.iter().all(|cell| self.sibling(*cell, with, without).is_some()),
-            _ => true,
-        };
-        !cells.is_empty() && has_siblings && [estimate.arm].iter().chain(estimate.over).all(is_arm)
     }
 
     /// Cells whose sweep has all of these settings; of several values between bars one will do.

@@ -1,7 +1,7 @@
 //! What a run tells, as numbers that may be added up.
 
-use crate::run::backend::Measured;
-use crate::spec::setting::Point;
+use crate::run::Measured;
+use crate::spec::Point;
 
 /// A number of a run; `None` where the ends cannot tell it.
 pub type Quantity = fn(&Measured, &Point) -> Option<f64>;

@@ -2,8 +2,7 @@
 
 use crate::plan::Plan;
 use crate::run::stale_sacks::StaleSackBackend;
-use crate::spec::overrides::{Overrides, UsageError};
-use crate::spec::{self, ArmKind, ArmSpec};
+use crate::spec::{self, ArmKind, ArmSpec, Overrides, UsageError};
 
 /// An experiment and what is changed in it.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@ use super::claim::{Range, above, at_least, at_most, below, between};
 use super::evidence::plans;
 use super::*;
 use crate::plan::RunSpec;
-use crate::run::backend::{Backend, Measured, MockBackend, RunFailure};
+use crate::run::{Backend, Measured, MockBackend, RunFailure};
 use base::Rng;
 use test_case::test_case;
 
@@ -346,7 +346,7 @@ fn every_estimate_finds_its_runs() {
         let estimates = claim.estimates();
         for estimate in estimates {
             let runs = evidence.of(estimate.study).unwrap();
-            assert!(runs.has(&estimate), "{}: {estimate:?}", claim.id);
+            assert!(estimate.is_found_in(runs), "{}: {estimate:?}", claim.id);
         }
     }
 }

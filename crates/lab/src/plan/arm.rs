@@ -4,8 +4,7 @@
 //! second time, which shows how large the noise is. A seed depends on the experiment's seed, the cell's network and the
 //! iteration, never on what else is in the sweep: narrowing a sweep to one cell repeats that cell's runs exactly.
 
-use crate::spec::ArmSpec;
-use crate::spec::setting::Point;
+use crate::spec::{ArmSpec, Point};
 use base::Rng;
 
 /// One side of the comparison.

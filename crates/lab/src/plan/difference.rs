@@ -82,7 +82,7 @@ fn contrast(plan: &Plan, arm: usize) -> Contrast {
 mod tests {
     use super::*;
     use crate::spec;
-    use crate::spec::overrides::Overrides;
+    use crate::spec::Overrides;
 
     fn plan(arms: &[&str], set: &[&str]) -> Plan {
         let mut experiment = spec::builtin("wan").unwrap();

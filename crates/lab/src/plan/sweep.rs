@@ -1,7 +1,6 @@
 //! Cells: the points of a sweep, in the order in which its axes and their values are declared.
 
-use crate::spec::setting::{Key, Point};
-use crate::spec::{Experiment, Target};
+use crate::spec::{Experiment, Key, Point, Target};
 
 /// One point of a sweep.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +52,7 @@ pub fn cells(experiment: &Experiment) -> Vec<Cell> {
 mod tests {
     use super::*;
     use crate::spec;
-    use crate::spec::overrides::Overrides;
+    use crate::spec::Overrides;
 
     #[test]
     fn cells_are_the_product_in_declared_order() {

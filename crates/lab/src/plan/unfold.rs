@@ -2,9 +2,7 @@
 
 use crate::plan::arm::{self, Arm};
 use crate::plan::sweep::{self, Cell};
-use crate::spec::overrides::UsageError;
-use crate::spec::setting::Point;
-use crate::spec::{Ends, Experiment};
+use crate::spec::{Ends, Experiment, Point, UsageError};
 use std::collections::BTreeMap;
 
 /// Everything there is to do.
@@ -230,7 +228,7 @@ impl core::str::FromStr for RunName {
 mod tests {
     use super::*;
     use crate::spec;
-    use crate::spec::overrides::Overrides;
+    use crate::spec::Overrides;
 
     fn plan(arms: &[&str], set: &[&str]) -> Result<Plan, String> {
         let mut experiment = spec::builtin("wan").unwrap();

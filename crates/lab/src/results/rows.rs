@@ -4,13 +4,12 @@
 
 use crate::plan::Plan;
 use crate::plan::difference::{self, Differences};
+use crate::results::rounded::rounded;
 use crate::results::stats::{self, Comparison, Verdict, compare};
-use crate::run::Finished;
-use crate::run::backend::{Measured, Punctuality};
+use crate::results::view::CellView;
 use crate::run::log::Identity;
-use crate::spec::expect::Expectation;
-use crate::spec::setting::{Flow, Point};
-use netem::Buffer;
+use crate::run::{Finished, Measured, Punctuality};
+use crate::spec::GOODPUT;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -80,46 +79,6 @@ pub struct Row {
     by_iteration: BTreeMap<u32, f64>,
 }
 
-/// A cell in plain numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct CellView {
-    /// Round-trip time.
-    pub rtt_ms: f64,
-    /// Payload of a sized flow.
-    pub bytes: Option<u64>,
-    /// Length of a timed flow.
-    pub seconds: Option<f64>,
-    /// Rate of the bottleneck.
-    pub rate_mbit: f64,
-    /// Buffer of the bottleneck, unless it is counted in packets.
-    pub buffer_bytes: Option<u64>,
-    /// Buffer of the bottleneck, if it is counted in packets.
-    pub buffer_packets: Option<u32>,
-    /// Largest jitter.
-    pub jitter_us: f64,
-    /// Probability of loss.
-    pub loss_pct: f64,
-    /// What is lost by position, if anything is, as experiments write it.
-    pub drop: Option<String>,
-    /// Reordering, if there is any.
-    pub reorder: Option<ReorderView>,
-    /// Queues that packets take turns in, if there are any, as experiments write them.
-    pub queues: Option<String>,
-    /// What the sweep set, as it was written.
-    pub swept: BTreeMap<String, String>,
-}
-
-/// Reordering in plain numbers.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct ReorderView {
-    /// How often.
-    pub probability_pct: f64,
-    /// How long.
-    pub delay_ms: f64,
-    /// `late` or `early`.
-    pub mode: &'static str,
-}
-
 /// A distribution over runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spread {
@@ -150,6 +109,30 @@ impl Row {
     /// The paired ratio of goodputs, seed by seed, whoever is the reference.
     pub(crate) fn goodput_ratio_to(&self, other: &Self) -> Option<f64> {
         self.compared_to(other).map(|comparison| comparison.median_ratio)
+    }
+
+    /// The number of this name in an expectation.
+    pub(crate) fn metric(&self, name: &str) -> Option<f64> {
+        match name {
+            GOODPUT => self.goodput_mbps.median,
+            "elapsed_ms" => self.elapsed_ms,
+            "efficiency" => self.efficiency,
+            "repair_rtts" => self.repair_rtts,
+            "retransmitted_pct" => self.retransmitted_pct,
+            "fast_retransmits" => self.fast_retransmits,
+            "rtos" => self.rtos,
+            "runs_with_rto_pct" => self.runs_with_rto_pct,
+            "recovery_success_pct" => self.recovery_success_pct,
+            "lost_retransmissions" => self.lost_retransmissions,
+            "probes" => self.probes,
+            "undone" => self.undone,
+            "dsacks_sent" => self.dsacks_sent,
+            "dsacks_received" => self.dsacks_received,
+            "stale_sack_pct" => self.stale_sack_pct,
+            "reo_wnd_mult" => self.reo_wnd_mult,
+            "dropped" => self.dropped,
+            _ => None,
+        }
     }
 
     fn compared_to(&self, other: &Self) -> Option<Comparison> {
@@ -263,112 +246,9 @@ impl Versus {
     }
 }
 
-impl CellView {
-    fn new(point: &Point, swept: &[(String, String)]) -> Self {
-        let percent = |ratio: base::Ratio| rounded(ratio.num() as f64 * 100.0 / ratio.den() as f64);
-        let reorder = point.reorder;
-        let (bytes, seconds) = match point.flow {
-            Flow::Bytes(bytes) => (Some(bytes), None),
-            Flow::Seconds(span) => (None, Some(span.as_nanos() as f64 / 1e9)),
-        };
-        let (buffer_bytes, buffer_packets) = match point.buffer() {
-            Buffer::Bytes(bytes) => (Some(bytes), None),
-            Buffer::Packets(packets) => (None, Some(packets)),
-            Buffer::Unlimited => (None, None),
-        };
-        Self {
-            rtt_ms: point.rtt.as_nanos() as f64 / 1e6,
-            bytes,
-            seconds,
-            rate_mbit: point.rate.bits_per_sec() as f64 / 1e6,
-            buffer_bytes,
-            buffer_packets,
-            jitter_us: point.jitter.as_nanos() as f64 / 1e3,
-            loss_pct: percent(point.loss),
-            drop: (!point.drops.is_empty()).then(|| point.drops.to_string()),
-            reorder: (!reorder.probability.is_zero()).then(|| ReorderView {
-                probability_pct: percent(reorder.probability),
-                delay_ms: reorder.delay.as_nanos() as f64 / 1e6,
-                mode: reorder.mode.word(),
-            }),
-            queues: point.queues.map(|queues| queues.to_string()),
-            swept: swept.iter().cloned().collect(),
-        }
-    }
-}
-
-fn rounded(value: f64) -> f64 {
-    (value * 1e9).round() / 1e9
-}
-
 /// One JSON object a row.
 pub fn jsonl(row: &Row) -> String {
     serde_json::to_string(row).expect("rows have only text as keys")
-}
-
-/// What became of the conditions that the experiment's file states.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Conditions {
-    /// Those that do not hold: which cell, counted from zero, and what is wrong.
-    pub unmet: Vec<(usize, String)>,
-    /// Those that were not checked, and why: a sentence for all, or one for each.
-    pub unchecked: Vec<String>,
-}
-
-/// Checks the conditions, unless they speak of another experiment than was made.
-pub fn conditions(plan: &Plan, rows: &[Row]) -> Conditions {
-    if plan.experiment.expect.is_empty() {
-        return Conditions::default();
-    }
-    if let Some(why) = other_experiment(plan) {
-        return Conditions { unchecked: vec![format!("[expect] is not checked: {why}")], ..Conditions::default() };
-    }
-    let takes_part = |arm: &str| plan.arms.iter().any(|known| known.label == arm);
-    let absent = |condition: &Expectation| {
-        let arm = condition.arms().find(|arm| !takes_part(arm))?;
-        Some(format!("`{}` is not checked: arm `{arm}` takes no part", condition.text))
-    };
-    Conditions { unmet: unmet(plan, rows), unchecked: plan.experiment.expect.iter().filter_map(absent).collect() }
-}
-
-/// Why the file's conditions say nothing of these runs.
-fn other_experiment(plan: &Plan) -> Option<String> {
-    let experiment = &plan.experiment;
-    if !experiment.changed.is_empty() {
-        return Some(format!("it speaks of the experiment without `--set {}`", experiment.changed.join(" ")));
-    }
-    let (own, made) = (experiment.expected_of, experiment.iterations);
-    let fewer = made < own && (0..plan.cells.len()).any(|cell| !plan.is_once(cell));
-    fewer.then(|| format!("it speaks of {own} runs per arm and cell, and these are {made}"))
-}
-
-/// Conditions of the experiment that do not hold: which cell, counted from zero, and what is wrong.
-pub fn unmet(plan: &Plan, rows: &[Row]) -> Vec<(usize, String)> {
-    let mut found = Vec::new();
-    for (cell, rows) in rows.chunks(plan.arms.len()).enumerate() {
-        let rows: Vec<&Row> = rows.iter().collect();
-        let complaints = plan.experiment.expect.iter().filter_map(|condition: &Expectation| condition.complaint(&rows));
-        found.extend(complaints.map(|complaint| (cell, complaint)));
-    }
-    found
-}
-
-/// What is the same in all cells, in words: `rate=100Mbit buffer=1bdp`.
-pub fn constants(plan: &Plan) -> String {
-    let swept: Vec<&str> = plan.experiment.sweep.iter().map(|axis| axis.key.as_str()).collect();
-    let point = &plan.experiment.point;
-    let reorders = !point.reorder.probability.is_zero() || swept.contains(&"path.reorder.probability");
-    let shown = point.settings().filter(|(key, _)| {
-        let absent = match *key {
-            "path.jitter" => point.jitter.is_zero(),
-            "path.loss" => point.loss.is_zero(),
-            "path.reorder.queues" => false,
-            key => key.starts_with("path.reorder") && !reorders,
-        };
-        !absent && !swept.contains(key)
-    });
-    let short = |key: &'static str| key.split_once('.').map_or(key, |(_, rest)| rest);
-    shown.map(|(key, value)| format!("{}={value}", short(key))).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 //! the order in which they finish can be seen in them.
 
 use crate::plan::{Plan, RunSpec};
-use crate::run::backend::{Backend, Measured, RunFailure};
 use crate::run::log::{LogError, RunLog};
+use crate::run::{Backend, Measured, RunFailure};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -101,9 +101,9 @@ fn guarded(backend: &dyn Backend, run: &RunSpec) -> Result<Measured, RunFailure>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::backend::{MockBackend, SimBackend};
+    use crate::run::{MockBackend, SimBackend};
     use crate::spec;
-    use crate::spec::overrides::Overrides;
+    use crate::spec::Overrides;
 
     fn plan(set: &[&str]) -> Plan {
         let mut experiment = spec::builtin("reorder").unwrap();

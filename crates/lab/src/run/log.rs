@@ -7,8 +7,7 @@
 //! are left alone and not used. A line that was cut off by a crash is dropped, with a warning. The lines stand in the order in which runs finished; nothing else in the file depends on the machine.
 
 use crate::plan::{Plan, RunSpec, difference_from_root};
-use crate::run::backend::Measured;
-use crate::run::stamp;
+use crate::run::{Measured, stamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -177,9 +176,9 @@ fn read_lines(path: &Path, bytes: &[u8]) -> Result<BTreeMap<RunKey, ByVersion>, 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::backend::{Backend, MockBackend};
+    use crate::run::{Backend, MockBackend};
     use crate::spec;
-    use crate::spec::overrides::Overrides;
+    use crate::spec::Overrides;
 
     fn plan() -> Plan {
         let mut experiment = spec::builtin("wan").unwrap();

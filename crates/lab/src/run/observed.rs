@@ -1,8 +1,7 @@
 //! What a trace says of the run it is of.
 
 use crate::plan::{RunSpec, difference_from_root};
-use crate::run::backend::paths;
-use crate::run::stamp;
+use crate::run::{paths, stamp};
 use crate::spec::Ends;
 use netem::Buffer;
 use profiles::Profile;

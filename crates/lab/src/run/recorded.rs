@@ -9,8 +9,7 @@ use crate::plan::{RunSpec, digest};
 use crate::run::log::{FILE_NAME, Identity};
 use crate::run::observed::Names;
 use crate::run::stamp;
-use crate::spec::Ends;
-use crate::spec::setting::{Key, Point};
+use crate::spec::{Ends, Key, Point};
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 
@@ -116,10 +115,10 @@ fn point(text: &str) -> Result<Point, String> {
 mod tests {
     use super::*;
     use crate::plan::Plan;
-    use crate::run::backend::Measured;
+    use crate::run::Measured;
     use crate::run::log::RunLog;
     use crate::spec;
-    use crate::spec::overrides::Overrides;
+    use crate::spec::Overrides;
 
     /// All runs of a comparison, on disk.
     fn results(directory: &Path, experiment: &str) -> Plan {

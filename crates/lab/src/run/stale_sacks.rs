@@ -4,7 +4,7 @@
 //! No counter of an endpoint tells this, so a run is watched, which costs a third of its speed; hence a backend of its own.
 
 use crate::plan::RunSpec;
-use crate::run::backend::{Backend, Measured, RunFailure, simulate};
+use crate::run::{Backend, Measured, RunFailure, simulate};
 use base::{Duration, Instant};
 use trace::{ConnId, Event, Observer};
 

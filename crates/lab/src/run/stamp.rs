@@ -12,7 +12,7 @@
 
 mod cells;
 
-use crate::run::backend::measured;
+use crate::run::simulated::measured;
 use crate::spec::Ends;
 use core::fmt;
 use profiles::Profile;

@@ -4,7 +4,7 @@
 //! position, at a position drawn by the seed (`1MB..2MB`, the end not included), or each of the last segments (`last 3`).
 //! Terms are joined by `+`, because commas separate the values of a sweep.
 
-use crate::spec::setting::Flow;
+use crate::spec::flow::Flow;
 use core::fmt;
 use core::ops::Range;
 use netem::{Place, StreamLoss};

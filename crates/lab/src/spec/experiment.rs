@@ -1,32 +1,12 @@
-//! An experiment: what is compared, over which network, how often. Reads `experiments/*.toml` and the like.
+//! An experiment: what is compared, over which network, how often.
 //!
 //! One type serves files, the command line (`overrides.rs`) and tests. Values are checked when they are read, where the
 //! place in the file is still known; `plan` unfolds the result into cells.
 
 use crate::spec::expect::Expectation;
-use crate::spec::kind::{ArmKind, Ends};
-use crate::spec::read::read;
+use crate::spec::kind::{ArmKind, ArmSpec};
+use crate::spec::refusal::Refusal;
 use crate::spec::setting::{KEYS, Key, Point};
-use profiles::{OverrideError, Profile, UnknownProfile};
-use std::sync::Arc;
-
-/// Name and text of the built-in experiments.
-pub const BUILTIN: &[(&str, &str)] = &[
-    ("dsack", include_str!("../../../../experiments/dsack.toml")),
-    ("hystart", include_str!("../../../../experiments/hystart.toml")),
-    ("jitter", include_str!("../../../../experiments/jitter.toml")),
-    ("lan-reorder", include_str!("../../../../experiments/lan-reorder.toml")),
-    ("lost-retransmit", include_str!("../../../../experiments/lost-retransmit.toml")),
-    ("nic-reorder", include_str!("../../../../experiments/nic-reorder.toml")),
-    ("prr", include_str!("../../../../experiments/prr.toml")),
-    ("reassembly", include_str!("../../../../experiments/reassembly.toml")),
-    ("reorder", include_str!("../../../../experiments/reorder.toml")),
-    ("reorder-early", include_str!("../../../../experiments/reorder-early.toml")),
-    ("smb", include_str!("../../../../experiments/smb.toml")),
-    ("tail-loss", include_str!("../../../../experiments/tail-loss.toml")),
-    ("wan", include_str!("../../../../experiments/wan.toml")),
-    ("window", include_str!("../../../../experiments/window.toml")),
-];
 
 /// A comparison to be made.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,15 +37,6 @@ pub struct Experiment {
     pub chosen: Option<Vec<String>>,
 }
 
-/// One side of the comparison.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArmSpec {
-    /// What tables call it.
-    pub name: String,
-    /// What it is.
-    pub kind: ArmKind,
-}
-
 /// Something that is swept, with its values in canonical form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Axis {
@@ -86,36 +57,6 @@ pub(crate) enum Target<'k> {
         /// The leaf's path.
         path: &'k str,
     },
-}
-
-/// Why a key or its value is refused: what is wrong, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) problem: String,
-    pub(crate) remedy: String,
-    /// Whether the value is wrong, rather than the key.
-    pub(crate) in_value: bool,
-}
-
-impl ArmSpec {
-    /// An arm that is a profile and nothing else.
-    pub fn of_profile(profile: Arc<Profile>) -> Self {
-        Self { name: profile.name.clone(), kind: ArmKind::Profile { profile, set: Vec::new() } }
-    }
-
-    /// An arm that is a built-in profile and nothing else.
-    pub(crate) fn of_builtin(name: &str) -> Result<Self, UnknownProfile> {
-        profiles::get(name).map(|profile| Self::of_profile(Arc::new(profile.clone())))
-    }
-
-    /// What stands at the ends of a run, with further leaves set; only profiles have leaves.
-    pub(crate) fn ends(&self, more: &[(String, String)]) -> Result<Ends, OverrideError> {
-        Ok(match &self.kind {
-            ArmKind::Profile { profile, set } => Ends::Profile(profile.with(&[set, more].concat())?),
-            ArmKind::Kernel(cc) => Ends::Kernel(*cc),
-            ArmKind::Command(pair) => Ends::Command(pair.clone()),
-        })
-    }
 }
 
 impl Experiment {
@@ -195,13 +136,3 @@ impl Experiment {
         }
     }
 }
-
-/// A built-in experiment; `None` when there is none of this name.
-pub fn builtin(name: &str) -> Option<Experiment> {
-    let (name, text) = BUILTIN.iter().find(|(known, _)| *known == name)?;
-    let read = read(name, &format!("experiments/{name}.toml"), text);
-    Some(read.unwrap_or_else(|error| panic!("a built-in experiment is wrong: {error}")))
-}
-
-#[cfg(test)]
-mod tests;

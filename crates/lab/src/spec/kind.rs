@@ -1,9 +1,17 @@
 //! What an arm is: one of our profiles, the kernel of the machine, or two programs. The last two exist in real time only.
 
-use super::ArmSpec;
-use profiles::Profile;
+use profiles::{OverrideError, Profile, UnknownProfile};
 use std::sync::Arc;
 use tcp::ValidConfig;
+
+/// One side of the comparison.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArmSpec {
+    /// What tables call it.
+    pub name: String,
+    /// What it is.
+    pub kind: ArmKind,
+}
 
 /// What an experiment says of an arm.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,6 +104,25 @@ impl CommandPair {
 }
 
 impl ArmSpec {
+    /// An arm that is a profile and nothing else.
+    pub fn of_profile(profile: Arc<Profile>) -> Self {
+        Self { name: profile.name.clone(), kind: ArmKind::Profile { profile, set: Vec::new() } }
+    }
+
+    /// An arm that is a built-in profile and nothing else.
+    pub(crate) fn of_builtin(name: &str) -> Result<Self, UnknownProfile> {
+        profiles::get(name).map(|profile| Self::of_profile(Arc::new(profile.clone())))
+    }
+
+    /// What stands at the ends of a run, with further leaves set; only profiles have leaves.
+    pub(crate) fn ends(&self, more: &[(String, String)]) -> Result<Ends, OverrideError> {
+        Ok(match &self.kind {
+            ArmKind::Profile { profile, set } => Ends::Profile(profile.with(&[set, more].concat())?),
+            ArmKind::Kernel(cc) => Ends::Kernel(*cc),
+            ArmKind::Command(pair) => Ends::Command(pair.clone()),
+        })
+    }
+
     /// The kernel's TCP, if the name asks for it: what is wrong with the rest of the name otherwise, and what would be right.
     pub(crate) fn of_kernel(name: &str) -> Option<Result<Self, (String, String)>> {
         let wanted = name.strip_prefix(KERNEL)?;

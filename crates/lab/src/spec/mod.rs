@@ -1,16 +1,27 @@
 //! What is compared: an experiment as a file states it and the command line changes it.
 
-pub mod drops;
-pub mod expect;
+mod catalogue;
+mod drops;
+mod expect;
 mod experiment;
+mod flow;
 mod kind;
-pub mod overrides;
-pub mod queues;
+mod overrides;
+mod queues;
 mod read;
-pub mod setting;
+mod refusal;
+mod setting;
 
-pub use experiment::{ArmSpec, Axis, BUILTIN, Experiment, builtin};
-pub(crate) use experiment::{Refusal, Target};
-pub use kind::{ArmKind, CommandPair, Ends, KernelCc};
-pub use overrides::{Overrides, UsageError};
+pub use catalogue::{BUILTIN, builtin};
+pub use drops::Drops;
+pub(crate) use expect::GOODPUT;
+pub use expect::{Expectation, Term};
+pub(crate) use experiment::Target;
+pub use experiment::{Axis, Experiment};
+pub use flow::Flow;
+pub use kind::{ArmKind, ArmSpec, CommandPair, Ends, KernelCc};
+pub use overrides::Overrides;
+pub use queues::Queues;
 pub use read::read;
+pub use refusal::UsageError;
+pub use setting::{BufferSize, KEYS, Key, Point, Reorder, ReorderMode};

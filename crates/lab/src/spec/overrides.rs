@@ -1,8 +1,9 @@
 //! What the command line changes in an experiment.
 
+use crate::spec::experiment::{Axis, Experiment, Target};
+use crate::spec::kind::{ArmKind, ArmSpec};
+use crate::spec::refusal::{Refusal, UsageError};
 use crate::spec::setting::Key;
-use crate::spec::{ArmKind, ArmSpec, Axis, Experiment, Refusal, Target};
-use core::fmt;
 use profiles::{FindError, units};
 
 /// Options of `longhaul ab` that change the experiment.
@@ -17,25 +18,6 @@ pub struct Overrides {
     /// Where all seeds come from.
     pub seed: Option<u64>,
 }
-
-/// A wrong option: where, what, and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UsageError {
-    /// The option as it was written.
-    pub place: String,
-    /// What is wrong.
-    pub problem: String,
-    /// What would be right.
-    pub remedy: String,
-}
-
-impl fmt::Display for UsageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}; {}", self.place, self.problem, self.remedy)
-    }
-}
-
-impl core::error::Error for UsageError {}
 
 impl Experiment {
     /// Applies the options: arms first, then kinds, then everything else.

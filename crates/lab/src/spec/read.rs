@@ -1,7 +1,9 @@
 //! From TOML to an experiment.
 
-use super::{ArmKind, ArmSpec, Axis, CommandPair, Experiment, Refusal};
 use crate::spec::expect::Expectation;
+use crate::spec::experiment::{Axis, Experiment};
+use crate::spec::kind::{ArmKind, ArmSpec, CommandPair};
+use crate::spec::refusal::Refusal;
 use crate::spec::setting::{Key, Point};
 use core::ops::Range;
 use profiles::toml_file::{Entry, TomlFile, entries};
@@ -287,3 +289,6 @@ impl Reader<'_> {
         Ok(self.experiment)
     }
 }
+
+#[cfg(test)]
+mod tests;

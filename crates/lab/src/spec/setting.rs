@@ -4,6 +4,7 @@
 //! go through [`KEYS`].
 
 use crate::spec::drops::Drops;
+use crate::spec::flow::Flow;
 use crate::spec::queues::Queues;
 use base::{Duration, Rate, Ratio};
 use netem::Buffer;
@@ -61,15 +62,6 @@ pub enum ReorderMode {
     Late,
     /// It takes that instead of the path's one-way delay.
     Early,
-}
-
-/// What is transferred.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Flow {
-    /// This many bytes of payload.
-    Bytes(u64),
-    /// As much as possible within this time.
-    Seconds(Duration),
 }
 
 impl Default for Point {

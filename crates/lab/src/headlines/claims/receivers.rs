@@ -1,7 +1,7 @@
 //! What a path or a receiver forgives, and what it does not.
 
 use super::recovery::DSACK;
-use super::{fact, mean, without};
+use super::shapes::{fact, mean, without};
 use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Published, Unit, at_most};
 use crate::headlines::estimate::{Across, Estimate, What};
 use crate::headlines::quantity;

@@ -1,6 +1,6 @@
 //! What proportional rate reduction brings.
 
-use super::fact;
+use super::shapes::fact;
 use crate::headlines::claim::{Band, Claim, Measure, Nothing, Published, Unit, between};
 use crate::headlines::estimate::{Across, Estimate, What};
 use crate::headlines::study::{Study, StudyArm};

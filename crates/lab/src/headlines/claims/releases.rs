@@ -1,6 +1,6 @@
 //! Three releases of a server over clean paths of 100 Mbit/s.
 
-use super::{fact, mean, without};
+use super::shapes::{fact, mean, without};
 use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Published, Unit, above, at_least, between};
 use crate::headlines::estimate::{Across, Estimate, What};
 use crate::headlines::quantity;

@@ -1,7 +1,7 @@
 //! One packet in a hundred out of its order, in both readings.
 
 use super::releases::{BEFORE, NO_RACK, NO_WINDOW, RACK, WINDOW};
-use super::{fact, mean, without};
+use super::shapes::{fact, mean, without};
 use crate::headlines::claim::{Band, Claim, Measure, Nothing, Published, Unit, above, at_least, between};
 use crate::headlines::estimate::{Across, Estimate, What};
 use crate::headlines::quantity;

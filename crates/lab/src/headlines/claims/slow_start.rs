@@ -1,6 +1,6 @@
 //! What HyStart++ saves, with and without the loss detection of its time.
 
-use super::{fact, mean};
+use super::shapes::{fact, mean};
 use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Published, Unit, above, below, between};
 use crate::headlines::estimate::{Across, Estimate, What};
 use crate::headlines::quantity;

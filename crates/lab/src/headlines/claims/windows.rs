@@ -1,6 +1,6 @@
 //! The receive window of a system of 1999, and the arithmetic of the note that enlarged it.
 
-use super::{fact, mean};
+use super::shapes::{fact, mean};
 use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Published, Unit, at_least, between};
 use crate::headlines::estimate::Estimate;
 use crate::headlines::quantity;

@@ -1,9 +1,10 @@
 //! Tests of rows: made of runs with known results.
 
 use super::*;
-use crate::run::backend::MockBackend;
+use crate::results::{Conditions, conditions, constants, unmet};
+use crate::run::MockBackend;
 use crate::run::log::Identity;
-use crate::spec::overrides::Overrides;
+use crate::spec::{Expectation, Overrides};
 use crate::{run, spec};
 
 fn plan(iterations: u32, set: &[&str], arms: &[&str]) -> Plan {

@@ -5,9 +5,8 @@
 //! from the same settings as those of experiments, so what the lab makes of a setting is seen, too.
 
 use crate::plan::RunSpec;
-use crate::run::backend::scenario;
-use crate::spec::Ends;
-use crate::spec::setting::{Key, Point};
+use crate::run::scenario;
+use crate::spec::{Ends, Key, Point};
 use base::{Duration, Ratio};
 use netem::LossSpec;
 use sim::{AppPace, Carriage, IpVersion, Scenario};

@@ -1,7 +1,8 @@
 //! Tests of reading experiments: what is wrong is said with its place.
 
 use super::*;
-use crate::spec::kind::{CommandPair, KernelCc};
+use crate::spec::builtin;
+use crate::spec::kind::{CommandPair, Ends, KernelCc};
 use crate::spec::setting::{BufferSize, ReorderMode};
 use profiles::units::Fraction;
 use test_case::test_case;

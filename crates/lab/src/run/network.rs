@@ -1,0 +1,31 @@
+//! A cell's network as hops: its path in the direction of the data, and the way back.
+
+use crate::spec::{Point, ReorderMode};
+use base::Duration;
+use netem::{Jitter, JitterKind, LossSpec, PathSpec, ReorderSpec};
+
+/// The path of a cell in the direction of the data, and the way back.
+pub fn paths(point: &Point) -> [PathSpec; 2] {
+    let there = point.rtt / 2;
+    [forward(point, there), PathSpec::ideal(point.rtt.saturating_sub(there))]
+}
+
+/// The path that carries the data, with this much delay.
+pub fn forward(point: &Point, delay: Duration) -> PathSpec {
+    let jitter = Jitter { max: point.jitter, kind: JitterKind::KeepOrder };
+    let reorder = point.reorder;
+    PathSpec {
+        rate: Some(point.rate),
+        buffer: point.buffer(),
+        jitter: (!point.jitter.is_zero()).then_some(jitter),
+        drops: point.drops.of(point.flow).expect("a plan's settings fit together"),
+        loss: if point.loss.is_zero() { LossSpec::None } else { LossSpec::Bernoulli(point.loss) },
+        reorder: match reorder.mode {
+            _ if let Some(queues) = point.queues => queues.spec(),
+            _ if reorder.probability.is_zero() => ReorderSpec::None,
+            ReorderMode::Late => ReorderSpec::Late { probability: reorder.probability, extra: reorder.delay },
+            ReorderMode::Early => ReorderSpec::Early { probability: reorder.probability, delay: reorder.delay },
+        },
+        ..PathSpec::ideal(delay)
+    }
+}

@@ -1,0 +1,167 @@
+//! Runs in virtual time.
+
+use crate::plan::RunSpec;
+use crate::run::backend::{Backend, RunFailure};
+use crate::run::measured::Measured;
+use crate::run::network::paths;
+use crate::spec::{Ends, Flow};
+use sim::{FlowSpec, Outcome, Scenario, Workload};
+use trace::Observer;
+
+/// The simulator.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct SimBackend;
+
+impl Backend for SimBackend {
+    fn run(&self, spec: &RunSpec) -> Result<Measured, RunFailure> {
+        simulate(spec, &mut trace::Off)
+    }
+}
+
+/// Runs one in the simulator while `observer` watches. A run that loses segments by position has a twin that does not,
+/// which nobody watches: the difference is what the losses cost.
+///
+/// # Errors
+/// As [`Backend::run`].
+pub fn simulate<O: Observer>(spec: &RunSpec, observer: &mut O) -> Result<Measured, RunFailure> {
+    let mut scenario = scenario(spec)?;
+    let mut found = simulate_one(&scenario, observer)?;
+    if !scenario.forward.drops.is_empty() {
+        scenario.forward.drops.clear();
+        found.undropped_ns = Some(simulate_one(&scenario, &mut trace::Off)?.elapsed_ns);
+    }
+    Ok(found)
+}
+
+fn simulate_one<O: Observer>(scenario: &Scenario, observer: &mut O) -> Result<Measured, RunFailure> {
+    let outcome = sim::run(scenario, observer).map_err(|failure| RunFailure(failure.to_string()))?;
+    measured(&outcome)
+}
+
+/// The run as the simulator wants it. Both ends are the arm's.
+///
+/// # Errors
+/// When they are no profile.
+pub fn scenario(spec: &RunSpec) -> Result<Scenario, RunFailure> {
+    let Ends::Profile(config) = &spec.ends else {
+        return Err(RunFailure("only profiles can be simulated: make the run with `--backend netns`".to_owned()));
+    };
+    let point = &spec.point;
+    let [forward, reverse] = paths(point);
+    let mut scenario = Scenario::new(spec.seed, forward, reverse);
+    let workload = match point.flow {
+        Flow::Bytes(bytes) => Workload::Bytes(bytes),
+        Flow::Seconds(span) => Workload::For(span),
+    };
+    scenario.flows.push(FlowSpec::new(config.clone(), config.clone(), workload));
+    Ok(scenario)
+}
+
+pub(crate) fn measured(outcome: &Outcome) -> Result<Measured, RunFailure> {
+    let flow = outcome.flows.first().expect("a run has one flow");
+    let ended = |what: &str, end: &sim::EndOutcome| match end.closed {
+        Some(reason) => format!("{what} {reason}"),
+        None => format!("{what} never connected"),
+    };
+    let incomplete = || {
+        RunFailure(format!(
+            "the flow did not come through: {} of {} octets read; {}, {}",
+            flow.bytes_read,
+            flow.bytes_written,
+            ended("sender:", &flow.sender),
+            ended("receiver:", &flow.receiver)
+        ))
+    };
+    let elapsed = flow.elapsed().filter(|span| flow.is_complete() && !span.is_zero()).ok_or_else(incomplete)?;
+    let (sender, receiver) = flow.sender.info.zip(flow.receiver.info).ok_or_else(incomplete)?;
+    Ok(Measured {
+        bytes: flow.bytes_read,
+        elapsed_ns: elapsed.as_nanos(),
+        dropped: outcome.forward.dropped.total(),
+        packets: outcome.packets(),
+        ..Measured::of_profile(flow.bytes_read, elapsed, &sender, &receiver)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Plan;
+    use crate::run::{MockBackend, ideal_time};
+    use crate::spec;
+    use crate::spec::Overrides;
+    use base::Duration;
+    use netem::{Buffer, LossSpec, PathSpec, ReorderSpec};
+
+    fn plan(experiment: &str, set: &[&str]) -> Plan {
+        let mut experiment = spec::builtin(experiment).unwrap();
+        let set = set.iter().map(|text| (*text).to_owned()).collect();
+        experiment.apply(&Overrides { set, iterations: Some(1), ..Overrides::default() }).unwrap();
+        Plan::new(experiment).unwrap()
+    }
+
+    #[test]
+    fn a_cell_becomes_the_path_that_its_words_describe() {
+        let plan = plan("reorder", &["path.rtt=25ms", "flow.bytes=1MB", "path.loss=1%"]);
+        let scenario = scenario(&plan.runs[0]).unwrap();
+        let one_percent = base::Ratio::new(1, 100).unwrap();
+        assert_eq!(scenario.forward.delay, Duration::from_micros(12_500));
+        assert_eq!(scenario.forward.buffer, Buffer::Bytes(312_500));
+        assert_eq!(scenario.forward.loss, LossSpec::Bernoulli(one_percent));
+        let late = ReorderSpec::Late { probability: one_percent, extra: Duration::from_millis(5) };
+        assert_eq!(scenario.forward.reorder, late);
+        assert_eq!(scenario.reverse, PathSpec::ideal(Duration::from_micros(12_500)));
+        assert_eq!(scenario.flows[0].workload, Workload::Bytes(1_000_000));
+        assert_eq!(scenario.flows[0].client, scenario.flows[0].server);
+    }
+
+    #[test]
+    fn the_same_data_is_lost_whoever_sends_it() {
+        let plan = plan("wan", &["path.rtt=25ms", "flow.bytes=300kB", "path.drop=100kB..200kB x2 + last 3"]);
+        assert_eq!(scenario(&plan.runs[0]).unwrap().forward.drops.len(), 2);
+        for run in &plan.runs {
+            let found = SimBackend.run(run).unwrap();
+            assert_eq!(found.dropped, 5, "{run:?}");
+            let (repair, beyond_the_twin) =
+                (found.repair_rtts(&run.point), found.elapsed_ns - found.undropped_ns.unwrap());
+            assert_eq!(repair, Some(beyond_the_twin as f64 / 25e6));
+            assert!(repair > Some(1.0), "three segments lost at the end take a round trip or more");
+        }
+    }
+
+    #[test]
+    fn ideal_time_is_handshake_packets_and_half_a_round_trip() {
+        let plan = plan("wan", &["path.rtt=100ms", "flow.bytes=32MB"]);
+        // 21,918 packets of 1,500 bytes at 100 Mbit/s take 2.63016 s.
+        let expected = Duration::from_micros(100_000 + 2_630_160 + 50_000);
+        assert_eq!(ideal_time(&plan.runs[0].point, 32_000_000), expected);
+    }
+
+    #[test]
+    fn a_simulated_flow_is_faster_than_nothing_and_slower_than_ideal() {
+        let plan = plan("wan", &["path.rtt=25ms", "flow.bytes=300kB"]);
+        for run in &plan.runs {
+            let found = SimBackend.run(run).unwrap();
+            let efficiency = found.efficiency(&run.point);
+            assert!(efficiency > 0.05 && efficiency <= 1.0, "{efficiency}");
+            assert_eq!(found.bytes, 300_000);
+            assert!(found.packets > 300);
+            assert_eq!(SimBackend.run(run), Ok(found));
+        }
+    }
+
+    #[test]
+    fn a_timed_flow_ends_and_delivers_what_was_written() {
+        let plan = plan("wan", &["path.rtt=25ms", "flow.seconds=0.5"]);
+        let found = SimBackend.run(&plan.runs[0]).unwrap();
+        assert!(found.bytes > 100_000 && found.elapsed_ns > 500_000_000, "{found:?}");
+    }
+
+    #[test]
+    fn goodput_is_payload_bits_a_microsecond() {
+        let plan = plan("wan", &["path.rtt=25ms", "flow.bytes=1MB"]);
+        let found = MockBackend.run(&plan.runs[1]).unwrap();
+        assert_eq!(found.elapsed_ns, 1_000_000 * 2 * 8_000);
+        assert!((found.goodput_mbps() - 0.5).abs() < 1e-12);
+    }
+}
