@@ -220,7 +220,8 @@ impl Place<'_> {
 }
 
 fn number(unit: Unit, text: &str) -> Result<u64, String> {
-    if unit == Unit::Bytes { units::bytes(text) } else { units::count(text) }
+    let number = if unit == Unit::Bytes { units::bytes(text) } else { units::count(text) };
+    number.map_err(String::from)
 }
 
 fn narrow<T: TryFrom<u64>>(number: u64, text: &str) -> Result<T, String> {

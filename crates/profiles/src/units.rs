@@ -2,9 +2,9 @@
 //!
 //! Numbers are decimal fractions of integers throughout; a value that the program could only keep rounded (`0.5ns`) is
 //! refused. Unit names are case-insensitive, hence `mb` is a megabyte: bits are always spelled `bit`. MB is 10^6 bytes.
-//! What each function returns as an error is one sentence: what is wrong and what would be right.
 
 use base::{Duration, Rate, Ratio};
+use core::fmt;
 
 /// A number that was written with decimals, as an exact fraction in lowest terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,35 @@ const BYTES: [(&str, u64); 8] = [
     ("mib", 1 << 20),
     ("gib", 1 << 30),
 ];
+
+/// A text that is no such quantity: what is wrong, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Misread {
+    /// What is wrong.
+    pub problem: String,
+    /// What would be right.
+    pub remedy: &'static str,
+}
+
+impl Misread {
+    fn new(text: &str, is_no: &str, remedy: &'static str) -> Self {
+        Self { problem: format!("`{text}` is no {is_no}"), remedy }
+    }
+}
+
+impl fmt::Display for Misread {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.problem, self.remedy)
+    }
+}
+
+impl core::error::Error for Misread {}
+
+impl From<Misread> for String {
+    fn from(misread: Misread) -> Self {
+        misread.to_string()
+    }
+}
 
 impl Fraction {
     /// A number without a unit: `12`, `0.5`.
@@ -87,22 +116,24 @@ fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
 ///
 /// # Errors
 /// When it is none, or has no whole number of nanoseconds.
-pub fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, Misread> {
     let zero = (text.trim() == "0").then_some(0);
     with_unit(text, &TIME)
         .or(zero)
         .map(Duration::from_nanos)
-        .ok_or_else(|| format!("`{text}` is no time: write a number and one of s, ms, us, ns, for example `25ms`"))
+        .ok_or_else(|| Misread::new(text, "time", "write a number and one of s, ms, us, ns, for example `25ms`"))
 }
 
 /// A data rate: `100Mbit`, `34.5Mbit`; never zero.
 ///
 /// # Errors
 /// When it is none, or has no whole number of bits per second.
-pub fn rate(text: &str) -> Result<Rate, String> {
+pub fn rate(text: &str) -> Result<Rate, Misread> {
     with_unit(text, &RATE).and_then(Rate::from_bits_per_sec).ok_or_else(|| {
-        format!(
-            "`{text}` is no rate: write a number and one of Gbit, Mbit, kbit, bit (per second), for example `100Mbit`"
+        Misread::new(
+            text,
+            "rate",
+            "write a number and one of Gbit, Mbit, kbit, bit (per second), for example `100Mbit`",
         )
     })
 }
@@ -111,10 +142,12 @@ pub fn rate(text: &str) -> Result<Rate, String> {
 ///
 /// # Errors
 /// When it is none, or not whole.
-pub fn bytes(text: &str) -> Result<u64, String> {
+pub fn bytes(text: &str) -> Result<u64, Misread> {
     with_unit(text, &BYTES).ok_or_else(|| {
-        format!(
-            "`{text}` is no number of bytes: write a number and one of B, kB, MB, GB, KiB, MiB, GiB, for example `32MB`"
+        Misread::new(
+            text,
+            "number of bytes",
+            "write a number and one of B, kB, MB, GB, KiB, MiB, GiB, for example `32MB`",
         )
     })
 }
@@ -123,20 +156,20 @@ pub fn bytes(text: &str) -> Result<u64, String> {
 ///
 /// # Errors
 /// When it is none.
-pub fn count(text: &str) -> Result<u64, String> {
+pub fn count(text: &str) -> Result<u64, Misread> {
     let digits = text.trim();
     let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     let parsed = if plain { digits.parse().ok() } else { None };
-    parsed.ok_or_else(|| format!("`{text}` is no whole number: write digits only, for example `10`"))
+    parsed.ok_or_else(|| Misread::new(text, "whole number", "write digits only, for example `10`"))
 }
 
 /// A share between none and all: `1%`, `0.7`, `7/10`.
 ///
 /// # Errors
 /// When it is none, or more than all.
-pub fn ratio(text: &str) -> Result<Ratio, String> {
+pub fn ratio(text: &str) -> Result<Ratio, Misread> {
     let parsed = parse_ratio(text.trim());
-    parsed.ok_or_else(|| format!("`{text}` is no share between 0 and 1: write for example `1%`, `0.01` or `7/10`"))
+    parsed.ok_or_else(|| Misread::new(text, "share between 0 and 1", "write for example `1%`, `0.01` or `7/10`"))
 }
 
 fn parse_ratio(text: &str) -> Option<Ratio> {
@@ -224,19 +257,19 @@ mod tests {
     #[test]
     fn what_cannot_be_kept_exactly_is_refused_by_name() {
         for text in ["", "ms", "25", "25sec", "-1ms", "0.5ns", "1e3ms", "1.ms", "1..5ms", "99999999999s", "٣ms"] {
-            assert!(duration(text).unwrap_err().contains(&format!("`{text}`")), "{text}");
+            assert!(duration(text).unwrap_err().to_string().contains(&format!("`{text}`")), "{text}");
         }
         for text in ["", "0Mbit", "100Mbps", "100", "0.5bit"] {
-            assert!(rate(text).unwrap_err().contains("100Mbit"), "{text}");
+            assert!(rate(text).unwrap_err().to_string().contains("100Mbit"), "{text}");
         }
         for text in ["", "MB", "0.5", "1.5B", "32Mbit", "-1", "1/2"] {
-            assert!(bytes(text).unwrap_err().contains("32MB"), "{text}");
+            assert!(bytes(text).unwrap_err().to_string().contains("32MB"), "{text}");
         }
         for text in ["", "%", "1.01", "101%", "2/1", "1/0", "-1%", "0.0000000001"] {
-            assert!(ratio(text).unwrap_err().contains("7/10"), "{text}");
+            assert!(ratio(text).unwrap_err().to_string().contains("7/10"), "{text}");
         }
         for text in ["", "1.0", "-1", "10x", "+1"] {
-            assert!(count(text).unwrap_err().contains("`10`"), "{text}");
+            assert!(count(text).unwrap_err().to_string().contains("`10`"), "{text}");
         }
     }
 

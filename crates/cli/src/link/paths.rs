@@ -6,10 +6,10 @@
 use super::words::{Word, words};
 use crate::failure::Failure;
 use base::{Duration, Rate, Ratio};
-use lab::spec::{Key, Point};
+use lab::spec::{Key, Point, Refusal};
 use net::Way;
 use netem::{Buffer, PathSpec};
-use profiles::units;
+use profiles::units::{self, Misread};
 
 const KEYS: [&str; 7] = ["rate", "delay", "buffer", "loss", "jitter", "reorder", "duplicate"];
 
@@ -86,7 +86,7 @@ impl Direction {
     }
 
     /// `1%/5ms/late`, where the share may be a fraction itself, or `4x8/2ms/queues`.
-    fn reorder(&mut self, text: &str) -> Result<(), String> {
+    fn reorder(&mut self, text: &str) -> Result<(), Refusal> {
         set(&mut self.point, "path.reorder.probability", "0")?;
         set(&mut self.point, "path.reorder.queues", "none")?;
         if text.eq_ignore_ascii_case("none") {
@@ -94,7 +94,8 @@ impl Direction {
         }
         let mut parts = text.rsplitn(3, '/');
         let (Some(mode), Some(delay), Some(share)) = (parts.next(), parts.next(), parts.next()) else {
-            return Err(format!("`{text}` says not which, how long and how: write for example `1%/5ms/late`"));
+            let problem = format!("`{text}` says not which, how long and how");
+            return Err(Refusal::of_value(problem, "write for example `1%/5ms/late`"));
         };
         if mode.eq_ignore_ascii_case("queues") {
             return set(&mut self.point, "path.reorder.queues", &format!("{share}/{delay}"));
@@ -126,12 +127,12 @@ impl Direction {
 /// Octets of a packet on most links.
 const PACKET: u64 = 1_500;
 
-fn rate(text: &str) -> Result<Option<Rate>, String> {
+fn rate(text: &str) -> Result<Option<Rate>, Misread> {
     if text.eq_ignore_ascii_case("none") { Ok(None) } else { units::rate(text).map(Some) }
 }
 
 /// A setting of the lab's.
-fn set(point: &mut Point, key: &str, text: &str) -> Result<(), String> {
+fn set(point: &mut Point, key: &str, text: &str) -> Result<(), Refusal> {
     Key::find(key).expect("the lab has this key").set(point, text).map(drop)
 }
 

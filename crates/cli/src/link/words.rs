@@ -21,7 +21,7 @@ impl Word {
     }
 
     /// The same, for a function that says what is wrong.
-    pub fn read<T>(&self, read: impl FnOnce(&str) -> Result<T, String>) -> Result<T, Failure> {
+    pub fn read<T, E: std::fmt::Display>(&self, read: impl FnOnce(&str) -> Result<T, E>) -> Result<T, Failure> {
         read(&self.value).map_err(|problem| self.wrong(problem))
     }
 }

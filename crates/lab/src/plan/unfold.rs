@@ -2,7 +2,7 @@
 
 use crate::plan::arm::{self, Arm};
 use crate::plan::sweep::{self, Cell};
-use crate::spec::{Ends, Experiment, Point, UsageError};
+use crate::spec::{Ends, Experiment, Point, Refusal, UsageError};
 use std::collections::BTreeMap;
 
 /// Everything there is to do.
@@ -160,11 +160,7 @@ impl Plan {
 }
 
 fn check(cell: &Cell) -> Result<(), UsageError> {
-    cell.point.check().map_err(|problem| {
-        let (problem, remedy) = problem.split_once(": ").unwrap_or((&problem, "change one of them"));
-        let place = format!("path.drop={}", cell.point.drops);
-        UsageError { place, problem: problem.to_owned(), remedy: remedy.to_owned() }
-    })
+    cell.point.check().map_err(|refusal| refusal.at(format!("path.drop={}", cell.point.drops)))
 }
 
 fn configure(arm: &Arm, cell: &Cell) -> Result<Ends, UsageError> {
@@ -212,15 +208,17 @@ impl core::fmt::Display for RunName {
 }
 
 impl core::str::FromStr for RunName {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
+    type Err = Refusal;
+    fn from_str(text: &str) -> Result<Self, Refusal> {
         let parsed = || {
             let (cell, rest) = text.split_once('/')?;
             let (arm, iteration) = rest.rsplit_once('/')?;
             let cell = cell.parse().ok().filter(|cell| *cell > 0)?;
             Some(Self { cell, arm: arm.to_owned(), iteration: iteration.parse().ok()? })
         };
-        parsed().ok_or_else(|| format!("`{text}` is no CELL/ARM/ITERATION: write for example `1/longhaul/3`"))
+        parsed().ok_or_else(|| {
+            Refusal::of_value(format!("`{text}` is no CELL/ARM/ITERATION"), "write for example `1/longhaul/3`")
+        })
     }
 }
 

@@ -106,7 +106,7 @@ fn point(text: &str) -> Result<Point, String> {
     }
     let mut point = Point::default();
     for (key, value) in settings {
-        key.set(&mut point, &value)?;
+        key.set(&mut point, &value).map_err(|refusal| refusal.to_string())?;
     }
     Ok(point)
 }

@@ -5,6 +5,7 @@
 //! Terms are joined by `+`, because commas separate the values of a sweep.
 
 use crate::spec::flow::Flow;
+use crate::spec::refusal::Refusal;
 use core::fmt;
 use core::ops::Range;
 use netem::{Place, StreamLoss};
@@ -34,7 +35,7 @@ const MOST: u32 = 1_000;
 
 impl Drops {
     /// Reads the text; `none` and no text are no losses.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Refusal> {
         let text = text.trim().to_ascii_lowercase();
         if matches!(text.as_str(), "" | "none") {
             return Ok(Self::default());
@@ -42,9 +43,10 @@ impl Drops {
         let terms = text.split('+').map(|term| Drop::parse(term.trim()));
         let drops: Option<Vec<Drop>> = terms.collect();
         drops.map(Self).ok_or_else(|| {
-            format!(
-                "`{text}` names no segments: write for example `1MB x2` (what carries that octet loses two \
-                 transmissions), `1MB..2MB x2` (drawn by the seed) or `last 3`, joined by `+`"
+            Refusal::of_value(
+                format!("`{text}` names no segments"),
+                "write for example `1MB x2` (what carries that octet loses two transmissions), `1MB..2MB x2` (drawn by the seed) \
+                 or `last 3`, joined by `+`",
             )
         })
     }
@@ -67,16 +69,19 @@ impl Drops {
     ///
     /// # Errors
     /// When the flow has no such place.
-    pub(crate) fn of(&self, flow: Flow) -> Result<Vec<StreamLoss>, String> {
+    pub(crate) fn of(&self, flow: Flow) -> Result<Vec<StreamLoss>, Refusal> {
         let stream = match flow {
             Flow::Bytes(bytes) => bytes,
             Flow::Seconds(_) if self.is_empty() => return Ok(Vec::new()),
-            Flow::Seconds(_) => return Err("it is not known where a timed flow ends: give it `flow.bytes`".to_owned()),
+            Flow::Seconds(_) => {
+                return Err(Refusal::of_value("it is not known where a timed flow ends", "give it `flow.bytes`"));
+            }
         };
         let place = |drop: &Drop| match &drop.whereabouts {
             Whereabouts::Within(range) if range.end > stream => {
                 let size = units::show_bytes(stream);
-                Err(format!("a flow of {size} does not reach `{drop}`: name a place before its end"))
+                let problem = format!("a flow of {size} does not reach `{drop}`");
+                Err(Refusal::of_value(problem, "name a place before its end"))
             }
             Whereabouts::Within(range) => Ok(Place::Within(range.clone())),
             Whereabouts::Last(segments) => Ok(Place::Last { segments: *segments, stream }),
@@ -177,7 +182,7 @@ mod tests {
     #[test_case("10%")]
     #[test_case("first 3")]
     fn what_names_no_segment_is_refused_with_what_would_be_right(text: &str) {
-        let problem = Drops::parse(text).unwrap_err();
+        let problem = Drops::parse(text).unwrap_err().to_string();
         assert!(problem.contains("names no segments: write for example `1MB x2`"), "{problem}");
     }
 
@@ -189,10 +194,10 @@ mod tests {
             StreamLoss { place: Place::Last { segments: 3, stream: 20 }, times: 1 },
         ];
         assert_eq!(drops.of(Flow::Bytes(20)), Ok(expected.to_vec()));
-        let problem = "a flow of 19B does not reach `10B..20B x2`: name a place before its end";
-        assert_eq!(drops.of(Flow::Bytes(19)), Err(problem.to_owned()));
+        let problem = Refusal::of_value("a flow of 19B does not reach `10B..20B x2`", "name a place before its end");
+        assert_eq!(drops.of(Flow::Bytes(19)), Err(problem));
         let timed = Flow::Seconds(Duration::from_secs(1));
         assert_eq!(Drops::default().of(timed), Ok(Vec::new()));
-        assert!(drops.of(timed).unwrap_err().contains("give it `flow.bytes`"));
+        assert!(drops.of(timed).unwrap_err().remedy.contains("give it `flow.bytes`"));
     }
 }

@@ -1,5 +1,7 @@
 //! What has to come out of an experiment: `"a.goodput / b.goodput" = { at_least = 5.0 }`.
 
+use crate::spec::refusal::Refusal;
+
 /// A condition on every cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
@@ -50,7 +52,7 @@ const METRICS: &[&str] = &[
 
 impl Expectation {
     /// Reads `ARM.METRIC` or `ARM.METRIC / ARM.METRIC`.
-    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, Refusal> {
         let (value, divisor) = match text.split_once('/') {
             Some((value, divisor)) => (value, Some(divisor)),
             None => (text, None),
@@ -71,13 +73,15 @@ impl Expectation {
 }
 
 impl Term {
-    fn parse(text: &str) -> Result<Self, String> {
+    fn parse(text: &str) -> Result<Self, Refusal> {
         let text = text.trim();
         let parts = text.rsplit_once('.').and_then(|(arm, metric)| {
             let metric = METRICS.iter().find(|name| **name == metric)?;
             Some(Self { arm: arm.to_owned(), metric })
         });
-        parts.ok_or_else(|| format!("`{text}` is no ARM.METRIC: the metrics are {}", METRICS.join(", ")))
+        parts.ok_or_else(|| {
+            Refusal::of_key(format!("`{text}` is no ARM.METRIC"), format!("the metrics are {}", METRICS.join(", ")))
+        })
     }
 }
 
@@ -98,6 +102,8 @@ mod tests {
     #[test_case("a.speed"; "no metric")]
     #[test_case("a.goodput / "; "no divisor")]
     fn what_is_no_condition_is_refused(text: &str) {
-        assert!(Expectation::parse(text).unwrap_err().contains("the metrics are goodput, elapsed_ms, efficiency"));
+        assert!(
+            Expectation::parse(text).unwrap_err().remedy.contains("the metrics are goodput, elapsed_ms, efficiency")
+        );
     }
 }

@@ -72,19 +72,18 @@ impl Experiment {
         if let Some(found) = Key::find(key) {
             return Ok(Target::Point(found));
         }
-        let unknown =
-            || Refusal { problem: format!("unknown key `{key}`"), remedy: self.nearest_key(key), in_value: false };
+        let unknown = || Refusal::of_key(format!("unknown key `{key}`"), self.nearest_key(key));
         let (arm, path) = key.split_once('.').ok_or_else(unknown)?;
         let takes_part = self.arms.iter().any(|known| known.name == arm);
         if !takes_part && profiles::get(arm).is_ok() {
             let names: Vec<&str> = self.arms.iter().map(|arm| arm.name.as_str()).collect();
             let problem = format!("arm `{arm}` takes no part");
-            return Err(Refusal { problem, remedy: format!("the arms are {}", names.join(", ")), in_value: false });
+            return Err(Refusal::of_key(problem, format!("the arms are {}", names.join(", "))));
         }
         let has_leaves = self.arms.iter().any(|known| known.name == arm && known.profile().is_some());
         if takes_part && !has_leaves {
             let problem = format!("arm `{arm}` is no profile and has no leaves");
-            return Err(Refusal { problem, remedy: "set those of a profile".to_owned(), in_value: false });
+            return Err(Refusal::of_key(problem, "set those of a profile"));
         }
         if !takes_part || profiles::resolve_leaf(path).is_err() {
             return Err(unknown());
@@ -95,10 +94,7 @@ impl Experiment {
     /// Checks one value of a key; its canonical form.
     pub(crate) fn check(&self, key: &str, text: &str) -> Result<String, Refusal> {
         match self.target(key)? {
-            Target::Point(found) => found.set(&mut self.point.clone(), text).map_err(|problem| {
-                let (problem, remedy) = problem.split_once(": ").unwrap_or((&problem, "write another value"));
-                Refusal { problem: problem.to_owned(), remedy: remedy.to_owned(), in_value: true }
-            }),
+            Target::Point(found) => found.set(&mut self.point.clone(), text),
             Target::Arm { arm, path } => {
                 let leaf = profiles::resolve_leaf(path).expect("a target's leaf exists");
                 let mut of_this_name = self.arms.iter().filter(|spec| spec.name == arm);
@@ -110,10 +106,9 @@ impl Experiment {
                     .expect("a target's arm is a profile");
                 // Bounds are not checked: several leaves may be right only together.
                 let more = (path.to_owned(), text.to_owned());
-                let config = profile.draft(&[&set[..], &[more]].concat()).map_err(|error| Refusal {
-                    problem: error.to_string(),
-                    remedy: format!("`longhaul profiles {}` shows its values", profile.name),
-                    in_value: true,
+                let config = profile.draft(&[&set[..], &[more]].concat()).map_err(|error| {
+                    let remedy = format!("`longhaul profiles {}` shows its values", profile.name);
+                    Refusal::of_value(error.to_string(), remedy)
                 })?;
                 Ok(leaf.read(&config).unwrap_or_else(|| text.to_owned()))
             }

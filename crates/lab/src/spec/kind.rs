@@ -1,5 +1,6 @@
 //! What an arm is: one of our profiles, the kernel of the machine, or two programs. The last two exist in real time only.
 
+use crate::spec::refusal::Refusal;
 use profiles::{OverrideError, Profile, UnknownProfile};
 use std::sync::Arc;
 use tcp::ValidConfig;
@@ -124,13 +125,15 @@ impl ArmSpec {
     }
 
     /// The kernel's TCP, if the name asks for it: what is wrong with the rest of the name otherwise, and what would be right.
-    pub(crate) fn of_kernel(name: &str) -> Option<Result<Self, (String, String)>> {
+    pub(crate) fn of_kernel(name: &str) -> Option<Result<Self, Refusal>> {
         let wanted = name.strip_prefix(KERNEL)?;
         let found = KernelCc::ALL.into_iter().find(|cc| cc.name() == wanted);
         let known: Vec<String> = KernelCc::ALL.iter().map(|cc| format!("`{KERNEL}{}`", cc.name())).collect();
         Some(match found {
             Some(cc) => Ok(Self { name: name.to_owned(), kind: ArmKind::Kernel(cc) }),
-            None => Err((format!("no arm `{name}`"), format!("the kernel's are {}", known.join(", ")))),
+            None => {
+                Err(Refusal::of_value(format!("no arm `{name}`"), format!("the kernel's are {}", known.join(", "))))
+            }
         })
     }
 
@@ -170,7 +173,7 @@ mod tests {
             assert_eq!((arm.name.as_str(), arm.kind), (name.as_str(), ArmKind::Kernel(cc)));
         }
         assert_eq!(ArmSpec::of_kernel("cubic"), None);
-        let (problem, remedy) = ArmSpec::of_kernel("kernel:vegas").unwrap().unwrap_err();
+        let Refusal { problem, remedy, .. } = ArmSpec::of_kernel("kernel:vegas").unwrap().unwrap_err();
         assert_eq!(problem, "no arm `kernel:vegas`");
         assert_eq!(remedy, "the kernel's are `kernel:cubic`, `kernel:bbr`, `kernel:reno`");
     }

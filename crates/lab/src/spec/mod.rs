@@ -23,5 +23,5 @@ pub use kind::{ArmKind, ArmSpec, CommandPair, Ends, KernelCc};
 pub use overrides::Overrides;
 pub use queues::Queues;
 pub use read::read;
-pub use refusal::UsageError;
+pub use refusal::{Part, Refusal, UsageError};
 pub use setting::{BufferSize, KEYS, Key, Point, Reorder, ReorderMode};

@@ -33,11 +33,7 @@ impl Experiment {
         let is_kind = |set: &&String| set.split_once('=').is_some_and(|(key, _)| self.is_kind(key.trim()));
         let (kinds, others): (Vec<&String>, Vec<&String>) = overrides.set.iter().partition(is_kind);
         for set in kinds.into_iter().chain(others) {
-            self.set(set).map_err(|refusal| UsageError {
-                place: format!("--set {set}"),
-                problem: refusal.problem,
-                remedy: refusal.remedy,
-            })?;
+            self.set(set).map_err(|refusal| refusal.at(format!("--set {set}")))?;
         }
         Ok(())
     }
@@ -52,8 +48,7 @@ impl Experiment {
         for name in names {
             let own = self.arms.iter().find(|arm| arm.name == *name).cloned().map(Ok);
             let arm = own.or_else(|| ArmSpec::of_kernel(name)).unwrap_or_else(|| find_profile(name));
-            let place = || format!("--arms {}", names.join(","));
-            chosen.push(arm.map_err(|(problem, remedy)| UsageError { place: place(), problem, remedy })?);
+            chosen.push(arm.map_err(|refusal| refusal.at(format!("--arms {}", names.join(","))))?);
         }
         let names = |arms: &[ArmSpec]| arms.iter().map(|arm| arm.name.clone()).collect::<Vec<_>>();
         self.chosen = (names(&chosen) != names(&self.arms)).then(|| names(&chosen));
@@ -64,17 +59,19 @@ impl Experiment {
     }
 
     fn set(&mut self, text: &str) -> Result<(), Refusal> {
-        let refuse = |problem: String, remedy: &str| Refusal { problem, remedy: remedy.to_owned(), in_value: true };
         let Some((key, values)) = text.split_once('=') else {
-            return Err(refuse(format!("`{text}` is no KEY=VALUE"), "write for example `path.rtt=25ms`"));
+            return Err(Refusal::of_value(format!("`{text}` is no KEY=VALUE"), "write for example `path.rtt=25ms`"));
         };
         let key = key.trim();
         if let "run.iterations" | "run.seed" = key {
-            let number = units::count(values).map_err(|problem| refuse(problem, "write a whole number"))?;
+            let number = units::count(values)
+                .map_err(|misread| Refusal::of_value(misread.to_string(), "write a whole number"))?;
             match u32::try_from(number).ok().filter(|n| *n > 0) {
                 _ if key == "run.seed" => self.seed = number,
                 Some(iterations) => self.iterations = iterations,
-                None => return Err(refuse(format!("`{values}` iterations cannot be made"), "write 1 or more")),
+                None => {
+                    return Err(Refusal::of_value(format!("`{values}` iterations cannot be made"), "write 1 or more"));
+                }
             }
             return Ok(());
         }
@@ -125,11 +122,11 @@ impl Experiment {
 }
 
 /// A built-in profile or the path of one: what is wrong otherwise, and what would be right.
-fn find_profile(name: &str) -> Result<ArmSpec, (String, String)> {
+fn find_profile(name: &str) -> Result<ArmSpec, Refusal> {
     profiles::find(name).map(ArmSpec::of_profile).map_err(|error| match error {
-        FindError::Unknown(error) => (format!("there is no arm or profile `{name}`"), error.remedy),
-        FindError::File(error) => (error.to_string(), "correct the file".to_owned()),
-        FindError::Unreadable { .. } => (error.to_string(), "name a file that can be read".to_owned()),
+        FindError::Unknown(error) => Refusal::of_value(format!("there is no arm or profile `{name}`"), error.remedy),
+        FindError::File(error) => Refusal::of_value(error.to_string(), "correct the file"),
+        FindError::Unreadable { .. } => Refusal::of_value(error.to_string(), "name a file that can be read"),
     })
 }
 

@@ -2,6 +2,7 @@
 //!
 //! That is four queues in turn, eight packets each, and the slowest hands them on 2 ms later than the fastest.
 
+use crate::spec::refusal::Refusal;
 use base::Duration;
 use core::fmt;
 use netem::ReorderSpec;
@@ -23,15 +24,15 @@ const MOST: u64 = 100_000;
 
 impl Queues {
     /// Reads the text; `none` and no text are none.
-    pub(crate) fn parse(text: &str) -> Result<Option<Self>, String> {
+    pub(crate) fn parse(text: &str) -> Result<Option<Self>, Refusal> {
         let text = text.trim().to_ascii_lowercase();
         if matches!(text.as_str(), "" | "none") {
             return Ok(None);
         }
         Self::read(&text).map(Some).ok_or_else(|| {
-            format!(
-                "`{text}` is no set of queues: write for example `4x8/2ms` (four in turn, eight packets each, the slowest 2 ms \
-                 behind the fastest)"
+            Refusal::of_value(
+                format!("`{text}` is no set of queues"),
+                "write for example `4x8/2ms` (four in turn, eight packets each, the slowest 2 ms behind the fastest)",
             )
         })
     }
@@ -86,7 +87,7 @@ mod tests {
     #[test_case("4x200000/2ms"; "an absurd burst")]
     #[test_case("-4x8/2ms"; "negative")]
     fn what_is_no_set_of_queues_is_refused_with_what_would_be_right(text: &str) {
-        let problem = Queues::parse(text).unwrap_err();
+        let problem = Queues::parse(text).unwrap_err().to_string();
         assert!(problem.contains(": write for example `4x8/2ms`"), "{problem}");
     }
 }

@@ -3,7 +3,7 @@
 use crate::spec::expect::Expectation;
 use crate::spec::experiment::{Axis, Experiment};
 use crate::spec::kind::{ArmKind, ArmSpec, CommandPair};
-use crate::spec::refusal::Refusal;
+use crate::spec::refusal::{Part, Refusal};
 use crate::spec::setting::{Key, Point};
 use core::ops::Range;
 use profiles::toml_file::{Entry, TomlFile, entries};
@@ -80,7 +80,7 @@ impl Reader<'_> {
             if let Some(key) = Key::find(&name) {
                 let text = self.file.scalar(&inner)?;
                 let set = key.set(&mut self.experiment.point, &text);
-                set.map_err(|problem| self.bad_value(inner.value.span(), &problem))?;
+                set.map_err(|refusal| self.refused(inner.key_span.clone(), inner.value.span(), refusal))?;
             } else if crate::spec::setting::KEYS.iter().any(|key| key.name.starts_with(&format!("{name}."))) {
                 self.settings(&name, &inner)?;
             } else {
@@ -92,13 +92,12 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn bad_value(&self, span: Range<usize>, problem: &str) -> FileError {
-        let (problem, remedy) = problem.split_once(": ").unwrap_or((problem, "write another value"));
-        self.file.error(span, problem, remedy)
-    }
-
     fn refused(&self, key: Range<usize>, value: Range<usize>, refusal: Refusal) -> FileError {
-        self.file.error(if refusal.in_value { value } else { key }, refusal.problem, refusal.remedy)
+        let span = match refusal.part {
+            Part::Key => key,
+            Part::Value => value,
+        };
+        self.file.error(span, refusal.problem, refusal.remedy)
     }
 
     fn arms(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {
@@ -113,7 +112,7 @@ impl Reader<'_> {
             let arm = own.iter().find(|arm: &&ArmSpec| arm.name == name).cloned();
             let arm = match arm {
                 Some(arm) => arm,
-                None => Self::known_arm(&name).map_err(|(problem, remedy)| self.file.error(span, problem, remedy))?,
+                None => Self::known_arm(&name).map_err(|refusal| self.refused(span.clone(), span, refusal))?,
             };
             self.experiment.arms.push(arm);
         }
@@ -126,8 +125,9 @@ impl Reader<'_> {
     }
 
     /// An arm that is known by its name alone.
-    fn known_arm(name: &str) -> Result<ArmSpec, (String, String)> {
-        let profile = || ArmSpec::of_builtin(name).map_err(|error| (format!("no arm `{name}`"), error.remedy));
+    fn known_arm(name: &str) -> Result<ArmSpec, Refusal> {
+        let profile =
+            || ArmSpec::of_builtin(name).map_err(|error| Refusal::of_value(format!("no arm `{name}`"), error.remedy));
         ArmSpec::of_kernel(name).unwrap_or_else(profile)
     }
 
@@ -224,8 +224,10 @@ impl Reader<'_> {
 
     fn run(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {
         for inner in self.file.table(entry)? {
-            let number =
-                |text: &str| units::count(text).map_err(|problem| self.bad_value(inner.value.span(), &problem));
+            let number = |text: &str| {
+                units::count(text)
+                    .map_err(|misread| self.refused(inner.key_span.clone(), inner.value.span(), misread.into()))
+            };
             let text = self.file.scalar(&inner)?;
             match inner.key {
                 "seed" => self.experiment.seed = number(&text)?,
@@ -247,8 +249,8 @@ impl Reader<'_> {
 
     fn expect(&mut self, entry: &Entry<'_>) -> Result<(), FileError> {
         for inner in self.file.table(entry)? {
-            let mut expectation =
-                Expectation::parse(inner.key).map_err(|problem| self.bad_value(inner.key_span.clone(), &problem))?;
+            let mut expectation = Expectation::parse(inner.key)
+                .map_err(|refusal| self.refused(inner.key_span.clone(), inner.value.span(), refusal))?;
             for arm in expectation.arms() {
                 if !self.experiment.arms.iter().any(|known| known.name == arm) {
                     let known: Vec<&str> = self.experiment.arms.iter().map(|arm| arm.name.as_str()).collect();

@@ -1,14 +1,26 @@
 //! What is said of something that cannot be: the place, what is wrong there, and what would be right.
 
 use core::fmt;
+use profiles::units::Misread;
 
-/// Why a key or its value is refused: what is wrong, and what would be right.
+/// Why something is refused: what is wrong, and what would be right. Who knows the place adds it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) problem: String,
-    pub(crate) remedy: String,
-    /// Whether the value is wrong, rather than the key.
-    pub(crate) in_value: bool,
+pub struct Refusal {
+    /// Which part of what was read is wrong.
+    pub part: Part,
+    /// What is wrong.
+    pub problem: String,
+    /// What would be right.
+    pub remedy: String,
+}
+
+/// What a refusal is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The name of something.
+    Key,
+    /// The value that it was given.
+    Value,
 }
 
 /// A wrong option: where, what, and what would be right.
@@ -21,6 +33,37 @@ pub struct UsageError {
     /// What would be right.
     pub remedy: String,
 }
+
+impl Refusal {
+    /// A name that is wrong.
+    pub fn of_key(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { part: Part::Key, problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// A value that is wrong.
+    pub fn of_value(problem: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { part: Part::Value, problem: problem.into(), remedy: remedy.into() }
+    }
+
+    /// The same, with its place.
+    pub fn at(self, place: impl Into<String>) -> UsageError {
+        UsageError { place: place.into(), problem: self.problem, remedy: self.remedy }
+    }
+}
+
+impl From<Misread> for Refusal {
+    fn from(misread: Misread) -> Self {
+        Self::of_value(misread.problem, misread.remedy)
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.problem, self.remedy)
+    }
+}
+
+impl core::error::Error for Refusal {}
 
 impl fmt::Display for UsageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

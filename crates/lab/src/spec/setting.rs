@@ -6,6 +6,7 @@
 use crate::spec::drops::Drops;
 use crate::spec::flow::Flow;
 use crate::spec::queues::Queues;
+use crate::spec::refusal::Refusal;
 use base::{Duration, Rate, Ratio};
 use netem::Buffer;
 use profiles::units::{self, Fraction};
@@ -115,13 +116,12 @@ impl Point {
     ///
     /// # Errors
     /// What does not, and what would be right.
-    pub fn check(&self) -> Result<(), String> {
+    pub fn check(&self) -> Result<(), Refusal> {
         if self.queues.is_some() && !self.reorder.probability.is_zero() {
-            return Err(
-                "packets leave the order by probability and by queues: set `path.reorder.probability` to 0, or \
-                        `path.reorder.queues` to none"
-                    .to_owned(),
-            );
+            return Err(Refusal::of_value(
+                "packets leave the order by probability and by queues",
+                "set `path.reorder.probability` to 0, or `path.reorder.queues` to none",
+            ));
         }
         self.drops.of(self.flow).map(drop)
     }
@@ -132,7 +132,7 @@ impl Point {
 pub struct Key {
     /// As users write it.
     pub name: &'static str,
-    set: fn(&mut Point, &str) -> Result<(), String>,
+    set: fn(&mut Point, &str) -> Result<(), Refusal>,
     /// `None` for what is absent.
     show: fn(&Point) -> Option<String>,
 }
@@ -141,7 +141,7 @@ pub struct Key {
 pub const KEYS: &[Key] = &[
     Key {
         name: "path.rate",
-        set: |point, text| units::rate(text).map(|rate| point.rate = rate),
+        set: |point, text| units::rate(text).map(|value| point.rate = value).map_err(Refusal::from),
         show: |point| Some(point.rate.to_string()),
     },
     Key {
@@ -156,12 +156,12 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "path.jitter",
-        set: |point, text| units::duration(text).map(|jitter| point.jitter = jitter),
+        set: |point, text| units::duration(text).map(|value| point.jitter = value).map_err(Refusal::from),
         show: |point| Some(point.jitter.to_string()),
     },
     Key {
         name: "path.loss",
-        set: |point, text| units::ratio(text).map(|loss| point.loss = loss),
+        set: |point, text| units::ratio(text).map(|value| point.loss = value).map_err(Refusal::from),
         show: |point| Some(units::show_percent(point.loss)),
     },
     Key {
@@ -172,12 +172,12 @@ pub const KEYS: &[Key] = &[
     },
     Key {
         name: "path.reorder.probability",
-        set: |point, text| units::ratio(text).map(|probability| point.reorder.probability = probability),
+        set: |point, text| units::ratio(text).map(|value| point.reorder.probability = value).map_err(Refusal::from),
         show: |point| Some(units::show_percent(point.reorder.probability)),
     },
     Key {
         name: "path.reorder.delay",
-        set: |point, text| units::duration(text).map(|delay| point.reorder.delay = delay),
+        set: |point, text| units::duration(text).map(|value| point.reorder.delay = value).map_err(Refusal::from),
         show: |point| Some(point.reorder.delay.to_string()),
     },
     Key {
@@ -219,46 +219,53 @@ impl Key {
     ///
     /// # Errors
     /// When the text is no such value: what is wrong and what would be right.
-    pub fn set(&self, point: &mut Point, text: &str) -> Result<String, String> {
+    pub fn set(&self, point: &mut Point, text: &str) -> Result<String, Refusal> {
         (self.set)(point, text)?;
         Ok((self.show)(point).unwrap_or_else(|| "none".to_owned()))
     }
 }
 
-fn positive(text: &str) -> Result<Duration, String> {
+fn positive(text: &str) -> Result<Duration, Refusal> {
     let span = units::duration(text)?;
     if span.is_zero() {
-        Err(format!("`{text}` is no time between two ends: write for example `25ms`"))
+        Err(Refusal::of_value(format!("`{text}` is no time between two ends"), "write for example `25ms`"))
     } else {
         Ok(span)
     }
 }
 
-fn buffer(text: &str) -> Result<BufferSize, String> {
+fn buffer(text: &str) -> Result<BufferSize, Refusal> {
     let (number, unit) = units::split_unit(text);
     let size = match unit.to_ascii_lowercase().as_str() {
         "bdp" => Fraction::parse(number).filter(|share| share.num > 0).map(BufferSize::Bdp),
         "pkt" => number.parse().ok().filter(|packets| *packets > 0).map(BufferSize::Packets),
         _ => units::bytes(text).ok().filter(|bytes| *bytes > 0).map(BufferSize::Bytes),
     };
-    size.ok_or_else(|| format!("`{text}` is no size of a buffer: write for example `1bdp`, `400pkt` or `64kB`"))
-}
-
-fn reorder_mode(text: &str) -> Result<ReorderMode, String> {
-    let modes = [ReorderMode::Late, ReorderMode::Early];
-    let mode = modes.into_iter().find(|mode| mode.word().eq_ignore_ascii_case(text.trim()));
-    mode.ok_or_else(|| {
-        format!("`{text}` is no mode of reordering: write `late` (that much more) or `early` (that instead)")
+    size.ok_or_else(|| {
+        Refusal::of_value(format!("`{text}` is no size of a buffer"), "write for example `1bdp`, `400pkt` or `64kB`")
     })
 }
 
-fn flow_bytes(text: &str) -> Result<u64, String> {
-    let bytes = units::bytes(text)?;
-    if bytes == 0 { Err("a flow of 0 bytes measures nothing: write for example `32MB`".to_owned()) } else { Ok(bytes) }
+fn reorder_mode(text: &str) -> Result<ReorderMode, Refusal> {
+    let modes = [ReorderMode::Late, ReorderMode::Early];
+    let mode = modes.into_iter().find(|mode| mode.word().eq_ignore_ascii_case(text.trim()));
+    mode.ok_or_else(|| {
+        Refusal::of_value(
+            format!("`{text}` is no mode of reordering"),
+            "write `late` (that much more) or `early` (that instead)",
+        )
+    })
+}
+
+fn flow_bytes(text: &str) -> Result<u64, Refusal> {
+    match units::bytes(text)? {
+        0 => Err(Refusal::of_value("a flow of 0 bytes measures nothing", "write for example `32MB`")),
+        bytes => Ok(bytes),
+    }
 }
 
 /// A bare number is meant in the unit of the key's name.
-fn flow_seconds(text: &str) -> Result<Duration, String> {
+fn flow_seconds(text: &str) -> Result<Duration, Refusal> {
     let with_unit = if Fraction::parse(text.trim()).is_some() { format!("{}s", text.trim()) } else { text.to_owned() };
     positive(&with_unit)
 }
@@ -289,7 +296,8 @@ mod tests {
     use test_case::test_case;
 
     fn set(name: &str, text: &str) -> Result<String, String> {
-        Key::find(name).expect("the key exists").set(&mut Point::default(), text)
+        let set = Key::find(name).expect("the key exists").set(&mut Point::default(), text);
+        set.map_err(|refusal| refusal.to_string())
     }
 
     #[test_case("path.rate", "34.5MBIT", "34500kbit")]
@@ -345,7 +353,7 @@ mod tests {
             assert_eq!(point.check(), Ok(()));
             Key::find(key).unwrap().set(&mut point, value).unwrap();
         }
-        let problem = point.check().unwrap_err();
+        let problem = point.check().unwrap_err().to_string();
         assert!(problem.contains("by probability and by queues: set "), "{problem}");
     }
 
