@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::output;
 use crate::table::paragraph;
-use lab::plan::sweep;
+use lab::plan::cells;
 use lab::{Experiment, spec};
 
 /// Names of experiments are shorter than this.
@@ -22,7 +22,7 @@ pub fn run() -> Result<(), Failure> {
 
 fn describe(experiment: &Experiment) -> String {
     let Experiment { name, summary, source, iterations, .. } = experiment;
-    let cells = sweep::cells(experiment).len();
+    let cells = cells(experiment).len();
     let arms: Vec<&str> = experiment.arms.iter().map(|arm| arm.name.as_str()).collect();
     let axes: Vec<String> =
         experiment.sweep.iter().map(|axis| format!("{} = {}", axis.key, axis.values.join(", "))).collect();

@@ -158,7 +158,7 @@ impl Group {
     }
 
     /// A cell's name in the table: the group and what it sweeps.
-    fn title(self, cell: &lab::plan::sweep::Cell) -> String {
+    fn title(self, cell: &lab::plan::Cell) -> String {
         let axis = if self == Self::Loss { "path.loss" } else { "path.rtt" };
         let found = cell.swept.iter().find(|(key, _)| key == axis);
         found.map_or_else(|| self.name(), |(_, value)| format!("{} {value}", self.name()))

@@ -4,7 +4,7 @@ use crate::ab;
 use crate::failure::Failure;
 use crate::observe::{self, TraceArgs};
 use clap::Args;
-use lab::plan::sweep::Cell;
+use lab::plan::Cell;
 use lab::run::observed::Names;
 use lab::{Overrides, Plan, RunName};
 

@@ -2,7 +2,7 @@
 
 use super::{NOTHING, paragraph};
 use lab::Plan;
-use lab::plan::arm::Arm;
+use lab::plan::Arm;
 use lab::plan::difference::{Contrast, Differences, of_plan};
 use lab::spec::{ArmKind, ArmSpec};
 

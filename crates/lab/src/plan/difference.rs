@@ -24,6 +24,16 @@ pub fn between(reference: &Ends, arm: &Ends) -> Option<Differences> {
     Some(found)
 }
 
+/// The leaves in which a configuration differs from the root profile; all that is known of other ends.
+pub(crate) fn from_root(ends: &Ends) -> BTreeMap<String, String> {
+    let root: BTreeMap<&str, String> = profiles::builtin()
+        .iter()
+        .find(|profile| profile.extends.is_none())
+        .map(|root| profiles::values(root.config()).into_iter().collect())
+        .unwrap_or_default();
+    ends.lines().into_iter().filter(|(path, value)| root.get(path.as_str()) != Some(value)).collect()
+}
+
 /// What an arm has in common with the reference in spite of another kind: the leaves beside it that both kinds have.
 pub fn kept(reference: &Ends, arm: &Ends) -> BTreeMap<String, String> {
     let Some(differences) = between(reference, arm) else { return BTreeMap::new() };

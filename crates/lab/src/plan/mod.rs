@@ -1,9 +1,14 @@
 //! What there is to do: an experiment unfolded into cells, arms and runs.
 
-pub mod arm;
+mod arm;
 pub mod difference;
-pub mod sweep;
+mod encoding;
+mod identity;
+mod sweep;
 mod unfold;
 
-pub use unfold::{Plan, RunName, RunSpec};
-pub(crate) use unfold::{difference_from_root, digest};
+pub use arm::Arm;
+pub use identity::RunName;
+pub(crate) use identity::digest;
+pub use sweep::{Cell, cells};
+pub use unfold::{Plan, RunSpec};

@@ -1,9 +1,9 @@
 //! From an experiment to the list of its runs.
 
-use crate::plan::arm::{self, Arm};
+use crate::plan::arm::{Arm, arms};
+use crate::plan::identity::{RunName, digest, made_by, seed};
 use crate::plan::sweep::{self, Cell};
-use crate::spec::{Ends, Experiment, Point, Refusal, UsageError};
-use std::collections::BTreeMap;
+use crate::spec::{Ends, Experiment, Point, UsageError};
 
 /// Everything there is to do.
 #[derive(Clone, Debug)]
@@ -42,17 +42,6 @@ pub struct RunSpec {
     pub digest: String,
 }
 
-/// Names one run of a plan: `CELL/ARM/ITERATION`, cells and iterations counted from one.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RunName {
-    /// Which cell.
-    pub cell: usize,
-    /// Label of the arm.
-    pub arm: String,
-    /// Which iteration.
-    pub iteration: u32,
-}
-
 impl Plan {
     /// Unfolds an experiment.
     ///
@@ -60,7 +49,7 @@ impl Plan {
     /// When the values of a cell or of an arm do not fit together.
     pub fn new(experiment: Experiment) -> Result<Self, UsageError> {
         let cells = sweep::cells(&experiment);
-        let arms = arm::label(&experiment.arms);
+        let arms = arms(&experiment.arms);
         let mut runs = Vec::new();
         for (cell_index, cell) in cells.iter().enumerate() {
             check(cell)?;
@@ -71,7 +60,7 @@ impl Plan {
                         cell: cell_index,
                         arm: arm_index,
                         iteration,
-                        seed: arm::seed(experiment.seed, &cell.point, arm.ordinal, iteration),
+                        seed: seed(experiment.seed, &cell.point, arm.ordinal, iteration),
                         point: cell.point.clone(),
                         ends: ends.clone(),
                         digest: digest(&cell.point, ends),
@@ -86,7 +75,7 @@ impl Plan {
     #[must_use]
     pub fn made_by(mut self, maker: String) -> Self {
         for run in &mut self.runs {
-            run.digest = fnv128(&format!("{} made by {maker}", run.digest));
+            run.digest = made_by(&run.digest, &maker);
         }
         self.made_by = Some(maker);
         self
@@ -174,57 +163,10 @@ fn configure(arm: &Arm, cell: &Cell) -> Result<Ends, UsageError> {
     })
 }
 
-/// Over everything that decides about a run but its seed and the program.
-pub(crate) fn digest(point: &Point, ends: &Ends) -> String {
-    let mut text = point.canonical();
-    for (key, value) in ends.lines() {
-        text.push_str(&format!("\n{key}={value}"));
-    }
-    fnv128(&text)
-}
-
-/// FNV-1a, twice with different starts: 128 bits.
-fn fnv128(text: &str) -> String {
-    let fnv = |start: u64| {
-        text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
-    };
-    format!("{:016x}{:016x}", fnv(0xcbf2_9ce4_8422_2325), fnv(0x9e37_79b9_7f4a_7c15))
-}
-
-/// The leaves in which a configuration differs from the root profile; all that is known of other ends.
-pub(crate) fn difference_from_root(ends: &Ends) -> BTreeMap<String, String> {
-    let root: BTreeMap<&str, String> = profiles::builtin()
-        .iter()
-        .find(|profile| profile.extends.is_none())
-        .map(|root| profiles::values(root.config()).into_iter().collect())
-        .unwrap_or_default();
-    ends.lines().into_iter().filter(|(path, value)| root.get(path.as_str()) != Some(value)).collect()
-}
-
-impl core::fmt::Display for RunName {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "{}/{}/{}", self.cell, self.arm, self.iteration)
-    }
-}
-
-impl core::str::FromStr for RunName {
-    type Err = Refusal;
-    fn from_str(text: &str) -> Result<Self, Refusal> {
-        let parsed = || {
-            let (cell, rest) = text.split_once('/')?;
-            let (arm, iteration) = rest.rsplit_once('/')?;
-            let cell = cell.parse().ok().filter(|cell| *cell > 0)?;
-            Some(Self { cell, arm: arm.to_owned(), iteration: iteration.parse().ok()? })
-        };
-        parsed().ok_or_else(|| {
-            Refusal::of_value(format!("`{text}` is no CELL/ARM/ITERATION"), "write for example `1/longhaul/3`")
-        })
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::difference::from_root;
     use crate::spec;
     use crate::spec::Overrides;
 
@@ -317,7 +259,7 @@ mod tests {
         assert_eq!(digests.len(), 6);
         assert!(plan.runs.iter().zip(&elsewhere.runs).all(|(one, other)| one.seed == other.seed));
         assert_eq!(
-            difference_from_root(&plan.runs[1].ends).into_iter().collect::<Vec<_>>(),
+            from_root(&plan.runs[1].ends).into_iter().collect::<Vec<_>>(),
             [("kernel".to_owned(), "bbr".to_owned())]
         );
     }
@@ -325,7 +267,7 @@ mod tests {
     #[test]
     fn only_what_differs_from_the_root_is_told() {
         let plan = plan(&["rfc", "longhaul"], &[]).unwrap();
-        assert!(difference_from_root(&plan.runs[0].ends).is_empty());
-        assert_eq!(difference_from_root(&plan.runs[1].ends).get("rto.min").map(String::as_str), Some("200ms"));
+        assert!(from_root(&plan.runs[0].ends).is_empty());
+        assert_eq!(from_root(&plan.runs[1].ends).get("rto.min").map(String::as_str), Some("200ms"));
     }
 }

@@ -6,7 +6,8 @@
 //! configuration does (`stamp.rs`), so results outlive a change of the code that changes no behaviour. Lines of another version
 //! are left alone and not used. A line that was cut off by a crash is dropped, with a warning. The lines stand in the order in which runs finished; nothing else in the file depends on the machine.
 
-use crate::plan::{Plan, RunSpec, difference_from_root};
+use crate::plan::difference::from_root;
+use crate::plan::{Plan, RunSpec};
 use crate::run::{Measured, stamp};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -59,7 +60,7 @@ impl Identity {
             profile: arm.spec.profile().map(|profile| profile.name.clone()),
             iteration: run.iteration,
             seed: run.seed,
-            config: difference_from_root(&run.ends),
+            config: from_root(&run.ends),
             made_by: plan.made_by.clone(),
         }
     }

@@ -1,6 +1,7 @@
 //! What a trace says of the run it is of.
 
-use crate::plan::{RunSpec, difference_from_root};
+use crate::plan::RunSpec;
+use crate::plan::difference::from_root;
 use crate::run::{paths, stamp};
 use crate::spec::Ends;
 use netem::Buffer;
@@ -28,7 +29,7 @@ pub struct Names {
 /// What is known beforehand of a transfer over a network that is nobody's model. `settings` are whatever tells it from others.
 pub fn meta_of_real(arm: &Profile, settings: Vec<(String, String)>) -> Meta {
     let ends = Ends::Profile(arm.config().clone());
-    let config = difference_from_root(&ends);
+    let config = from_root(&ends);
     Meta {
         vocabulary: trace_io::VERSION,
         version: stamp::version(&ends),
@@ -60,7 +61,7 @@ pub fn meta(names: &Names, run: &RunSpec) -> Meta {
         iteration: run.iteration,
         seed: run.seed,
         cell: run.point.settings().map(|(key, value)| (key.to_owned(), value)).collect(),
-        config: difference_from_root(&run.ends).into_iter().collect(),
+        config: from_root(&run.ends).into_iter().collect(),
         network: Some(Network {
             rate_bps: forward.rate.map(base::Rate::bits_per_sec),
             forward_ns: forward.delay.as_nanos(),

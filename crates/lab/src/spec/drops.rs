@@ -22,8 +22,9 @@ struct Drop {
     times: u32,
 }
 
+/// Where something is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Whereabouts {
+pub(crate) enum Whereabouts {
     /// One octet of these, drawn by the seed; not empty.
     Within(Range<u64>),
     /// So many segments at the end.
@@ -54,6 +55,11 @@ impl Drops {
     /// Whether nothing is lost.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The places, and how many transmissions are lost at each.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = (&Whereabouts, u32)> {
+        self.0.iter().map(|drop| (&drop.whereabouts, drop.times))
     }
 
     /// Whether the seed draws a place.

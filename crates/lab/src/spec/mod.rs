@@ -14,6 +14,7 @@ mod setting;
 
 pub use catalogue::{BUILTIN, builtin};
 pub use drops::Drops;
+pub(crate) use drops::Whereabouts;
 pub(crate) use expect::GOODPUT;
 pub use expect::{Expectation, Term};
 pub(crate) use experiment::Target;

@@ -100,7 +100,7 @@ impl Point {
         KEYS.iter().filter_map(|key| Some((key.name, (key.show)(self)?)))
     }
 
-    /// Every setting in a fixed order and in canonical form: two points with the same text are the same network.
+    /// Every setting in a fixed order and as it is shown: two points with the same text are the same network.
     pub fn canonical(&self) -> String {
         self.settings().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")
     }
@@ -167,7 +167,6 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "path.drop",
         set: |point, text| Drops::parse(text).map(|drops| point.drops = drops),
-        // Seeds come from what is shown: those of paths that lose nothing this way are older than this key.
         show: |point| (!point.drops.is_empty()).then(|| point.drops.to_string()),
     },
     Key {
@@ -188,7 +187,6 @@ pub const KEYS: &[Key] = &[
     Key {
         name: "path.reorder.queues",
         set: |point, text| Queues::parse(text).map(|queues| point.queues = queues),
-        // As with `path.drop`: not shown where there are none, so that older networks keep their seeds.
         show: |point| point.queues.map(|queues| queues.to_string()),
     },
     Key {

@@ -1,0 +1,143 @@
+//! The text of a network and its flow that seeds and digests are made of.
+//!
+//! Frozen: it is what settings looked like when the first results were published. How they are shown may change; this may
+//! not, because every seed would. A setting that is younger than the first results stands here only where it is used, so that
+//! older networks keep their seeds.
+
+use crate::spec::{BufferSize, Flow, Point, Queues, Reorder, ReorderMode, Whereabouts};
+use base::{Duration, Rate, Ratio};
+
+/// The network and the flow of a cell, key by key.
+pub(crate) fn network(point: &Point) -> String {
+    let Point { rate, rtt, buffer, jitter, loss, drops, reorder, queues, flow } = point;
+    let mut text = format!(
+        "path.rate={} path.rtt={} path.buffer={} path.jitter={} path.loss={}",
+        bits(*rate),
+        span(*rtt),
+        size(*buffer),
+        span(*jitter),
+        percent(*loss)
+    );
+    let losses: Vec<String> = drops.terms().map(|(place, times)| lost(place, times)).collect();
+    if !losses.is_empty() {
+        text += &format!(" path.drop={}", losses.join(" + "));
+    }
+    let Reorder { probability, delay, mode } = reorder;
+    let mode = match mode {
+        ReorderMode::Late => "late",
+        ReorderMode::Early => "early",
+    };
+    text += &format!(" path.reorder.probability={} path.reorder.delay={}", percent(*probability), span(*delay));
+    text += &format!(" path.reorder.mode={mode}");
+    if let Some(Queues { count, burst, skew }) = queues {
+        text += &format!(" path.reorder.queues={count}x{burst}/{}", span(*skew));
+    }
+    text + &match flow {
+        Flow::Bytes(count) => format!(" flow.bytes={}", bytes(*count)),
+        Flow::Seconds(length) => format!(" flow.seconds={}", span(*length)),
+    }
+}
+
+/// The largest unit that divides a number, and how often it does.
+fn in_units(number: u64, units: &[(u64, &'static str)], rest: &'static str) -> String {
+    let found = units.iter().find(|(size, _)| number != 0 && number.is_multiple_of(*size));
+    let (size, name) = found.copied().unwrap_or((1, rest));
+    format!("{}{name}", number / size)
+}
+
+fn bits(rate: Rate) -> String {
+    in_units(rate.bits_per_sec(), &[(1_000_000_000, "Gbit"), (1_000_000, "Mbit"), (1_000, "kbit")], "bit")
+}
+
+fn span(span: Duration) -> String {
+    in_units(span.as_nanos(), &[(1_000_000_000, "s"), (1_000_000, "ms"), (1_000, "us")], "ns")
+}
+
+fn bytes(count: u64) -> String {
+    const UNITS: [(u64, &str); 6] =
+        [(1_000_000_000, "GB"), (1 << 30, "GiB"), (1_000_000, "MB"), (1 << 20, "MiB"), (1_000, "kB"), (1 << 10, "KiB")];
+    in_units(count, &UNITS, "B")
+}
+
+fn size(buffer: BufferSize) -> String {
+    match buffer {
+        BufferSize::Bdp(share) => format!("{}bdp", fraction(share.num, share.den)),
+        BufferSize::Bytes(count) => bytes(count),
+        BufferSize::Packets(packets) => format!("{packets}pkt"),
+    }
+}
+
+fn percent(share: Ratio) -> String {
+    let hundredfold = share.num().checked_mul(100).and_then(|num| decimal(num, share.den()));
+    hundredfold.map_or_else(|| fraction(share.num(), share.den()), |percent| format!("{percent}%"))
+}
+
+fn fraction(num: u64, den: u64) -> String {
+    decimal(num, den).unwrap_or_else(|| format!("{num}/{den}"))
+}
+
+/// With as few decimals as are exact, nine at most.
+fn decimal(num: u64, den: u64) -> Option<String> {
+    (0..=9).find_map(|places| {
+        let product = u128::from(num) * 10_u128.pow(places);
+        let exact = product.is_multiple_of(u128::from(den)).then(|| product / u128::from(den))?;
+        let scaled = u64::try_from(exact).ok()?;
+        let places = places as usize;
+        let digits = format!("{scaled:0>width$}", width = places + 1);
+        let (whole, decimals) = digits.split_at(digits.len() - places);
+        Some(if places == 0 { whole.to_owned() } else { format!("{whole}.{decimals}") })
+    })
+}
+
+fn lost(place: &Whereabouts, times: u32) -> String {
+    let place = match place {
+        Whereabouts::Last(segments) => format!("last {segments}"),
+        Whereabouts::Within(range) if range.end - range.start > 1 => {
+            format!("{}..{}", bytes(range.start), bytes(range.end))
+        }
+        Whereabouts::Within(range) => bytes(range.start),
+    };
+    if times == 1 { place } else { format!("{place} x{times}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::spec::Key;
+    use test_case::test_case;
+
+    const DEFAULT: &str = "path.rate=100Mbit path.rtt=100ms path.buffer=1bdp path.jitter=0ns path.loss=0% \
+                           path.reorder.probability=0% path.reorder.delay=0ns path.reorder.mode=late flow.bytes=32MB";
+
+    #[test]
+    fn a_network_without_disturbance_has_the_shortest_text() {
+        assert_eq!(network(&Point::default()), DEFAULT);
+    }
+
+    #[test_case("path.rate", "34.5Mbit", "path.rate=34500kbit")]
+    #[test_case("path.rate", "9601bit", "path.rate=9601bit")]
+    #[test_case("path.rate", "10Gbit", "path.rate=10Gbit")]
+    #[test_case("path.rtt", "1500us", "path.rtt=1500us")]
+    #[test_case("path.rtt", "2s", "path.rtt=2s")]
+    #[test_case("path.rtt", "7ns", "path.rtt=7ns")]
+    #[test_case("path.buffer", "0.25bdp", "path.buffer=0.25bdp")]
+    #[test_case("path.buffer", "64KiB", "path.buffer=64KiB")]
+    #[test_case("path.buffer", "400pkt", "path.buffer=400pkt")]
+    #[test_case("path.jitter", "100us", "path.jitter=100us")]
+    #[test_case("path.loss", "0.01%", "path.loss=0.01%")]
+    #[test_case("path.loss", "1/300", "path.loss=1/300")]
+    #[test_case("path.drop", "1MB x2 + 1GiB..3GB + last 3", "path.drop=1MB x2 + 1GiB..3GB + last 3")]
+    #[test_case("path.reorder.probability", "7/10", "path.reorder.probability=70%")]
+    #[test_case("path.reorder.delay", "5ms", "path.reorder.delay=5ms")]
+    #[test_case("path.reorder.mode", "early", "path.reorder.mode=early")]
+    #[test_case("path.reorder.queues", "4x8/2ms", "path.reorder.queues=4x8/2ms")]
+    #[test_case("flow.bytes", "1460", "flow.bytes=1460B")]
+    #[test_case("flow.bytes", "2MiB", "flow.bytes=2MiB")]
+    #[test_case("flow.seconds", "10", "flow.seconds=10s")]
+    fn every_setting_has_its_text(key: &str, value: &str, text: &str) {
+        let mut point = Point::default();
+        Key::find(key).unwrap().set(&mut point, value).unwrap();
+        let network = format!("{} ", network(&point));
+        assert!(network.contains(&format!("{text} ")), "{network}");
+    }
+}

@@ -1,0 +1,138 @@
+//! The identity of a run: what it is called, the seed of its random streams, and the digest of all that decides about it.
+//!
+//! Arms of one cell run on equal seeds, so that they meet the same weather; an arm that is named twice draws its own the
+//! second time, which shows how large the noise is. A seed depends on the experiment's seed, the cell's network and the
+//! iteration, never on what else is in the sweep: narrowing a sweep to one cell repeats that cell's runs exactly.
+//!
+//! Seeds and digests take the network from a frozen encoding (`encoding.rs`), so published seeds outlive a change of how
+//! settings are shown.
+
+use crate::plan::encoding::network;
+use crate::spec::{Ends, Point, Refusal};
+use base::Rng;
+
+/// Names one run of a plan: `CELL/ARM/ITERATION`, cells and iterations counted from one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunName {
+    /// Which cell.
+    pub cell: usize,
+    /// Label of the arm.
+    pub arm: String,
+    /// Which iteration.
+    pub iteration: u32,
+}
+
+impl core::fmt::Display for RunName {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        write!(f, "{}/{}/{}", self.cell, self.arm, self.iteration)
+    }
+}
+
+impl core::str::FromStr for RunName {
+    type Err = Refusal;
+    fn from_str(text: &str) -> Result<Self, Refusal> {
+        let parsed = || {
+            let (cell, rest) = text.split_once('/')?;
+            let (arm, iteration) = rest.rsplit_once('/')?;
+            let cell = cell.parse().ok().filter(|cell| *cell > 0)?;
+            Some(Self { cell, arm: arm.to_owned(), iteration: iteration.parse().ok()? })
+        };
+        parsed().ok_or_else(|| {
+            Refusal::of_value(format!("`{text}` is no CELL/ARM/ITERATION"), "write for example `1/longhaul/3`")
+        })
+    }
+}
+
+/// What an arm is called in its experiment, being the so manieth of its name.
+pub(crate) fn label(name: &str, ordinal: u32) -> String {
+    if ordinal == 1 { name.to_owned() } else { format!("{name}#{ordinal}") }
+}
+
+/// The seed of a run; it fits into 53 bits, so that every reader of JSON gets it whole.
+pub(crate) fn seed(experiment: u64, point: &Point, ordinal: u32, iteration: u32) -> u64 {
+    let mut rng = Rng::new(experiment).fork(&network(point)).fork(&format!("iteration {iteration}"));
+    if ordinal > 1 {
+        rng = rng.fork(&format!("arm {ordinal}"));
+    }
+    rng.next_u64() >> 11
+}
+
+/// Over everything that decides about a run but its seed and the program.
+pub(crate) fn digest(point: &Point, ends: &Ends) -> String {
+    let mut text = network(point);
+    for (key, value) in ends.lines() {
+        text.push_str(&format!("\n{key}={value}"));
+    }
+    fnv128(&text)
+}
+
+/// The digest of a run whose results are not the simulator's.
+pub(crate) fn made_by(digest: &str, maker: &str) -> String {
+    fnv128(&format!("{digest} made by {maker}"))
+}
+
+/// FNV-1a, twice with different starts: 128 bits.
+fn fnv128(text: &str) -> String {
+    let fnv = |start: u64| {
+        text.bytes().fold(start, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3))
+    };
+    format!("{:016x}{:016x}", fnv(0xcbf2_9ce4_8422_2325), fnv(0x9e37_79b9_7f4a_7c15))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::Plan;
+    use crate::spec;
+
+    #[test]
+    fn seeds_differ_by_everything_but_the_arm() {
+        let (here, mut there) = (Point::default(), Point::default());
+        there.rtt = base::Duration::from_millis(25);
+        let mut seeds = vec![
+            seed(1, &here, 1, 1),
+            seed(2, &here, 1, 1),
+            seed(1, &there, 1, 1),
+            seed(1, &here, 1, 2),
+            seed(1, &here, 2, 1),
+        ];
+        assert_eq!(seeds[0], seed(1, &here, 1, 1));
+        assert!(seeds.iter().all(|seed| *seed < 1 << 53));
+        seeds.sort_unstable();
+        seeds.dedup();
+        assert_eq!(seeds.len(), 5);
+    }
+
+    /// A changed seed changes every published number: this is to happen knowingly.
+    #[test]
+    fn the_derivation_of_seeds_is_frozen() {
+        assert_eq!(seed(1, &Point::default(), 1, 1), FROZEN);
+    }
+    const FROZEN: u64 = 5_879_033_818_802_952;
+
+    /// The seeds of all runs of each built-in experiment, added up.
+    #[test]
+    fn the_seeds_of_the_built_in_experiments_are_those_that_were_published() {
+        let sums = spec::BUILTIN.iter().map(|(name, _)| {
+            let runs = Plan::new(spec::builtin(name).unwrap()).unwrap().runs;
+            (*name, runs.iter().fold(0, |sum: u64, run| sum.wrapping_add(run.seed)))
+        });
+        assert_eq!(sums.collect::<Vec<_>>(), PUBLISHED);
+    }
+    const PUBLISHED: [(&str, u64); 14] = [
+        ("dsack", 219_609_417_156_169_588),
+        ("hystart", 9_715_289_279_220_537_834),
+        ("jitter", 6_482_646_904_597_724_275),
+        ("lan-reorder", 344_339_825_708_262_783),
+        ("lost-retransmit", 440_999_323_366_973_841),
+        ("nic-reorder", 915_864_791_575_813_420),
+        ("prr", 1_398_122_580_067_749_968),
+        ("reassembly", 932_263_293_654_520_362),
+        ("reorder", 1_930_498_692_278_056_390),
+        ("reorder-early", 2_211_013_913_041_682_679),
+        ("smb", 335_234_458_192_799_964),
+        ("tail-loss", 3_223_989_267_328_862_596),
+        ("wan", 1_969_262_804_350_127_110),
+        ("window", 322_769_665_662_233_108),
+    ];
+}
