@@ -8,6 +8,7 @@ use ::profiles::table::Table as Plain;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
 use lab::results::Row;
 use lab::results::stats::MIN_PAIRS;
+use lab::spec::{Column, Metric};
 use lab::{Plan, results};
 
 /// What a reader's terminal is expected to have.
@@ -88,37 +89,21 @@ fn runs(plan: &Plan) -> String {
     }
 }
 
-/// A number of every row.
-struct Column {
-    head: &'static str,
-    of: fn(&Row) -> Option<f64>,
-    decimals: usize,
-    /// For the legend, the head before it.
-    meaning: &'static str,
-}
-
-const fn column(head: &'static str, of: fn(&Row) -> Option<f64>, decimals: usize, meaning: &'static str) -> Column {
-    Column { head, of, decimals, meaning }
-}
-
 /// What matters on most paths.
-const USUAL: [Column; 5] = [
-    column("eff.", |row| row.efficiency, 3, "shortest time the path allows / time taken"),
-    column("retx %", |row| row.retransmitted_pct, 2, "payload that was sent again"),
-    column("fast", |row| row.fast_retransmits, 1, "recoveries begun without a timeout, per run"),
-    column("RTOs", |row| row.rtos, 1, "timeouts, per run"),
-    column("recov.%", |row| row.recovery_success_pct, 1, "recoveries that ended without a timeout"),
-];
+const USUAL: [&str; 5] = ["efficiency", "retransmitted_pct", "fast_retransmits", "rtos", "recovery_success_pct"];
 
 /// What matters where losses are placed on purpose.
-const PLACED: [Column; 3] = [
-    column("repair", |row| row.repair_rtts, 1, "round trips that the losses cost, median"),
-    column("probes", |row| row.probes, 1, "tail loss probes, per run"),
-    column("RTOs", |row| row.rtos, 1, "timeouts, per run"),
-];
+const PLACED: [&str; 3] = ["repair_rtts", "probes", "rtos"];
 
-fn columns(rows: &[Row]) -> &'static [Column] {
-    if rows.iter().any(|row| row.repair_rtts.is_some()) { &PLACED } else { &USUAL }
+/// The metrics that are shown, each with its column.
+fn columns(rows: &[Row]) -> Vec<(&'static Metric, &'static Column)> {
+    let placed = rows.iter().any(|row| row.metrics.repair_rtts.is_some());
+    let names: &[&str] = if placed { &PLACED } else { &USUAL };
+    let shown = names.iter().map(|name| {
+        let metric = Metric::find(name).expect("the lab has this metric");
+        (metric, metric.column.expect("it has a column"))
+    });
+    shown.collect()
 }
 
 fn body(plan: &Plan, rows: &[Row]) -> String {
@@ -129,7 +114,7 @@ fn body(plan: &Plan, rows: &[Row]) -> String {
     let columns = columns(rows);
     header.push("arm".to_owned());
     header.extend(["Mbit/s".to_owned(), format!("vs {reference}")]);
-    header.extend(columns.iter().map(|column| column.head.to_owned()));
+    header.extend(columns.iter().map(|(_, column)| column.head.to_owned()));
     table.set_header(header);
     let mut last = None;
     for (row, at) in rows.iter().zip(0..) {
@@ -137,7 +122,9 @@ fn body(plan: &Plan, rows: &[Row]) -> String {
         let repeats = last == Some(cell);
         let swept = cell.swept.iter().map(|(_, value)| if repeats { String::new() } else { value.clone() });
         let numbers = [number(row.goodput_mbps.median, 2), versus(row)];
-        let numbers = numbers.into_iter().chain(columns.iter().map(|column| number((column.of)(row), column.decimals)));
+        let numbers = numbers
+            .into_iter()
+            .chain(columns.iter().map(|(metric, column)| number(row.metrics.get(metric.name), column.decimals)));
         let cells: Vec<Cell> = swept.chain([row.arm.clone()]).chain(numbers).map(Cell::new).collect();
         table.add_row(cells);
         last = Some(cell);
@@ -197,8 +184,9 @@ fn legend(plan: &Plan, rows: &[Row]) -> String {
         ));
     }
     for pair in columns.chunks(2) {
-        text.push_str(&format!("{:<8}{:<47}", pair[0].head, pair[0].meaning));
-        if let Some(second) = pair.get(1) {
+        let (_, first) = pair[0];
+        text.push_str(&format!("{:<8}{:<47}", first.head, first.meaning));
+        if let Some((_, second)) = pair.get(1) {
             text.push_str(&format!("{:<9}{}", second.head, second.meaning));
         }
         text.truncate(text.trim_end().len());

@@ -38,7 +38,7 @@ fn what_is_expected_comes_out(experiment: &str, set: &[&str]) {
 fn the_multiplier_of_the_reordering_window_saturates() {
     let (_, rows) = rows("dsack", &["path.reorder.delay=4ms"], Some(3));
     let row = |arm: &str| rows.iter().find(|row| row.arm == arm).expect("it takes part");
-    assert_eq!(row("windows-11-22h2").reo_wnd_mult, Some(255.0));
-    assert_eq!(row("windows-11-21h2").reo_wnd_mult, Some(1.0));
-    assert!(row("windows-11-21h2").dsacks_sent > Some(1_000.0));
+    assert_eq!(row("windows-11-22h2").metrics.reo_wnd_mult, Some(255.0));
+    assert_eq!(row("windows-11-21h2").metrics.reo_wnd_mult, Some(1.0));
+    assert!(row("windows-11-21h2").metrics.dsacks_sent > Some(1_000.0));
 }

@@ -4,6 +4,7 @@
 
 use crate::plan::Plan;
 use crate::plan::difference::{self, Differences};
+use crate::results::metrics::{Metrics, Runs};
 use crate::results::rounded::rounded;
 use crate::results::stats::{self, Comparison, Verdict, compare};
 use crate::results::view::CellView;
@@ -14,7 +15,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// One arm in one cell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// Name of the experiment.
     pub experiment: String,
@@ -28,54 +29,21 @@ pub struct Row {
     pub deterministic: bool,
     /// Payload bits over the time from the first SYN to the last octet read.
     pub goodput_mbps: Spread,
-    /// From the first SYN to the last octet read, median over runs.
-    pub elapsed_ms: Option<f64>,
-    /// Median over runs of ideal time / actual time.
-    pub efficiency: Option<f64>,
-    /// Round-trip times that the losses by position cost, median over runs; `None` without such losses.
-    pub repair_rtts: Option<f64>,
-    /// Retransmitted payload in per cent of all payload sent, all runs together.
-    pub retransmitted_pct: Option<f64>,
-    /// Retransmission timeouts, mean per run.
-    pub rtos: Option<f64>,
-    /// Runs with at least one of them, in per cent.
-    pub runs_with_rto_pct: Option<f64>,
-    /// Episodes entered without a timeout, mean per run.
-    pub fast_retransmits: Option<f64>,
-    /// Episodes that ended without a timeout in per cent of all, all runs together.
-    pub recovery_success_pct: Option<f64>,
+    /// The numbers of the list.
+    pub metrics: Metrics,
     /// Against the reference; `None` for the reference itself.
     pub vs_reference: Option<Versus>,
-    /// Retransmissions lost in their turn, mean per run.
-    pub lost_retransmissions: Option<f64>,
-    /// Tail loss probes, mean per run.
-    pub probes: Option<f64>,
-    /// Episodes found spurious and undone, mean per run.
-    pub undone: Option<f64>,
-    /// Duplicate ranges reported by the receiver, mean per run.
-    pub dsacks_sent: Option<f64>,
-    /// Those that the sender recognised, mean per run.
-    pub dsacks_received: Option<f64>,
-    /// ACKs with SACK blocks that said nothing new, in per cent of all ACKs with SACK blocks, all runs together.
-    pub stale_sack_pct: Option<f64>,
-    /// Multiplier of the sender's reordering window at the end, mean per run; `None` for detectors without one.
-    pub reo_wnd_mult: Option<f64>,
-    /// Data packets dropped by the path, mean per run.
-    pub dropped: Option<f64>,
     /// The profile behind the arm, if it is one.
     pub profile: Option<String>,
     /// In which leaves the arm differs from the reference in this cell; `None` for the reference, and unless both are profiles.
     pub differs: Option<Differences>,
     /// Runs that the machine disturbed although they were made twice; `None` in virtual time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub disturbed_runs: Option<usize>,
     /// Longest time by which a packet that was due waited for the machine, all runs together; `None` in virtual time.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub latest_ms: Option<f64>,
     /// The run in the middle by goodput, of two the slower one: what `longhaul replay` makes again of a row.
     pub median_run: Option<Identity>,
     /// Goodput by iteration, for pairing.
-    #[serde(skip)]
     by_iteration: BTreeMap<u32, f64>,
 }
 
@@ -113,26 +81,7 @@ impl Row {
 
     /// The number of this name in an expectation.
     pub(crate) fn metric(&self, name: &str) -> Option<f64> {
-        match name {
-            GOODPUT => self.goodput_mbps.median,
-            "elapsed_ms" => self.elapsed_ms,
-            "efficiency" => self.efficiency,
-            "repair_rtts" => self.repair_rtts,
-            "retransmitted_pct" => self.retransmitted_pct,
-            "fast_retransmits" => self.fast_retransmits,
-            "rtos" => self.rtos,
-            "runs_with_rto_pct" => self.runs_with_rto_pct,
-            "recovery_success_pct" => self.recovery_success_pct,
-            "lost_retransmissions" => self.lost_retransmissions,
-            "probes" => self.probes,
-            "undone" => self.undone,
-            "dsacks_sent" => self.dsacks_sent,
-            "dsacks_received" => self.dsacks_received,
-            "stale_sack_pct" => self.stale_sack_pct,
-            "reo_wnd_mult" => self.reo_wnd_mult,
-            "dropped" => self.dropped,
-            _ => None,
-        }
+        if name == GOODPUT { self.goodput_mbps.median } else { self.metrics.get(name) }
     }
 
     fn compared_to(&self, other: &Self) -> Option<Comparison> {
@@ -179,17 +128,6 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
     let by_iteration: BTreeMap<u32, f64> =
         runs.iter().map(|(iteration, measured)| (*iteration, measured.goodput_mbps())).collect();
     let goodputs: Vec<f64> = by_iteration.values().copied().collect();
-    let each = |of: &dyn Fn(&Measured) -> Option<f64>| -> Vec<f64> {
-        runs.iter().filter_map(|(_, measured)| of(measured)).collect()
-    };
-    let median = |of: &dyn Fn(&Measured) -> Option<f64>| stats::median(&each(of)).map(rounded);
-    let known = |field: fn(&Measured) -> Option<u64>| runs.iter().filter_map(move |(_, measured)| field(measured));
-    let mean = |field| {
-        let count = known(field).count();
-        (count > 0).then(|| rounded(known(field).sum::<u64>() as f64 / count as f64))
-    };
-    let percent = |part: u64, whole: u64| (whole > 0).then(|| rounded(part as f64 * 100.0 / whole as f64));
-    let share = |part, whole| percent(known(part).sum(), known(whole).sum());
     let punctual: Vec<Punctuality> = runs.iter().filter_map(|(_, measured)| measured.punctuality).collect();
     Row {
         experiment: plan.experiment.name.clone(),
@@ -203,23 +141,8 @@ fn row(plan: &Plan, cell: usize, arm: usize, runs: &[(u32, Measured)]) -> Row {
             p10: stats::percentile(&goodputs, 10).map(rounded),
             p90: stats::percentile(&goodputs, 90).map(rounded),
         },
-        elapsed_ms: median(&|m| Some(m.elapsed_ns as f64 / 1e6)),
-        efficiency: median(&|m| Some(m.efficiency(point))),
-        repair_rtts: median(&|m| m.repair_rtts(point)),
-        retransmitted_pct: share(|m| m.bytes_retransmitted, |m| m.bytes_sent),
-        rtos: mean(|m| m.rtos),
-        runs_with_rto_pct: share(|m| m.rtos.map(|rtos| u64::from(rtos > 0)), |m| m.rtos.map(|_| 1)),
-        fast_retransmits: mean(|m| m.fast_retransmits),
-        recovery_success_pct: share(|m| m.episodes_without_timeout, |m| m.episodes),
+        metrics: Metrics::of(&Runs { measured: runs, point }),
         vs_reference: None,
-        lost_retransmissions: mean(|m| m.lost_retransmissions),
-        probes: mean(|m| m.probes),
-        undone: mean(|m| m.undone),
-        dsacks_sent: mean(|m| m.dsacks_sent),
-        dsacks_received: mean(|m| m.dsacks_received),
-        stale_sack_pct: share(|m| m.stale_sacks, |m| m.sacks_received),
-        reo_wnd_mult: stats::mean(&each(&|m| m.reo_wnd_mult.map(f64::from))).map(rounded),
-        dropped: mean(|m| Some(m.dropped)),
         profile: plan.arms[arm].spec.profile().map(|profile| profile.name.clone()),
         differs: (arm > 0).then(|| difference::between(&plan.ends(cell, 0), &plan.ends(cell, arm))).flatten(),
         disturbed_runs: (!punctual.is_empty()).then(|| punctual.iter().filter(|run| run.disturbed).count()),
@@ -244,11 +167,6 @@ impl Versus {
             verdict: verdict.word(),
         }
     }
-}
-
-/// One JSON object a row.
-pub fn jsonl(row: &Row) -> String {
-    serde_json::to_string(row).expect("rows have only text as keys")
 }
 
 #[cfg(test)]

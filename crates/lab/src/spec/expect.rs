@@ -1,5 +1,6 @@
 //! What has to come out of an experiment: `"a.goodput / b.goodput" = { at_least = 5.0 }`.
 
+use crate::spec::metrics::METRICS;
 use crate::spec::refusal::Refusal;
 
 /// A condition on every cell.
@@ -22,33 +23,12 @@ pub struct Expectation {
 pub struct Term {
     /// The arm's name.
     pub arm: String,
-    /// A name from [`METRICS`].
+    /// `goodput`, or the name of a metric.
     pub metric: &'static str,
 }
 
 /// Ratios of these are paired, seed by seed.
 pub(crate) const GOODPUT: &str = "goodput";
-
-/// Columns of the results.
-const METRICS: &[&str] = &[
-    GOODPUT,
-    "elapsed_ms",
-    "efficiency",
-    "repair_rtts",
-    "retransmitted_pct",
-    "fast_retransmits",
-    "rtos",
-    "runs_with_rto_pct",
-    "recovery_success_pct",
-    "lost_retransmissions",
-    "probes",
-    "undone",
-    "dsacks_sent",
-    "dsacks_received",
-    "stale_sack_pct",
-    "reo_wnd_mult",
-    "dropped",
-];
 
 impl Expectation {
     /// Reads `ARM.METRIC` or `ARM.METRIC / ARM.METRIC`.
@@ -72,15 +52,23 @@ impl Expectation {
     }
 }
 
+/// What an expectation may speak of.
+fn names() -> impl Iterator<Item = &'static str> {
+    core::iter::once(GOODPUT).chain(METRICS.iter().map(|metric| metric.name))
+}
+
 impl Term {
     fn parse(text: &str) -> Result<Self, Refusal> {
         let text = text.trim();
         let parts = text.rsplit_once('.').and_then(|(arm, metric)| {
-            let metric = METRICS.iter().find(|name| **name == metric)?;
+            let metric = names().find(|name| *name == metric)?;
             Some(Self { arm: arm.to_owned(), metric })
         });
         parts.ok_or_else(|| {
-            Refusal::of_key(format!("`{text}` is no ARM.METRIC"), format!("the metrics are {}", METRICS.join(", ")))
+            Refusal::of_key(
+                format!("`{text}` is no ARM.METRIC"),
+                format!("the metrics are {}", names().collect::<Vec<_>>().join(", ")),
+            )
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of rows: made of runs with known results.
 
 use super::*;
-use crate::results::{Conditions, conditions, constants, unmet};
+use crate::results::{Conditions, conditions, constants, jsonl, unmet};
 use crate::run::MockBackend;
 use crate::run::log::Identity;
 use crate::spec::{Expectation, Overrides};
@@ -101,10 +101,10 @@ fn without_an_episode_there_is_no_success_to_speak_of() {
     let mut finished = run::execute(&plan, &MockBackend, 1, None, &mut |_| ()).unwrap();
     finished.measured[0] = None;
     let row = &rows(&plan, &finished)[0];
-    assert_eq!((row.runs, row.recovery_success_pct, row.retransmitted_pct), (1, None, Some(0.0)));
+    assert_eq!((row.runs, row.metrics.recovery_success_pct, row.metrics.retransmitted_pct), (1, None, Some(0.0)));
     finished.measured[1] = None;
     let row = &rows(&plan, &finished)[0];
-    assert_eq!((row.runs, row.goodput_mbps.median, row.efficiency, row.rtos), (0, None, None, None));
+    assert_eq!((row.runs, row.goodput_mbps.median, row.metrics.efficiency, row.metrics.rtos), (0, None, None, None));
 }
 
 #[test]

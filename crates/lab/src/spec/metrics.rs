@@ -1,0 +1,147 @@
+//! The numbers that are told of runs, declared once.
+//!
+//! From this list follow what a run gives (`Measured`), what a row holds (`results::Metrics`), the names that `[expect]` knows,
+//! the columns of tables, and the table of numbers in `docs/MEASUREMENT.md`. An entry is
+//!
+//! ```text
+//! name = END.COUNTER "what a run counts" => HOW(NAMES) ["head" DECIMALS "legend"] "what a row tells";
+//! ```
+//!
+//! The first part makes a field of a run, counted by the `sender` or the `receiver`; the part behind the arrow makes a metric
+//! of all runs of an arm in a cell. Either may be missing, and so may the column. How runs come together: `mean` of a field;
+//! `share`, one field's sum in per cent of another's; `having`, runs with at least one in per cent of all; `median` of a method of
+//! `Measured`. The order is that of lines on disk and of the names in messages; a new entry belongs behind its kind.
+
+/// Gives the list to a macro.
+macro_rules! for_each_metric {
+    ($with:ident) => {
+        $with! {
+            elapsed_ms => median(elapsed_ms)
+                "actual time: from the first SYN sent until the receiving application has read the last byte; median";
+            efficiency => median(efficiency) ["eff." 3 "shortest time the path allows / time taken"]
+                "ideal time divided by actual time; median";
+            repair_rtts => median(repair_rtts) ["repair" 1 "round trips that the losses cost, median"]
+                "what placed losses (`drop`) cost: the actual time minus that of the same run, with the same seed, without them, in round-trip times of the path; median. `null` where no loss is placed";
+            bytes_sent = sender.bytes_sent "Payload sent, retransmissions included, octets.";
+            bytes_retransmitted = sender.bytes_retransmitted "Payload sent again, octets.";
+            retransmitted_pct => share(bytes_retransmitted, bytes_sent) ["retx %" 2 "payload that was sent again"]
+                "retransmitted payload bytes in per cent of all payload bytes sent";
+            episodes = sender.episodes "Recovery episodes.";
+            episodes_without_timeout = sender.episodes_without_timeout "Those that ended without a timeout.";
+            fast_retransmits = sender.fast_retransmits "Those entered without a timeout."
+                => mean(fast_retransmits) ["fast" 1 "recoveries begun without a timeout, per run"]
+                "recovery episodes entered without a timeout; mean per run";
+            rtos = sender.timeouts "Retransmission timeouts with data outstanding."
+                => mean(rtos) ["RTOs" 1 "timeouts, per run"]
+                "retransmission timeouts that fired with data outstanding; mean per run";
+            runs_with_rto_pct => having(rtos) "runs with at least one of them, in per cent of all runs";
+            recovery_success_pct => share(episodes_without_timeout, episodes)
+                ["recov.%" 1 "recoveries that ended without a timeout"]
+                "episodes that ended without a retransmission timeout, in per cent of all episodes. `null` when there was no episode";
+            lost_retransmissions = sender.lost_retransmissions
+                "Retransmissions that were lost in their turn, as the sender found."
+                => mean(lost_retransmissions) "retransmissions given up for lost in their turn; mean per run";
+            probes = sender.probes "Tail loss probes."
+                => mean(probes) ["probes" 1 "tail loss probes, per run"] "tail loss probes sent; mean per run";
+            undone = sender.undone "Episodes that were found spurious and undone."
+                => mean(undone) "episodes that were found spurious and undone; mean per run";
+            dsacks_sent = receiver.dsacks_sent "Duplicate ranges that the receiver reported."
+                => mean(dsacks_sent) "duplicate ranges that the receiver reported; mean per run";
+            dsacks_received = sender.dsacks_received "Those that the sender recognised."
+                => mean(dsacks_received) "those that the sender counted; mean per run";
+            sacks_received = sender.sacks_received "ACKs with SACK blocks that the sender received.";
+            stale_sacks = sender.stale_sacks "Those of them that said nothing new.";
+            stale_sack_pct => share(stale_sacks, sacks_received)
+                "acknowledgements with SACK blocks that told the sender nothing new — nothing acknowledged, cumulatively or selectively, and no duplicate reported — in per cent of all acknowledgements with SACK blocks. `null` when there was none. A receiver that discards what it received sends them";
+            reo_wnd_mult => mean(reo_wnd_mult)
+                "multiplier of the sender's reordering window at the end (RFC 8985 §6.2 step 4); mean per run. `null` for detectors without one";
+            dropped => mean(dropped) "data packets that the path dropped; mean per run";
+        }
+    };
+}
+pub(crate) use for_each_metric;
+
+/// A number of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// The key in files of results, and the name in expectations.
+    pub name: &'static str,
+    /// What it says.
+    pub told: &'static str,
+    /// How tables show it, if they may.
+    pub column: Option<&'static Column>,
+}
+
+/// How a table shows a metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Above the numbers.
+    pub head: &'static str,
+    /// Behind the point.
+    pub decimals: usize,
+    /// For the legend.
+    pub meaning: &'static str,
+}
+
+macro_rules! metrics {
+    ($(
+        $name:ident
+        $(= $end:ident . $counter:ident $said:literal)?
+        $(=> $how:ident ($($of:ident),*) $([$head:literal $decimals:literal $meaning:literal])? $told:literal)?;
+    )*) => {
+        /// All of them but goodput, which is a distribution.
+        pub const METRICS: &[Metric] = &[$($(
+            Metric {
+                name: stringify!($name),
+                told: $told,
+                column: (&[$(Column { head: $head, decimals: $decimals, meaning: $meaning })?] as &[Column]).first(),
+            },
+        )?)*];
+    };
+}
+for_each_metric!(metrics);
+
+impl Metric {
+    /// The metric of this name.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        METRICS.iter().find(|metric| metric.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BEGIN: &str = "<!-- metrics: begin (UPDATE_DOCS=1 cargo test -p longhaul-lab metrics) -->\n";
+    const END: &str = "<!-- metrics: end -->\n";
+
+    fn table() -> String {
+        let rows = METRICS.iter().map(|metric| format!("| `{}` | {} |\n", metric.name, metric.told));
+        format!("\n| Key of a row | Meaning |\n|---|---|\n{}\n", rows.collect::<String>())
+    }
+
+    #[test]
+    fn the_page_of_measurements_has_every_metric() {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/MEASUREMENT.md");
+        let page = std::fs::read_to_string(&path).expect("the page is there");
+        let (before, rest) = page.split_once(BEGIN).expect("the table has a place");
+        let (_, behind) = rest.split_once(END).expect("the place ends");
+        let expected = format!("{before}{BEGIN}{}{END}{behind}", table());
+        if std::env::var_os("UPDATE_DOCS").is_some() {
+            std::fs::write(&path, &expected).expect("the page can be written");
+        }
+        let current = page == expected || std::env::var_os("UPDATE_DOCS").is_some();
+        assert!(
+            current,
+            "docs/MEASUREMENT.md is out of date; UPDATE_DOCS=1 cargo test -p longhaul-lab metrics writes it"
+        );
+    }
+
+    #[test]
+    fn names_are_unique() {
+        let mut names: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), METRICS.len());
+    }
+}
