@@ -2,8 +2,6 @@
 
 use crate::failure::Failure;
 use crate::interruption;
-use crate::netns_backend::{self, NetnsBackend};
-use crate::trace_file::Traced;
 use crate::{output, summary, table};
 use ::profiles::nearest;
 use clap::{Args, ValueEnum};
@@ -11,6 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use lab::results::{self, Conditions};
 use lab::{Backend, Experiment, Finished, LogError, MockBackend, Overrides, Plan, RunLog, RunName, SimBackend};
 use lab::{execute, spec};
+use realtime::{NetnsBackend, Traced};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -218,7 +217,7 @@ fn disturbances(plan: &Plan, finished: &Finished) {
     };
     let (again, disturbed) = (names(|run| run.attempts > 1), names(|run| run.disturbed));
     if !again.is_empty() {
-        let late = netns_backend::LATE;
+        let late = realtime::LATE;
         anstream::eprintln!(
             "note: {} runs were made twice, because packets left more than {late} late: {}",
             again.len(),

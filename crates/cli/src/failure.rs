@@ -3,6 +3,7 @@
 use crate::serve::LinkError;
 use ::profiles::FileError;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use realtime::CannotStart;
 use std::fmt::{self, Display};
 use std::process::ExitCode;
 
@@ -53,6 +54,15 @@ impl From<LinkError> for Failure {
     fn from(error: LinkError) -> Self {
         let message = error.to_string();
         if error.exit_code() == 2 { Self::Usage(message) } else { Self::Failed(message) }
+    }
+}
+
+impl From<CannotStart> for Failure {
+    fn from(error: CannotStart) -> Self {
+        match error {
+            CannotStart::Usage(message) => Self::Usage(message),
+            CannotStart::Failed(message) => Self::Failed(message),
+        }
     }
 }
 

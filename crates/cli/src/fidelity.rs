@@ -10,12 +10,12 @@ mod table;
 use crate::ab::{open_log, threads};
 use crate::failure::Failure;
 use crate::interruption;
-use crate::netns_backend::NetnsBackend;
 use crate::output;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::run::stamp;
 use lab::{Backend, Finished, Overrides, Plan, Row, RunLog, SimBackend, execute, results, spec};
+use realtime::NetnsBackend;
 use second::Cell;
 use std::path::PathBuf;
 

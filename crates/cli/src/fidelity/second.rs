@@ -11,11 +11,11 @@ mod table;
 use super::table::Page;
 use super::{FidelityArgs, Format};
 use crate::failure::Failure;
-use crate::netns_backend::{Interrupt, NetnsBackend, Turn, remove_leftovers};
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};
 use lab::results::stats::{Comparison, compare};
 use lab::run::stamp;
+use realtime::{Interrupt, NetnsBackend, Turn, remove_leftovers};
 use rig::{Check, Outcome, Program, Rig};
 use std::str::FromStr;
 

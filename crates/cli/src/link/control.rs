@@ -4,7 +4,7 @@
 //! one there.
 
 use crate::failure::Failure;
-use crate::runtime_dir::runtime_dir;
+use realtime::runtime_dir;
 use std::fs::Permissions;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd};

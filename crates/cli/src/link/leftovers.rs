@@ -3,9 +3,9 @@
 //! A link notes what it made in a file beside its socket and keeps a lock on it. A file whose lock can be had belongs to a
 //! link that is no more, whatever process has its number by now.
 
-use crate::runtime_dir::runtime_dir;
 use net::{Namespace, NamespaceError};
 use nix::fcntl::{Flock, FlockArg};
+use realtime::runtime_dir;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};

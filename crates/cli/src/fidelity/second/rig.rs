@@ -8,8 +8,8 @@
 //! Every program is a process of its own that this one starts and reads lines from.
 
 use super::{Arm, Cell};
-use crate::netns_backend::{Interrupt, let_through, namespace};
 use net::Namespace;
+use realtime::{Interrupt, let_through, namespace};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::net::{IpAddr, Ipv4Addr};

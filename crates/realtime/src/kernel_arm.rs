@@ -4,9 +4,9 @@
 //! The threads wait for a processor no longer than those of an arm of ours: a writer that comes late leaves the kernel with
 //! nothing to send.
 
-use super::snmp::Snmp;
-use super::watch::Watch;
-use super::world::{LINK_A, LINK_B, World};
+use crate::snmp::Snmp;
+use crate::watch::Watch;
+use crate::world::{LINK_A, LINK_B, World};
 use base::Instant;
 use lab::spec::Flow;
 use lab::{KernelCc, Measured, RunFailure};

@@ -3,7 +3,7 @@
 //! The turn is a lock on a file that other users can neither open nor replace, so none of them can hold runs up. The lock
 //! goes with the process that has it.
 
-use super::interrupt::Interrupt;
+use crate::interrupt::Interrupt;
 use crate::runtime_dir::runtime_dir;
 use lab::RunFailure;
 use nix::errno::Errno;

@@ -1,6 +1,6 @@
 //! Where a run happens: two namespaces and the link between them, made for it and removed after it.
 
-use super::leftovers::PREFIX;
+use crate::leftovers::PREFIX;
 use lab::run::paths;
 use lab::spec::Point;
 use net::{Cidr, Link, LinkConfig, LinkEnd, LinkError, LinkHandle, LinkReport, Namespace, NamespaceError};
@@ -48,7 +48,14 @@ pub enum WorldError {
     Link(#[from] LinkError),
     /// A setting of a namespace's kernel.
     #[error("cannot write `{value}` into /proc/sys/{setting} of a network namespace: {source}; is /proc/sys writable?")]
-    Setting { setting: &'static str, value: &'static str, source: io::Error },
+    Setting {
+        /// Below `/proc/sys/`.
+        setting: &'static str,
+        /// What was to be written.
+        value: &'static str,
+        /// The system's reason.
+        source: io::Error,
+    },
     /// No thread for the link.
     #[error("cannot start a thread for the link: {0}")]
     Thread(#[source] io::Error),

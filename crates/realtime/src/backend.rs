@@ -9,34 +9,38 @@
 //! of the plan, so that what the machine does in between meets all arms alike. What the machine was late with is told by
 //! the link; a run that shows it is made once more.
 
-mod apps;
-mod command_arm;
-mod interrupt;
-mod kernel_arm;
-mod leftovers;
-mod profile_arm;
-mod snmp;
-mod turn;
-mod watch;
-mod world;
-
-use crate::failure::Failure;
+use crate::interrupt::Interrupt;
 use crate::trace_file::Traced;
+use crate::turn::Turn;
+use crate::watch::Watch;
+use crate::world::World;
+use crate::{command_arm, kernel_arm, leftovers, profile_arm};
 use base::Duration;
-pub use interrupt::{Interrupt, let_through};
 use lab::spec::Flow;
 use lab::{Backend, Ends, Measured, Plan, Punctuality, RunFailure, RunSpec};
-pub use leftovers::remove as remove_leftovers;
 use net::LinkReport;
-pub use turn::Turn;
-use watch::Watch;
-use world::World;
-pub use world::namespace;
 
 /// A packet that waited longer than this for the machine may be seen in a result. Of some seventy transfers of 32 MB on a busy
 /// machine of two processors, those whose latest packet was up to 7 ms late were as fast as the others to 0.1 %; of those
 /// with more than 10 ms some lost one to four per cent.
 pub const LATE: Duration = Duration::from_millis(8);
+
+/// Why no run can be made.
+#[derive(Debug, thiserror::Error)]
+pub enum CannotStart {
+    /// What was asked for is not possible, or a privilege is missing.
+    #[error("{0}")]
+    Usage(String),
+    /// The system refused what it should allow.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl CannotStart {
+    fn usage(message: impl std::fmt::Display) -> Self {
+        Self::Usage(message.to_string())
+    }
+}
 
 /// Makes runs in real time.
 #[derive(Debug)]
@@ -53,15 +57,15 @@ impl<'t> NetnsBackend<'t> {
     ///
     /// # Errors
     /// What is missing, and what would be right.
-    pub fn new(plan: &Plan, trace: Option<&'t Traced>, when_interrupted: String) -> Result<Self, Failure> {
-        leftovers::remove().map_err(Failure::usage)?;
-        let world = World::open(&plan.cells[0].point, 0).map_err(Failure::usage)?;
+    pub fn new(plan: &Plan, trace: Option<&'t Traced>, when_interrupted: String) -> Result<Self, CannotStart> {
+        leftovers::remove().map_err(CannotStart::usage)?;
+        let world = World::open(&plan.cells[0].point, 0).map_err(CannotStart::usage)?;
         for run in &plan.runs {
-            can_be_made(run, &world).map_err(Failure::Usage)?;
+            can_be_made(run, &world).map_err(CannotStart::Usage)?;
         }
         drop(world);
         let interrupt =
-            Interrupt::catch(when_interrupted).map_err(|error| Failure::Failed(format!("signals: {error}")))?;
+            Interrupt::catch(when_interrupted).map_err(|error| CannotStart::Failed(format!("signals: {error}")))?;
         Ok(Self { interrupt, trace })
     }
 

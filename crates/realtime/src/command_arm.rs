@@ -3,9 +3,9 @@
 //! The time is the client's, from its start to its end: nobody else knows when the last octet was read. What else there is
 //! to know stays with the programs. Each runs in a process group of its own, which is killed at the end.
 
-use super::interrupt::let_through;
-use super::watch::Watch;
-use super::world::{LINK_B, World};
+use crate::interrupt::let_through;
+use crate::watch::Watch;
+use crate::world::{LINK_B, World};
 use base::Duration;
 use lab::spec::Flow;
 use lab::{CommandPair, Measured, RunFailure};

@@ -1,7 +1,7 @@
 //! Looks after a run while its threads work: has the program been asked to end, does the link live, does anything move?
 
-use super::interrupt::Interrupt;
-use super::world::World;
+use crate::interrupt::Interrupt;
+use crate::world::World;
 use lab::RunFailure;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};

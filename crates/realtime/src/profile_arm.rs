@@ -3,10 +3,10 @@
 //! The kernel in between is what `longhaul serve` and `send` have, too: packets pass it as they pass any router. It costs
 //! processor time and a hop, and no time of the path's.
 
-use super::apps::{Sink, Source};
-use super::watch::Watch;
-use super::world::{LINK_A, LINK_B, MTU, World, network};
+use crate::apps::{Sink, Source};
 use crate::trace_file::Traced;
+use crate::watch::Watch;
+use crate::world::{LINK_A, LINK_B, MTU, World, network};
 use base::{Instant, Rng};
 use lab::{Measured, RunFailure, RunSpec};
 use net::{
