@@ -5,11 +5,13 @@
 mod apps;
 mod backend;
 mod command_arm;
+pub mod fidelity;
 mod interrupt;
 mod kernel_arm;
 mod leftovers;
 mod profile_arm;
 mod runtime_dir;
+pub mod second;
 mod snmp;
 mod trace_file;
 mod turn;

@@ -1,9 +1,9 @@
 //! How comparisons are written: for people, for programs, and into a page.
 
-use super::Comparison;
 use crate::failure::Failure;
 use crate::whole_file;
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+use realtime::fidelity::Comparison;
 use std::path::{Path, PathBuf};
 
 /// A table for a terminal.

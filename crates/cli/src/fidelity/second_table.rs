@@ -1,7 +1,7 @@
 //! How the second path's measurements are written.
 
-use super::{Arm, Measured};
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
+use realtime::second::{Arm, Measured, Outcome};
 
 const HEADER: [&str; 10] =
     ["cell", "arm", "Mbit/s", "vs kernel", "95 %", "again %", "dropped", "lost", "late p99 ms", "max ms"];
@@ -10,10 +10,10 @@ const HEADER: [&str; 10] =
 fn lines(measured: &Measured) -> Vec<[String; 10]> {
     let line = |(index, arm): (usize, &Arm)| {
         let outcomes = &measured.outcomes[index];
-        let median = |of: &dyn Fn(&super::Outcome) -> f64| {
+        let median = |of: &dyn Fn(&Outcome) -> f64| {
             lab::results::stats::median(&outcomes.iter().map(of).collect::<Vec<_>>()).unwrap_or(f64::NAN)
         };
-        let most = |of: &dyn Fn(&super::Outcome) -> f64| outcomes.iter().map(of).fold(0.0, f64::max);
+        let most = |of: &dyn Fn(&Outcome) -> f64| outcomes.iter().map(of).fold(0.0, f64::max);
         let ratio = measured.ratio(index).filter(|_| index > 0);
         let interval = ratio.and_then(|ratio| ratio.interval);
         [

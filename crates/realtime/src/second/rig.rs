@@ -7,9 +7,10 @@
 //! ```
 //! Every program is a process of its own that this one starts and reads lines from.
 
-use super::{Arm, Cell};
+use super::cell::{Arm, Cell};
+use crate::interrupt::{Interrupt, let_through};
+use crate::world::namespace;
 use net::Namespace;
-use realtime::{Interrupt, let_through, namespace};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read};
 use std::net::{IpAddr, Ipv4Addr};
@@ -54,8 +55,9 @@ pub struct Seen {
     pub dropped: f64,
     /// Packets that the machine lost: a queue of a device was full.
     pub lost: f64,
-    /// How late packets left, at the 99th percentile and at most, milliseconds.
+    /// How late packets left, at the 99th percentile, milliseconds.
     pub late_p99_ms: f64,
+    /// At most.
     pub late_max_ms: f64,
 }
 
@@ -66,6 +68,7 @@ pub struct Outcome {
     pub goodput_mbps: f64,
     /// What was sent again, per cent: of bytes for our TCP, of segments for the kernel's.
     pub again_pct: f64,
+    /// What the emulator saw meanwhile.
     pub seen: Seen,
 }
 
@@ -76,6 +79,7 @@ pub struct Check {
     pub rate_mbps: f64,
     /// From sending to receiving one full-sized packet through the empty path, milliseconds.
     pub delay_ms: f64,
+    /// What the emulator saw meanwhile.
     pub seen: Seen,
 }
 
