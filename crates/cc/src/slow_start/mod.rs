@@ -3,6 +3,7 @@
 pub mod ack_train;
 mod classic;
 pub mod delay_increase;
+mod exit_cause;
 mod hystart;
 mod hystart_pp;
 mod limit;
@@ -10,6 +11,7 @@ pub mod round;
 pub mod tail;
 
 pub use classic::{Classic, ClassicConfig};
+pub use exit_cause::ExitCause;
 pub use hystart::{Detection, Hystart, HystartConfig, PacedTrain};
 pub use hystart_pp::{HystartPp, HystartPpConfig};
 pub use limit::AckLimit;
@@ -60,34 +62,6 @@ pub enum Step {
         /// Why.
         cause: ExitCause,
     },
-}
-
-/// Why slow start ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExitCause {
-    /// `cwnd` reached `ssthresh`.
-    Threshold,
-    /// A congestion signal.
-    Congestion,
-    /// The round-trip time rose (HyStart's delay test).
-    DelayIncrease,
-    /// ACKs of one flight spanned half a round trip (HyStart's train test).
-    AckTrain,
-    /// The rounds of conservative slow start are over (RFC 9406 §4.2).
-    CssRounds,
-}
-
-impl ExitCause {
-    /// Name for traces.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Threshold => "threshold",
-            Self::Congestion => "congestion",
-            Self::DelayIncrease => "delay_increase",
-            Self::AckTrain => "ack_train",
-            Self::CssRounds => "css_rounds",
-        }
-    }
 }
 
 #[cfg(test)]

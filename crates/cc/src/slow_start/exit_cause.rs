@@ -1,0 +1,29 @@
+//! Why slow start ended, as policies and controllers say it.
+
+/// Why slow start ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExitCause {
+    /// `cwnd` reached `ssthresh`.
+    Threshold,
+    /// A congestion signal.
+    Congestion,
+    /// The round-trip time rose (HyStart's delay test).
+    DelayIncrease,
+    /// ACKs of one flight spanned half a round trip (HyStart's train test).
+    AckTrain,
+    /// The rounds of conservative slow start are over (RFC 9406 §4.2).
+    CssRounds,
+}
+
+impl ExitCause {
+    /// Name for traces.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Threshold => "threshold",
+            Self::Congestion => "congestion",
+            Self::DelayIncrease => "delay_increase",
+            Self::AckTrain => "ack_train",
+            Self::CssRounds => "css_rounds",
+        }
+    }
+}
