@@ -1,7 +1,7 @@
 //! A profile as a command line names it: a built-in one, or a file of one's own.
 
-use crate::load::{BUILTIN, load_files};
-use crate::profile::{Profile, UnknownProfile, builtin, get};
+use crate::builtin::{BUILTIN, builtin, get, load_files, names_of};
+use crate::profile::{Profile, UnknownProfile};
 use crate::toml_file::FileError;
 use std::path::Path;
 use std::sync::Arc;
@@ -56,11 +56,6 @@ fn read(name: &str, file_name: &str, text: &str) -> Result<Profile, FileError> {
     files.push((name, file_name, text));
     let mut read = load_files(&files)?;
     Ok(read.pop().expect("as many profiles as files"))
-}
-
-/// What the files of built-in profiles are called.
-pub(crate) fn names_of(files: &[(&str, &str)]) -> Vec<String> {
-    files.iter().map(|(name, _)| format!("{name}.toml")).collect()
 }
 
 #[cfg(test)]

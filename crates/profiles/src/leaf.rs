@@ -7,8 +7,6 @@
 //! drops those that only the old kind has, and gives those that only the new kind has their defaults: a comparison of two
 //! kinds differs in nothing else.
 
-use crate::leaves::LEAVES;
-use crate::nearest;
 use crate::units;
 use base::{Duration, Ratio};
 use tcp::Config;
@@ -94,44 +92,10 @@ impl PartialEq for Leaf {
 }
 impl Eq for Leaf {}
 
-/// The leaf at `path`.
-///
-/// # Errors
-/// When there is none; the closest path is named.
-pub fn find(path: &str) -> Result<&'static Leaf, LeafError> {
-    LEAVES.iter().find(|leaf| leaf.path == path).ok_or_else(|| LeafError::Unknown {
-        path: path.to_owned(),
-        hint: nearest(path, LEAVES.iter().map(|leaf| leaf.path)),
-    })
-}
-
-/// The leaf that people mean by `path`: a group that has a kind stands for its kind, as `recovery.probe` for
-/// `recovery.probe.kind`.
-///
-/// # Errors
-/// As [`find`].
-pub fn resolve(path: &str) -> Result<&'static Leaf, LeafError> {
-    let kind = LEAVES.iter().find(|leaf| leaf.path.strip_suffix(".kind") == Some(path));
-    kind.map_or_else(|| find(path), Ok)
-}
-
 impl Leaf {
     /// Whether this leaf chooses a kind and thereby which of its neighbours apply.
     pub fn is_kind(&self) -> bool {
         self.path.ends_with(".kind")
-    }
-
-    /// The leaf that decides whether this one applies.
-    pub fn kind_leaf(&self) -> Option<&'static Leaf> {
-        let (group, _) = self.path.rsplit_once('.')?;
-        LEAVES
-            .iter()
-            .find(|leaf| leaf.is_kind() && leaf.path.strip_suffix(".kind") == Some(group) && leaf.path != self.path)
-    }
-
-    /// The leaves that apply or not as this kind says; none for a leaf that is no kind.
-    pub fn dependents(&self) -> impl Iterator<Item = &'static Leaf> + '_ {
-        LEAVES.iter().filter(|leaf| leaf.kind_leaf() == Some(self))
     }
 
     /// The value as text that [`Leaf::write`] reads back; `None` when the leaf does not apply.

@@ -6,6 +6,7 @@
 //! This is the lowest crate in which the names of operating systems may occur.
 #![forbid(unsafe_code)]
 
+mod builtin;
 mod evidence;
 mod find;
 mod forms;
@@ -13,21 +14,24 @@ mod groups;
 mod leaf;
 mod leaves;
 mod load;
+mod lookup;
 mod merge;
 mod nearest;
 mod page;
 mod profile;
+mod raw_leaf;
 mod registry;
 pub mod table;
 pub mod toml_file;
 pub mod units;
 
+pub use builtin::{builtin, get, load};
 pub use evidence::{Confidence, Evidence};
 pub use find::{FindError, find};
-pub use leaf::{Leaf, LeafError, find as find_leaf, resolve as resolve_leaf};
+pub use leaf::{Leaf, LeafError};
 pub use leaves::LEAVES;
-pub use load::load;
+pub use lookup::{find as find_leaf, resolve as resolve_leaf};
 pub use nearest::nearest;
 pub use page::page;
-pub use profile::{Cited, Later, OverrideError, Profile, UnknownProfile, builtin, get, is_reserved, values};
+pub use profile::{Cited, Later, OverrideError, Profile, UnknownProfile, is_reserved, values};
 pub use toml_file::FileError;

@@ -1,35 +1,13 @@
 //! Reading a profile file: its shape, and that each leaf has a value and evidence. What it inherits is `merge.rs`'s.
 
 use crate::evidence::{Confidence, Evidence};
-use crate::find::names_of;
-use crate::leaf::{self, Leaf};
 use crate::leaves::LEAVES;
-use crate::merge;
-use crate::profile::{Later, Profile, is_reserved};
+use crate::lookup;
+use crate::profile::{Later, is_reserved};
+use crate::raw_leaf::RawLeaf;
 use crate::registry::{self, Setting, Settings};
 use crate::toml_file::{Entry, FileError, TomlFile, entries};
 use core::ops::Range;
-
-/// The files of these names, with their text.
-macro_rules! data {
-    ($($name:literal),+ $(,)?) => { &[$(($name, include_str!(concat!("../data/", $name, ".toml")))),+] };
-}
-
-/// Name and text of the files that are compiled in; parents may stand anywhere, tables show this order.
-pub(crate) const BUILTIN: &[(&str, &str)] = data![
-    "rfc",
-    "longhaul",
-    "linux",
-    "windows-2000",
-    "windows-2000-tuned",
-    "server-2016",
-    "server-2016-cubic",
-    "server-2019-1809",
-    "server-2019",
-    "server-2022",
-    "windows-11-21h2",
-    "windows-11-22h2",
-];
 
 /// A profile file, by itself.
 #[derive(Debug)]
@@ -46,36 +24,8 @@ pub(crate) struct Raw<'t> {
     pub(crate) warnings: Vec<FileError>,
 }
 
-/// A leaf as the file gives it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct RawLeaf {
-    pub(crate) leaf: &'static Leaf,
-    pub(crate) text: String,
-    pub(crate) evidence: Evidence,
-    /// Where the value stands.
-    pub(crate) span: Range<usize>,
-}
-
-/// Reads profiles that may extend one another, given as name and text.
-///
-/// # Errors
-/// At the first thing that is wrong, with its place and what would be right.
-pub fn load(files: &[(&str, &str)]) -> Result<Vec<Profile>, FileError> {
-    let names = names_of(files);
-    let named: Vec<_> = files.iter().zip(&names).map(|((name, text), file)| (*name, file.as_str(), *text)).collect();
-    load_files(&named)
-}
-
-/// The same, given as name, name of the file, and text.
-pub(crate) fn load_files(files: &[(&str, &str, &str)]) -> Result<Vec<Profile>, FileError> {
-    let mut raw = Vec::with_capacity(files.len());
-    for (name, file_name, text) in files {
-        raw.push(read(TomlFile { name: file_name, text }, name)?);
-    }
-    merge::all(&raw)
-}
-
-fn read<'t>(file: TomlFile<'t>, name: &'t str) -> Result<Raw<'t>, FileError> {
+/// The shape of one file.
+pub(crate) fn read<'t>(file: TomlFile<'t>, name: &'t str) -> Result<Raw<'t>, FileError> {
     if is_reserved(name) {
         return Err(file.error(0..0, format!("`{name}` is a reserved name"), "give the profile another one"));
     }
@@ -108,7 +58,7 @@ fn read<'t>(file: TomlFile<'t>, name: &'t str) -> Result<Raw<'t>, FileError> {
 /// Descends to the leaves under one entry.
 fn read_leaves(raw: &mut Raw<'_>, above: &str, entry: &Entry<'_>) -> Result<(), FileError> {
     let path = join(above, entry.key);
-    if let Ok(leaf) = leaf::find(&path) {
+    if let Ok(leaf) = lookup::find(&path) {
         let (text, evidence, span) = cited(&raw.file, entry)?;
         raw.leaves.push(RawLeaf { leaf, text, evidence, span });
         return Ok(());
@@ -190,7 +140,7 @@ fn later(file: &TomlFile<'_>, above: &str, entry: &Entry<'_>) -> Result<Vec<Late
         let is_leaf = inner.value.get_ref().as_table().is_none_or(|table| table.contains_key("value"));
         if !is_leaf {
             found.extend(later(file, &path, &inner)?);
-        } else if leaf::find(&path).is_ok() {
+        } else if lookup::find(&path).is_ok() {
             let problem = format!("`{path}` exists already");
             return Err(file.error(inner.key_span, problem, "move it out of `[later]` and give it its value"));
         } else {

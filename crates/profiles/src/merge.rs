@@ -4,8 +4,9 @@
 //! given for another machine. It has to state its own.
 
 use crate::leaves::LEAVES;
-use crate::load::{Raw, RawLeaf};
+use crate::load::Raw;
 use crate::profile::{Cited, Later, Profile};
+use crate::raw_leaf::RawLeaf;
 use crate::registry::{self, Name, Settings};
 use crate::toml_file::{FileError, did_you_mean};
 use std::collections::BTreeMap;
@@ -151,14 +152,14 @@ fn complete(own: &Own<'_, '_>, config: &Config, leaves: &BTreeMap<&'static str, 
 
 #[cfg(test)]
 mod tests {
-    use crate::load::load;
+    use crate::builtin::load;
     use crate::profile::Profile;
 
     const E: &str = "source = \"here\", confidence = \"assumed\"";
 
     /// The built-in root, and a child with these lines.
     fn child(lines: &str) -> Result<Profile, String> {
-        let root = crate::load::BUILTIN.iter().find(|(name, _)| *name == "rfc").expect("there is a root").1;
+        let root = crate::builtin::BUILTIN.iter().find(|(name, _)| *name == "rfc").expect("there is a root").1;
         let text = format!("extends = \"rfc\"\nsummary = \"a child\"\n{}", lines.replace("$E", E));
         let mut loaded = load(&[("rfc", root), ("child", &text)]).map_err(|error| error.to_string())?;
         Ok(loaded.remove(1))

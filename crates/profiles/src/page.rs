@@ -74,7 +74,7 @@ fn head<'p>(profile: &'p Profile, profiles: &'p [Profile]) -> &'p str {
 mod tests {
     use super::*;
     use crate::LEAVES;
-    use crate::profile::builtin;
+    use crate::builtin::builtin;
 
     #[test]
     fn the_page_in_docs_is_up_to_date() {

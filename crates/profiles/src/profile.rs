@@ -1,12 +1,11 @@
 //! A profile as others see it: a configuration in which every leaf says where its value comes from.
 
 use crate::evidence::Evidence;
-use crate::leaf::{self, LeafError};
+use crate::leaf::LeafError;
 use crate::leaves::LEAVES;
+use crate::lookup::resolve;
 use crate::toml_file::FileError;
-use crate::{load, nearest};
 use std::collections::BTreeMap;
-use std::sync::OnceLock;
 use tcp::{Config, ConfigError, ValidConfig};
 
 /// Roots of keys in experiments; neither an arm nor a profile may be called so.
@@ -117,7 +116,7 @@ impl Profile {
         let mut config = Config::clone(&self.config);
         let mut found = Vec::with_capacity(overrides.len());
         for (index, (path, _)) in overrides.iter().enumerate() {
-            found.push(leaf::resolve(path).map_err(|error| OverrideError::Leaf { index, error })?);
+            found.push(resolve(path).map_err(|error| OverrideError::Leaf { index, error })?);
         }
         for kinds in [true, false] {
             for (index, (leaf, (_, value))) in found.iter().zip(overrides).enumerate() {
@@ -137,27 +136,6 @@ impl Profile {
     pub fn with(&self, overrides: &[(String, String)]) -> Result<ValidConfig, OverrideError> {
         self.draft(overrides)?.validate().map_err(OverrideError::Invalid)
     }
-}
-
-/// The built-in profiles: the root first, then by name.
-pub fn builtin() -> &'static [Profile] {
-    static BUILTIN: OnceLock<Vec<Profile>> = OnceLock::new();
-    BUILTIN.get_or_init(|| load(load::BUILTIN).unwrap_or_else(|error| panic!("a built-in profile is wrong: {error}")))
-}
-
-/// The built-in profile of this name.
-///
-/// # Errors
-/// When there is none; the closest is named.
-pub fn get(name: &str) -> Result<&'static Profile, UnknownProfile> {
-    builtin().iter().find(|profile| profile.name == name).ok_or_else(|| {
-        let known: Vec<&str> = builtin().iter().map(|profile| profile.name.as_str()).collect();
-        let remedy = match nearest(name, known.iter().copied()) {
-            Some(word) => format!("did you mean `{word}`? There are {}", known.join(", ")),
-            None => format!("there are {}", known.join(", ")),
-        };
-        UnknownProfile { name: name.to_owned(), remedy }
-    })
 }
 
 /// The leaves that apply to `config`, with their values in canonical form.

@@ -7,9 +7,9 @@
 //! Deviation: `TcpInitialRtt` is not read, as one of these pages counts it in seconds and another in milliseconds.
 
 use crate::evidence::Evidence;
-use crate::leaf;
-use crate::load::RawLeaf;
+use crate::lookup;
 use crate::nearest;
+use crate::raw_leaf::RawLeaf;
 use core::ops::Range;
 use std::collections::BTreeMap;
 
@@ -156,7 +156,7 @@ fn window(settings: &Settings, found: &mut Vec<RawLeaf>) -> Result<(), Problem> 
 
 /// A leaf with the evidence of the setting behind it.
 fn raw(name: Name, setting: &Setting, path: &str, text: String) -> RawLeaf {
-    let leaf = leaf::find(path).expect("the table of leaves has this path");
+    let leaf = lookup::find(path).expect("the table of leaves has this path");
     let source = format!("{} {}: {}", entry(name).1, setting.value, setting.evidence.source);
     let evidence = Evidence { source, confidence: setting.evidence.confidence };
     RawLeaf { leaf, text, evidence, span: setting.span.clone() }

@@ -147,7 +147,7 @@ pub fn markdown(table: &Table) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::profile::get;
+    use crate::builtin::get;
 
     #[test]
     fn two_profiles_show_only_where_they_differ() {

@@ -1,6 +1,8 @@
 //! Tests of leaves and of the table of all of them.
 
 use super::*;
+use crate::leaves::LEAVES;
+use crate::lookup::find;
 use std::collections::BTreeSet;
 use tcp::config::{KeepAliveConfig, OptionsConfig, ReceiveConfig, RetryConfig, SendConfig, TimersConfig};
 use test_case::test_case;

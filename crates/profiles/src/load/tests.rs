@@ -1,6 +1,6 @@
 //! Tests of the shape of profile files: what is wrong is said with its place.
 
-use super::*;
+use crate::builtin::{BUILTIN, load};
 use test_case::test_case;
 
 fn error(text: &str) -> String {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Confidence::{self, Assumed, Documented, Inferred};
+use crate::builtin::{builtin, get};
 use base::Duration;
 use test_case::test_case;
 

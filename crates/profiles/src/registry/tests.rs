@@ -1,6 +1,6 @@
 //! Tests of the registry's names: what each turns into, alone, together and inherited.
 
-use crate::load::{BUILTIN, load};
+use crate::builtin::{BUILTIN, load};
 use crate::profile::Profile;
 use test_case::test_case;
 
