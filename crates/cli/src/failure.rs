@@ -1,6 +1,5 @@
 //! How the program ends when something is wrong: a message on stderr and an exit code.
 
-use crate::serve::LinkError;
 use ::profiles::FileError;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use realtime::CannotStart;
@@ -47,6 +46,35 @@ impl Failure {
             Self::Told => ExitCode::from(1),
             Self::Unread => ExitCode::SUCCESS,
         }
+    }
+}
+
+/// Why a program on a device comes to no good end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LinkError {
+    /// The command line asks for something that is not there or not allowed: exit code 2.
+    #[error("{0}")]
+    Usage(String),
+    /// The network or a file had other plans: exit code 1.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl LinkError {
+    /// The program's exit code.
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Self::Usage(_) => 2,
+            Self::Failed(_) => 1,
+        }
+    }
+
+    pub(crate) fn usage(message: impl std::fmt::Display) -> Self {
+        Self::Usage(message.to_string())
+    }
+
+    pub(crate) fn failed(message: impl std::fmt::Display) -> Self {
+        Self::Failed(message.to_string())
     }
 }
 

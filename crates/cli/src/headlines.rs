@@ -122,7 +122,7 @@ fn tell(evidence: &Evidence, findings: &[Finding], began: Instant) -> Result<(),
     anstream::eprintln!(
         "done: {runs} runs, {packets} packets in {:.2} s; {}",
         began.elapsed().as_secs_f64(),
-        reproduced(findings)
+        table::reproduced(findings)
     );
     let banded = findings.iter().filter(|finding| finding.claim.band.is_some());
     let missed: Vec<&str> =
@@ -131,20 +131,6 @@ fn tell(evidence: &Evidence, findings: &[Finding], began: Instant) -> Result<(),
         return Ok(());
     }
     Err(Failure::Failed(format!("not reproduced: {}", missed.join(", "))))
-}
-
-/// How many of the rows that can be reproduced are, by verdict.
-fn reproduced(findings: &[Finding]) -> String {
-    let banded = || findings.iter().filter(|finding| finding.claim.band.is_some());
-    let count = |verdict| banded().filter(|finding| finding.verdict == verdict).count();
-    let mut text = format!("{} of {} rows are reproduced", count(Verdict::Reproduced), banded().count());
-    for verdict in [Verdict::InBand, Verdict::Direction, Verdict::NotReproduced] {
-        match count(verdict) {
-            0 => {}
-            rows => text.push_str(&format!(", {rows} {}", verdict.word())),
-        }
-    }
-    text + "."
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! `longhaul send` and `longhaul recv`: one connection from a TUN device to any TCP.
 
+use crate::failure::LinkError;
 use crate::observe::limited;
-use crate::serve::{LinkArgs, LinkError, SummaryFormat, drive, print_summary};
+use crate::serve::{LinkArgs, SummaryFormat, drive, print_summary};
 use crate::whole_file::WholeFile;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};

@@ -1,6 +1,7 @@
 //! `longhaul serve`: a server on a TUN device, and what `serve`, `send` and `recv` have in common: the device, the
 //! profile, the emulated loss, and the words at the end.
 
+use crate::failure::LinkError;
 use base::{Duration, Ratio, Rng};
 use clap::{Args, ValueEnum};
 use net::{
@@ -83,35 +84,6 @@ pub enum SummaryFormat {
     Text,
     /// One JSON object a line.
     Json,
-}
-
-/// Why there is no good end.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LinkError {
-    /// The command line asks for something that is not there or not allowed: exit code 2.
-    #[error("{0}")]
-    Usage(String),
-    /// The network or a file had other plans: exit code 1.
-    #[error("{0}")]
-    Failed(String),
-}
-
-impl LinkError {
-    /// The program's exit code.
-    pub const fn exit_code(&self) -> u8 {
-        match self {
-            Self::Usage(_) => 2,
-            Self::Failed(_) => 1,
-        }
-    }
-
-    pub(crate) fn usage(message: impl std::fmt::Display) -> Self {
-        Self::Usage(message.to_string())
-    }
-
-    pub(crate) fn failed(message: impl std::fmt::Display) -> Self {
-        Self::Failed(message.to_string())
-    }
 }
 
 impl LinkArgs {

@@ -1,8 +1,10 @@
 //! Tables for a terminal of a hundred columns.
 
 mod arms;
+mod text;
 
 pub use arms::listed;
+pub use text::{NOTHING, paragraph};
 
 use ::profiles::table::Table as Plain;
 use comfy_table::{Cell, CellAlignment, LineStyle, Table, TableStyle};
@@ -11,13 +13,8 @@ use lab::results::stats::MIN_PAIRS;
 use lab::spec::{Column, Metric};
 use lab::{Plan, results};
 
-/// What a reader's terminal is expected to have.
-const WIDTH: usize = 100;
 /// Where sentences begin.
 const INDENT: &str = "      ";
-/// What stands where a number does not exist.
-pub const NOTHING: &str = "–";
-
 /// How verdicts are drawn, and what the legend says.
 const VERDICTS: [(&str, &str); 5] =
     [("better", "▲"), ("worse", "▼"), ("equivalent", "≈"), ("inconclusive", "?"), ("deterministic", "=")];
@@ -42,22 +39,6 @@ pub fn annotated(plain: &Plain) -> String {
         text.extend(row.last().map_or("", String::as_str).lines().map(|sentence| paragraph(INDENT, sentence)));
     }
     text
-}
-
-/// Words in lines that end before the last column; the first line begins with `first`, the others with as many spaces.
-pub fn paragraph(first: &str, sentence: &str) -> String {
-    let indent = " ".repeat(first.chars().count());
-    let (mut text, mut line) = (String::new(), first.to_owned());
-    for word in sentence.split_whitespace() {
-        if line.chars().count() + word.chars().count() > WIDTH && line.trim() != first.trim() {
-            text.push_str(line.trim_end());
-            text.push('\n');
-            line.clone_from(&indent);
-        }
-        line.push_str(word);
-        line.push(' ');
-    }
-    text + line.trim_end() + "\n"
 }
 
 fn finish(table: &Table) -> String {
@@ -197,6 +178,7 @@ fn legend(plan: &Plan, rows: &[Row]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::text::WIDTH;
     use super::*;
 
     #[test]

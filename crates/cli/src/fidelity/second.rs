@@ -1,8 +1,8 @@
 //! `longhaul fidelity --path second`: the measurement itself is `realtime`'s.
 
+use super::args::{FidelityArgs, Format};
 use super::second_table as table;
 use super::table::Page;
-use super::{FidelityArgs, Format};
 use crate::failure::Failure;
 use crate::output;
 use indicatif::{ProgressBar, ProgressStyle};

@@ -39,7 +39,7 @@ pub(super) fn text(findings: &[Finding], mark: &str) -> String {
     ));
     put(mark);
     put("\n");
-    put(&format!("{}\n\n", super::reproduced(findings)));
+    put(&format!("{}\n\n", table::reproduced(findings)));
     put("| row | published | measured | 95 % | band | verdict | carried by |\n");
     put("| --- | --- | ---: | ---: | --- | --- | --- |\n");
     for finding in findings {

@@ -2,7 +2,7 @@
 
 use crate::table::paragraph;
 use comfy_table::{CellAlignment, LineStyle, Table, TableStyle};
-use lab::headlines::{Carrier, Finding, Unit};
+use lab::headlines::{Carrier, Finding, Unit, Verdict};
 use serde_json::{Value, json};
 
 /// What stands where a number does not exist.
@@ -104,4 +104,18 @@ pub(super) fn carried_by(finding: &Finding) -> String {
 /// `93 %`
 pub(super) fn share(carrier: &Carrier) -> String {
     Unit::Share.show(carrier.share_pct)
+}
+
+/// How many of the rows that can be reproduced are, by verdict.
+pub(super) fn reproduced(findings: &[Finding]) -> String {
+    let banded = || findings.iter().filter(|finding| finding.claim.band.is_some());
+    let count = |verdict| banded().filter(|finding| finding.verdict == verdict).count();
+    let mut text = format!("{} of {} rows are reproduced", count(Verdict::Reproduced), banded().count());
+    for verdict in [Verdict::InBand, Verdict::Direction, Verdict::NotReproduced] {
+        match count(verdict) {
+            0 => {}
+            rows => text.push_str(&format!(", {rows} {}", verdict.word())),
+        }
+    }
+    text + "."
 }

@@ -1,6 +1,6 @@
 //! Above a table: in which leaves each arm differs from the reference.
 
-use super::{NOTHING, paragraph};
+use super::text::{NOTHING, paragraph};
 use lab::Plan;
 use lab::plan::Arm;
 use lab::plan::difference::{Contrast, Differences, of_plan};
