@@ -8,6 +8,7 @@
 
 pub mod marks;
 mod mask;
+mod modules;
 mod problem;
 pub mod rules;
 mod shape;

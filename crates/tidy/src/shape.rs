@@ -68,6 +68,28 @@ pub fn test_module_spans(code: &str) -> Vec<(usize, usize)> {
     spans
 }
 
+/// The code with every item that exists for tests alone blanked, octet for octet.
+pub(crate) fn without_tests(code: &str) -> String {
+    const ATTRIBUTE: &str = "#[cfg(test)]";
+    let mut bytes = code.as_bytes().to_vec();
+    let mut from = 0;
+    while let Some(at) = code[from..].find(ATTRIBUTE).map(|offset| from + offset) {
+        let item = after_attributes(code, at + ATTRIBUTE.len()).unwrap_or(code.len());
+        // A `use` may hold braces, and ends with its semicolon all the same.
+        let is_use =
+            words(&code[item..], "use").next().is_some_and(|offset| !code[item..item + offset].contains(['{', ';']));
+        let ends: &[char] = if is_use { &[';'] } else { &[';', '{'] };
+        let end = code[item..].find(ends).map_or(code.len(), |offset| item + offset);
+        from = if code.as_bytes().get(end) == Some(&b'{') {
+            closing_brace(code, end) + 1
+        } else {
+            (end + 1).min(code.len())
+        };
+        bytes[at..from].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+    }
+    String::from_utf8(bytes).expect("whole items are blanked")
+}
+
 /// Skips white space and further attributes.
 fn after_attributes(code: &str, from: usize) -> Option<usize> {
     let at = from + code[from..].find(|c: char| !c.is_whitespace())?;

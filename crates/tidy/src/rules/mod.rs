@@ -1,6 +1,7 @@
 //! The rules, one file per concern. Each takes sources and returns what is wrong with them.
 
 pub mod changelog;
+pub mod circles;
 pub mod configs;
 pub mod documents;
 pub mod layers;

@@ -5,7 +5,7 @@
 
 mod layers;
 
-use tidy::rules::{changelog, configs, documents, opening, pages, size, variants, words};
+use tidy::rules::{changelog, circles, configs, documents, opening, pages, size, variants, words};
 use tidy::{Problem, Source, report, rust_sources, text_files};
 
 fn each(rule: impl Fn(&Source) -> Vec<Problem>) -> Vec<Problem> {
@@ -22,6 +22,11 @@ fn files_and_functions_are_small() {
 #[test]
 fn files_open_with_their_charter_and_roots_with_their_prohibitions() {
     report(&each(opening::check));
+}
+
+#[test]
+fn files_of_a_crate_use_each_other_in_no_circle() {
+    report(&circles::check(&rust_sources(), circles::WAITING));
 }
 
 #[test]
