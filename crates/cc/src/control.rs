@@ -1,7 +1,7 @@
 //! The controller seam.
 //!
-//! A controller owns `cwnd` and `ssthresh` (inside its [`Window`]) and nothing else. It is told what happened in one
-//! struct per event and answers with small notes, so that the trait stays object-safe and its tests need no tracer.
+//! A controller owns `cwnd` and `ssthresh` (inside its [`Window`]) and nothing else. It receives each event as one struct and
+//! answers with small notes, so that the trait stays object-safe and its tests need no tracer.
 
 use crate::sample::{AckSample, CongestionEvent, LossSample, SentSample};
 use crate::slow_start::ExitCause;

@@ -2,7 +2,7 @@
 //!
 //! The seam is [`CongestionControl`]. Most algorithms are not implementations of it but *parts* of [`LossBased`]: a
 //! [`SlowStart`] and an [`Avoidance`], each lent the [`Window`] and returning a number that the composite applies, so
-//! that nobody else writes `cwnd`. [`algo::build`] is the only place that matches on configuration tags.
+//! that no other code writes `cwnd`. [`algo::build`] is the only place that matches on configuration tags.
 #![forbid(unsafe_code)]
 #![deny(clippy::float_arithmetic, clippy::disallowed_methods, clippy::disallowed_types)]
 

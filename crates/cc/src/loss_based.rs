@@ -42,7 +42,7 @@ pub struct LossBased<S: SlowStart, A: Avoidance> {
 enum Untold {
     /// A signal ended it.
     Exited,
-    /// The end that had been told was undone.
+    /// The end that had been reported was undone.
     Resumed,
 }
 
@@ -53,7 +53,7 @@ struct State<S, A> {
     slow_start: S,
     avoidance: A,
     avoiding: Avoiding,
-    /// To be told with the next ACK: signals themselves have no answer. (It is here because here is room for it.)
+    /// To be reported with the next ACK: signals themselves have no answer. (It is here because here is room for it.)
     untold: Option<Untold>,
 }
 
@@ -158,7 +158,7 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         })
     }
 
-    /// Tells the phase that the slow-start policy is in now.
+    /// Returns a note of the phase that the slow-start policy is in now.
     fn phase_note(&self) -> CcNote {
         let phase = self.slow_start.phase();
         if phase == S::NAME { CcNote::ReturnedToSlowStart } else { CcNote::PhaseChanged(phase) }

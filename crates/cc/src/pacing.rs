@@ -19,7 +19,7 @@ pub struct WindowPacing {
 }
 
 impl WindowPacing {
-    /// Percentages of `cwnd / srtt`, and the largest burst in segments. There is no pacing before a round trip is known.
+    /// Percentages of `cwnd / srtt`, and the largest burst in segments. Nothing is paced before a round trip is known.
     pub const fn new(slow_start_percent: u16, avoidance_percent: u16, quantum_segments: u32) -> Self {
         Self { slow_start_percent, avoidance_percent, quantum_segments, srtt: Duration::ZERO, rate: None }
     }
@@ -40,7 +40,7 @@ impl WindowPacing {
     }
 }
 
-/// `percent` of `cwnd` each `srtt`; `None` when that is no rate.
+/// `percent` of `cwnd` each `srtt`; `None` when that is not a rate.
 #[inline]
 fn window_rate(cwnd: Bytes, percent: u32, srtt: Duration) -> Option<Rate> {
     // 8 bits an octet, 10^9 ns a second, 100 percent.

@@ -1,4 +1,4 @@
-//! What a controller is told: one struct per event, named fields, no positional flags.
+//! What a controller receives: one struct per event, named fields, no positional flags.
 
 use base::{Bytes, Duration, Instant, RateSample, Ratio, SeqNum};
 

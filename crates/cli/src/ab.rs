@@ -1,4 +1,4 @@
-//! `longhaul ab`: reads an experiment, runs it, and tells what came out.
+//! `longhaul ab`: reads an experiment, runs it, and reports what came out.
 
 use crate::failure::Failure;
 use crate::interruption;
@@ -137,7 +137,7 @@ pub fn find(name: &str) -> Result<Experiment, Failure> {
     Ok(spec::read(&stem, name, &text)?)
 }
 
-/// The results kept in `directory`, if one is named; what cannot be used of them is told.
+/// Opens the results kept in `directory`, if one is named; reports what cannot be used of them.
 ///
 /// # Errors
 /// When the directory cannot hold results.
@@ -233,7 +233,7 @@ fn disturbances(plan: &Plan, finished: &Finished) {
     }
 }
 
-/// Failures told in full; more would only repeat themselves.
+/// Failures reported in full; more would only repeat themselves.
 const TOLD: usize = 5;
 
 fn complain(args: &AbArgs, plan: &Plan, finished: &Finished, unmet: &[(usize, String)]) {

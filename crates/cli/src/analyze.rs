@@ -1,4 +1,4 @@
-//! `longhaul analyze`: what limited the connections of a capture that somebody else made.
+//! `longhaul analyze`: what limited the connections of a capture made elsewhere.
 
 mod words;
 
@@ -59,7 +59,7 @@ pub fn run(args: &AnalyzeArgs) -> Result<(), Failure> {
     end(&args.file, &analysis)
 }
 
-/// What was not as it should be, once everything readable is told.
+/// Returns what was not as it should be, once everything readable is reported.
 fn end(path: &Path, analysis: &Analysis) -> Result<(), Failure> {
     match analysis.first_bad() {
         None => Ok(()),

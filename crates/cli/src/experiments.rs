@@ -12,7 +12,7 @@ const INDENT: usize = 17;
 /// Lists the built-in experiments.
 ///
 /// # Errors
-/// When nobody reads.
+/// If stdout is closed.
 pub fn run() -> Result<(), Failure> {
     let built_in = spec::BUILTIN.iter().filter_map(|(name, _)| spec::builtin(name));
     let mut text: String = built_in.map(|experiment| describe(&experiment)).collect();

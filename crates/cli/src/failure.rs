@@ -17,7 +17,7 @@ pub enum Failure {
     Failed(String),
     /// The same, and everything has been said already.
     Told,
-    /// Nobody reads the output any more: no reason to complain.
+    /// The output has no reader any more, which is not a reason to complain.
     Unread,
 }
 

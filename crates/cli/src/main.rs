@@ -41,7 +41,7 @@ struct Cli {
 enum Command {
     /// Compare TCPs over an emulated path, in virtual or in real time.
     Ab(Box<ab::AbArgs>),
-    /// Tell what limited the connections of a capture.
+    /// Report what limited the connections of a capture.
     Analyze(analyze::AnalyzeArgs),
     /// Make one transfer, and say what limited it.
     Run(Box<run::RunArgs>),
@@ -65,7 +65,7 @@ enum Command {
     Link(Box<link::LinkArgs>),
     /// Show traces in a page that opens in any browser.
     View(view::ViewArgs),
-    /// Tell which receive window a path needs, and how systems are told.
+    /// Show which receive window a path needs, and how systems are configured.
     Window(window::WindowArgs),
     /// A process of `fidelity --path second`.
     #[command(hide = true)]

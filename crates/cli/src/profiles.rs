@@ -14,7 +14,7 @@ pub struct ProfilesArgs {
     /// One profile to show in full, or two to compare: names, or paths of TOML files.
     #[arg(value_name = "NAME", num_args = 0..=2)]
     names: Vec<String>,
-    /// Only the values for which nobody can vouch.
+    /// Only the values that are merely assumed.
     #[arg(long)]
     unproven: bool,
 }
@@ -22,7 +22,7 @@ pub struct ProfilesArgs {
 /// Shows profiles.
 ///
 /// # Errors
-/// When there is no profile of a name.
+/// When a name has no profile.
 pub fn run(args: &ProfilesArgs) -> Result<(), Failure> {
     let found: Vec<Arc<Profile>> = args.names.iter().map(|name| find(name)).collect::<Result<_, _>>()?;
     let chosen: Vec<&Profile> = found.iter().map(AsRef::as_ref).collect();

@@ -12,7 +12,7 @@ pub struct ReplayArgs {
     /// The directory that was given to `longhaul ab --out`, or a file of what `longhaul ab --format jsonl` printed.
     #[arg(value_name = "RESULT")]
     result: PathBuf,
-    /// Which line of it, counted from one; of a row that tells of several runs, the one in the middle by goodput.
+    /// Which line of it, counted from one; of a row that describes several runs, the one in the middle by goodput.
     #[arg(value_name = "ROW")]
     row: usize,
     #[command(flatten)]
@@ -22,7 +22,7 @@ pub struct ReplayArgs {
 /// Runs the command.
 ///
 /// # Errors
-/// When there is no such line, other code made it, or the run fails.
+/// When the line does not exist, other code made it, or the run fails.
 pub fn run(args: &ReplayArgs) -> Result<(), Failure> {
     let recorded = recorded::read(&args.result, args.row).map_err(Failure::usage)?;
     observe::make(&recorded.names, &recorded.run, &args.trace)

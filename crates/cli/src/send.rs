@@ -168,7 +168,7 @@ pub fn recv(args: &RecvArgs) -> Result<(), LinkError> {
     let concluded = conclude(&args.link, "received", remote, ended, || format!("{}; {again}", kept(file.take())));
     let came = concluded?.read.bytes;
     match args.bytes {
-        // The peer closed well, so only the count tells that this is not the file that was asked for.
+        // The peer closed well, so only the count shows that this is not the file that was asked for.
         Some(expected) if expected != came => {
             let file = kept(file);
             Err(LinkError::failed(format!("{remote} sent {came} bytes, not the {expected} of --bytes; {file}")))

@@ -19,9 +19,9 @@ use trace::{Observer, Off};
 /// What runs on the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Service {
-    /// Throws away what it gets (RFC 863; port 9 unless told otherwise).
+    /// Throws away what it gets (RFC 863; port 9 by default).
     Discard,
-    /// Sends back what it gets (RFC 862; port 7 unless told otherwise).
+    /// Sends back what it gets (RFC 862; port 7 by default).
     Echo,
 }
 
@@ -122,7 +122,7 @@ impl LinkArgs {
         Ok(self.profile()?.config().clone())
     }
 
-    /// What tells a link from others, for those who look at a trace.
+    /// What distinguishes a link from others, for those who look at a trace.
     pub fn settings(&self) -> Vec<(String, String)> {
         let offload = if self.offload == OffloadArg::On { "on" } else { "off" };
         let mut settings =
@@ -171,7 +171,7 @@ fn random_words() -> std::io::Result<[u64; 3]> {
     Ok([0, 1, 2].map(|index| u64::from_ne_bytes(words[index])))
 }
 
-/// Runs the server until it has served once, or for ever.
+/// Runs the server until it has served once, or indefinitely.
 ///
 /// # Errors
 /// When the device cannot be had or fails.

@@ -8,7 +8,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use trace_io::{Trace, TraceError};
 
-/// More axes than that are no comparison.
+/// More axes than that do not make a comparison.
 const MOST: usize = 6;
 
 /// Arguments of `longhaul view`.
@@ -69,7 +69,7 @@ pub fn write(title: &str, runs: &[Run], output: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Arms of one name are told apart by their files.
+/// Arms of one name are distinguished by their files.
 fn tell_apart(runs: &mut [Run], paths: &[PathBuf]) {
     let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
     for (run, path) in runs.iter_mut().zip(paths) {

@@ -1,4 +1,4 @@
-//! `longhaul window`: which receive window a path needs, what a given one allows, and how systems are told.
+//! `longhaul window`: which receive window a path needs, what a given one allows, and how systems are configured.
 //!
 //! The arithmetic is that of the bandwidth-delay product: the octets that are on their way while the first of them is
 //! acknowledged. A window below it limits the rate to one window a round trip.

@@ -1,4 +1,4 @@
-//! What a run is told by options: addresses, ports, tolerances. The command line overrides the script.
+//! What options set for a run: addresses, ports, tolerances. The command line overrides the script.
 //!
 //! Defaults are those public scripts are run with: a local address in 192.168.0.0/16 (or a unique local IPv6 prefix), a
 //! remote one reserved for documentation.

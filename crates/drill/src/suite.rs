@@ -60,7 +60,7 @@ impl Suite {
         Self { program, arguments, jobs, limit: Duration::from_secs(60) }
     }
 
-    /// Runs `scripts`; `done` is told of each when it ends. Reports come in the order of `scripts`.
+    /// Runs `scripts`; calls `done` for each when it ends. Reports come in the order of `scripts`.
     pub fn run(&self, scripts: &[PathBuf], done: impl Fn(&Report) + Sync) -> Vec<Report> {
         let next = AtomicUsize::new(0);
         let reports = Mutex::new(Vec::new());

@@ -61,7 +61,7 @@ impl Cost {
     }
 }
 
-/// Processor time of this process so far in seconds, to a hundredth; zero where the kernel does not tell it this way.
+/// Processor time of this process so far in seconds, to a hundredth; zero where the kernel does not report it so.
 fn cpu() -> f64 {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();

@@ -13,7 +13,7 @@ pub struct Cidr {
     prefix: u8,
 }
 
-/// Why a text is no [`Cidr`].
+/// Why a text is not a [`Cidr`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CidrError {
     /// Not `ADDRESS/PREFIX`.

@@ -28,7 +28,7 @@ pub enum Wake {
     Stop,
 }
 
-/// Tells the time and waits.
+/// Provides the time and waits.
 pub trait Clock {
     /// The present moment; never before an earlier answer.
     fn now(&mut self) -> Instant;

@@ -1,6 +1,6 @@
 //! CRC-32 as in IEEE 802.3 and gzip (RFC 1952 §8): reflected, polynomial 0x04C11DB7.
 //!
-//! Chosen for the summaries because anybody can compute it on the other side (`gzip -v`, `zlib.crc32`). `crc32fast` uses the
+//! Chosen for the summaries because everyone can compute it on the other side (`gzip -v`, `zlib.crc32`). `crc32fast` uses the
 //! processor's carry-less multiplication: a checksum must not be what limits a transfer.
 
 use crc32fast::Hasher;

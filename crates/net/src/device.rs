@@ -44,6 +44,6 @@ pub trait Device {
     /// Writes one packet.
     ///
     /// # Errors
-    /// `WouldBlock` when there is no room; anything else ends the loop.
+    /// `WouldBlock` when the device has no room; anything else ends the loop.
     fn transmit(&mut self, frame: &Frame<'_>) -> io::Result<()>;
 }

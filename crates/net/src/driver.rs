@@ -92,7 +92,7 @@ pub struct Driver<D, C> {
     outlet: Outlet<D>,
     callbacks: Callbacks,
     allowance: usize,
-    /// The last moment that the stack was told.
+    /// The last moment that the stack received.
     seen: Instant,
 }
 

@@ -1,7 +1,7 @@
 //! An emulated path in each direction between device and stack, made of the hops of `netem`.
 //!
 //! Hops lose, delay and reorder *packets*. Therefore super-segments do not reach them: those that were read are cut in
-//! software first, and the stack is told that its device cuts none.
+//! software first, and the stack sees a device that cuts none.
 
 use crate::device::Frame;
 use crate::link::mark_ce;

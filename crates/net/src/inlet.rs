@@ -1,6 +1,6 @@
 //! The way in: frames are read in batches, stamped as they are read, and pass the emulated path if there is one.
 //!
-//! A stamp is the moment of the read, not of the arrival, which no TUN device tells. How far time is known (everything that
+//! A stamp is the moment of the read, not of the arrival, which no TUN device reports. How far time is known (everything that
 //! had arrived by then has been read) is kept beside it, and timers are served no further.
 
 use crate::apps::ALLOWANCE;
@@ -20,7 +20,7 @@ const BATCH: usize = 32;
 /// a step, so that they keep up with what arrives even if they send all of it back.
 const BATCH_BYTES: usize = ALLOWANCE / 4;
 
-/// Room for a frame of a device that gives super-segments: 65,535 octets of IP, and a little that nobody sends.
+/// Room for a frame of a device that gives super-segments: 65,535 octets of IP, and a little that no sender uses.
 const SUPER_FRAME: usize = 1 << 16;
 
 /// A frame as it was read.
@@ -136,7 +136,7 @@ impl Inlet {
     }
 
     /// What the stack is to be handed, in order of time and none before `seen`, the last moment it knows; to be taken once.
-    /// What is neither a TCP segment nor an ICMP message (stray datagrams) is nobody's here, and counted.
+    /// What is neither a TCP segment nor an ICMP message (stray datagrams) has no recipient here, and is counted.
     pub(crate) fn frames(&self, seen: Instant) -> impl Iterator<Item = RxFrame<'_>> {
         let read = self.slots[..self.filled].iter().filter_map(|slot| {
             let frame = slot.as_rx();

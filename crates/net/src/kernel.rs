@@ -26,7 +26,7 @@ const LEN: usize = 216;
 /// Asks the kernel about a connected socket.
 ///
 /// # Errors
-/// When it is no TCP socket, or the kernel is older than 4.19 and does not count.
+/// When it is not a TCP socket, or the kernel is older than 4.19 and does not count.
 pub fn kernel_totals(socket: &impl AsFd) -> io::Result<KernelTotals> {
     let mut answer = [0_u8; LEN];
     let mut len = LEN as socklen_t;

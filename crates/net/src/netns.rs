@@ -148,7 +148,7 @@ impl Namespace {
     /// Names that begin with `prefix`, sorted.
     ///
     /// # Errors
-    /// When the directory cannot be read; that there is none is no error.
+    /// When the directory cannot be read; a missing directory is not an error.
     pub fn list(prefix: &str) -> io::Result<Vec<String>> {
         let entries = match std::fs::read_dir(DIRECTORY) {
             Ok(entries) => entries,
@@ -207,7 +207,7 @@ fn explain(name: &str, step: &'static str, source: io::Error) -> NamespaceError 
 }
 
 /// Mounts made below the directory are to be seen, and to go, in every mount namespace that shares it: otherwise a copy in some
-/// service's private one would keep a removed namespace alive. A directory that is no mount yet becomes one.
+/// service's private one would keep a removed namespace alive. A directory that is not a mount yet becomes one.
 fn prepare_directory() -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o755).create(DIRECTORY)?;
     let directory = Path::new(DIRECTORY);
@@ -225,7 +225,7 @@ fn bind(source: &Path, target: &Path) -> io::Result<()> {
     Ok(mount::<Path, Path, str, str>(Some(source), target, None, MsFlags::MS_BIND | MsFlags::MS_REC, None)?)
 }
 
-/// As much as can be done where nobody can be told: what stays is found by its name later.
+/// As much as can be done where an error cannot be reported: what stays is found by its name later.
 fn discard(path: &Path) {
     let _ = umount2(path, MntFlags::MNT_DETACH);
     let _ = std::fs::remove_file(path);

@@ -27,7 +27,7 @@ pub(crate) fn received(header: &[u8; VIRTIO_NET_HDR_LEN], len: usize) -> Receive
     Received { len, gso_size, checksum }
 }
 
-/// The header that tells the kernel what is left to do for `frame`.
+/// The header that describes to the kernel what is left to do for `frame`.
 pub(crate) fn virtio_header(frame: &Frame<'_>) -> [u8; VIRTIO_NET_HDR_LEN] {
     let mut header = VirtioNetHdr::default();
     if frame.checksum == ChecksumState::Device {

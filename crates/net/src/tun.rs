@@ -36,7 +36,7 @@ pub struct TunConfig {
     pub offload: Offload,
 }
 
-/// Why there is no device.
+/// Why a device is not available.
 #[derive(Debug, thiserror::Error)]
 pub enum TunError {
     /// No such name for an interface.
@@ -97,7 +97,7 @@ pub struct Tun {
 enum Behind {
     /// A stack of ours.
     Stack,
-    /// Another device, which wants a queue of this many packets, and no packets that nobody asked for.
+    /// Another device, which wants a queue of this many packets, and no unsolicited packets.
     Link { queue: u32 },
 }
 
@@ -164,8 +164,8 @@ impl Tun {
     }
 }
 
-/// Keeps the kernel from sending on its own account what nobody on the other side asked for, as far as that can be had: it
-/// would be the link's first packets.
+/// Keeps the kernel from sending unsolicited packets on its own account, as far as that can be had: they would be the
+/// link's first packets.
 fn keep_quiet(name: &str, addresses: &[(IpAddr, u8)]) {
     let set = |key: &str, value: &str| {
         let _ = std::fs::write(format!("/proc/sys/net/ipv6/conf/{name}/{key}"), value);

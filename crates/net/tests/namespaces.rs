@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A name that nobody else uses.
+/// A name that is not used elsewhere.
 fn name() -> String {
     assert!(nix::unistd::geteuid().is_root(), "this test needs root, to make network namespaces");
     static NEXT: AtomicU32 = AtomicU32::new(0);

@@ -1,7 +1,7 @@
 //! The same segments through the simulator's driver and through the loop of real time, on fake devices and a fake clock,
 //! give byte-identical traces.
 //!
-//! The simulator runs a scenario as it always does: packets described, checksums nobody's, all in virtual time. The other
+//! The simulator runs a scenario as it always does: packets described, checksums unneeded, all in virtual time. The other
 //! world has two [`Driver`]s: real packets with real checksums go through device reads and writes, `wire::split` and the
 //! applications of this crate. The client's runs as on a TUN device, and it is its clock's wait that moves the world on;
 //! the server's is stepped from in there. Both worlds fork their random streams by the same labels, so the same packets
@@ -70,7 +70,7 @@ impl Ether {
     }
 }
 
-/// A plug into the ether. The descriptor is real and never ready: nobody but the fake clock waits for it.
+/// A plug into the ether. The descriptor is real and never ready: only the fake clock waits for it.
 struct FakeDevice {
     ether: Rc<RefCell<Ether>>,
     side: usize,
@@ -101,7 +101,7 @@ impl Device for FakeDevice {
     }
 }
 
-/// The server's clock only tells the time.
+/// The server's clock only provides the time.
 struct Watch(Rc<RefCell<Ether>>);
 
 impl Clock for Watch {

@@ -1,8 +1,8 @@
 //! Propagation delay: a fixed part, jitter, and reordering.
 //!
 //! Every packet has a *regular* exit time: arrival + delay + jitter, and with order-keeping jitter never before the
-//! regular exit of its predecessor. Reordering moves single packets away from their regular time and leaves everybody
-//! else's alone: the others arrive as if nobody had been chosen. It lives in this hop because an early packet takes its
+//! regular exit of its predecessor. Reordering moves single packets away from their regular time and leaves all others alone:
+//! they arrive as if none had been chosen. It lives in this hop because an early packet takes its
 //! own delay *instead of* this one, which a separate hop could neither know nor take back.
 //!
 //! Draws: two a packet (jitter, then choice), whether or not both are asked for, so that turning one on does not change

@@ -19,10 +19,10 @@ pub struct Path<P: Packet> {
     arrivals: TimedQueue<P>,
     /// Not later than the next event inside: a packet in a door, or a hop's deadline. The end of time when there is none.
     next_event: Instant,
-    /// The latest time any caller told.
+    /// The latest time any caller passed.
     clock: Instant,
     stats: PathStats,
-    /// What was told of the packet offered last.
+    /// How the packet offered last was moved.
     moved: Option<(&'static str, Moved)>,
 }
 
@@ -120,7 +120,7 @@ impl<P: Packet> Path<P> {
         }
     }
 
-    /// A packet enters the path at `now`, not earlier than any time this path was told before.
+    /// A packet enters the path at `now`, not earlier than any time this path received before.
     ///
     /// `dropped` gets every packet that is found to be lost during the call, with the name of the hop and the cause, so
     /// that its storage can be used again and the drop be traced.
@@ -236,7 +236,7 @@ impl<P: Packet> Path<P> {
         }
     }
 
-    /// Everything that a hop lets go at its deadline moves on.
+    /// Everything that a hop releases at its deadline moves on.
     #[cold]
     fn serve_deadline<F>(&mut self, index: usize, dropped: &mut F)
     where

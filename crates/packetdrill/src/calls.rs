@@ -87,7 +87,7 @@ impl Plugin {
         self.call(|host| host.receive_report(fd))
     }
 
-    /// `read`, which wants nothing when there is no room.
+    /// `read`, which asks for nothing when the caller has no room.
     pub fn read(&self, fd: RawFd, pieces: &mut [&mut [u8]]) -> Result<usize, Errno> {
         if pieces.iter().all(|piece| piece.is_empty()) && self.call(|host| host.socket(fd).is_ok()) {
             return Ok(0);
@@ -98,7 +98,7 @@ impl Plugin {
     /// `recv` and its kin.
     pub fn receive(&self, fd: RawFd, pieces: &mut [&mut [u8]], flags: i32) -> Result<usize, Errno> {
         let mut receiving = Receiving::default();
-        // There is no waiting for reports, or for what is urgent.
+        // A call never waits for reports, or for what is urgent.
         let dont_wait = if flags & (MSG_ERRQUEUE | MSG_OOB) != 0 { MSG_DONTWAIT } else { 0 };
         let result = self.call_patiently(
             |host| host.patience_to_receive(fd, flags | dont_wait),

@@ -13,7 +13,7 @@ pub(crate) const TSO_MAX_BYTES: u32 = 65_215;
 /// Who cuts a burst of segments into packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cut {
-    /// Nobody whom a script could see: it goes out as one packet.
+    /// Nothing that a script could see: it goes out as one packet.
     Never,
     /// The host, at the device's door. A kernel's TCP makes bursts whatever the device can do.
     AtTheDevice,

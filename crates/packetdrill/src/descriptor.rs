@@ -1,5 +1,5 @@
 //! File descriptors: real ones of the kernel's, so that a caller may close one with libc's `close` as well as through the
-//! interface, and no number is ever that of somebody else's file.
+//! interface, and a number never refers to a foreign file.
 //!
 //! Each is a descriptor of an empty memory file, which has an identity: a number that was closed behind our back and means
 //! another file by now is recognized and left alone.
@@ -13,9 +13,9 @@ use std::os::unix::fs::MetadataExt;
 #[derive(Debug)]
 pub(crate) struct Descriptor {
     fd: RawFd,
-    /// Device and inode; nothing when the machine does not tell.
+    /// Device and inode; nothing when the machine does not report them.
     identity: Option<(u64, u64)>,
-    /// Octets that somebody has written into the file and that were looked at.
+    /// Octets that a caller has written into the file and that were looked at.
     taken: u64,
 }
 
@@ -29,8 +29,8 @@ impl Descriptor {
         Ok(Self { fd, identity: identity(fd), taken: 0 })
     }
 
-    /// What somebody has written to the number behind our back since the last look, as `sendfile(2)` of libc does: there is
-    /// no such call in the interface.
+    /// What a caller has written to the number behind our back since the last look, as `sendfile(2)` of libc does: the
+    /// interface has no such call.
     pub fn take_written(&mut self) -> Vec<u8> {
         let path = format!("/proc/self/fd/{}", self.fd);
         let is_ours = self.identity.is_some() && identity(self.fd) == self.identity;

@@ -4,8 +4,8 @@
 //! asked for, and a wait looks again whether it still is ready; by level it stays on the list for as long as it is, by edge
 //! it leaves the list with the event it brings.
 //!
-//! What has happened to a descriptor is told by counters ([`Wakes`]). A wait that finds no room to write is itself a wish to
-//! hear of it, so room counts as an edge when the last look found none.
+//! Counters ([`Wakes`]) report what has happened to a descriptor. A wait that finds no room to write is itself a wish to hear
+//! of it, so room counts as an edge when the last look found none.
 
 use crate::descriptor::Descriptor;
 use crate::host::Host;
@@ -21,7 +21,7 @@ use std::os::fd::RawFd;
 /// Events of readers and of writers; the end of the stream is both's, as it is in Linux, where it wakes everybody.
 const OF_READERS: u32 = (EPOLLIN | EPOLLRDNORM | EPOLLPRI | EPOLLRDBAND | EPOLLRDHUP) as u32;
 const OF_WRITERS: u32 = (EPOLLOUT | EPOLLWRNORM | EPOLLWRBAND) as u32;
-/// Told whether asked for or not.
+/// Reported whether asked for or not.
 const ALWAYS: u32 = (EPOLLERR | EPOLLHUP) as u32;
 /// Sets in sets in sets, and no deeper.
 const DEPTH_MAX: usize = 5;
@@ -52,7 +52,7 @@ enum Trigger {
     Edge,
     /// Once, by either; then not before it is asked for anew.
     Once,
-    /// It was told once.
+    /// It was reported once.
     Spent,
 }
 
@@ -114,8 +114,8 @@ impl Host {
     /// `epoll_ctl(2)`.
     ///
     /// # Errors
-    /// `EBADF`, `EINVAL` when `epfd` is no set or the same as `fd`, `EEXIST`, `ENOENT`, `ELOOP` for sets that contain each
-    /// other or too many levels of them, `EFAULT` without an event.
+    /// `EBADF`, `EINVAL` when `epfd` is not a set or the same as `fd`, `EEXIST`, `ENOENT`, `ELOOP` for sets that contain
+    /// each other or too many levels of them, `EFAULT` without an event.
     pub fn epoll_ctl(&mut self, epfd: RawFd, op: i32, fd: RawFd, event: Option<epoll_event>) -> Result<(), Errno> {
         self.readiness(fd)?;
         if self.epolls.contains_key(&fd) && op == EPOLL_CTL_ADD && self.depth_below(fd, epfd, 1)? >= DEPTH_MAX {
@@ -142,7 +142,7 @@ impl Host {
     /// An attempt at `epoll_wait(2)`: fills `events` from the front and returns how many there are.
     ///
     /// # Errors
-    /// `EAGAIN` while nothing is ready; `EINVAL` without room or when `epfd` is no set; `EBADF`.
+    /// `EAGAIN` while nothing is ready; `EINVAL` without room or when `epfd` is not a set; `EBADF`.
     pub fn epoll_wait(&mut self, epfd: RawFd, events: &mut [epoll_event]) -> Result<usize, Errno> {
         self.epoll_mut(epfd)?;
         if events.is_empty() {

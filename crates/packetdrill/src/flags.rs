@@ -26,7 +26,7 @@ pub(crate) struct Flags {
 }
 
 impl Flags {
-    /// Reads `text`; `complain` is told each word that makes no sense, with what would.
+    /// Reads `text`; calls `complain` with each word that makes no sense, and with what would.
     pub fn read(text: &str, complain: &mut dyn FnMut(&str)) -> Self {
         let profile = profiles::find(DEFAULT_PROFILE).expect("it is built in");
         let mut flags = Self { profile, mtu: None, local: Vec::new(), trace: None };

@@ -158,7 +158,7 @@ impl Host {
         (arrives || due || self.stack.has_ready()) && self.queue.refuses()
     }
 
-    /// Tells sockets that want to know how far their connections have come.
+    /// Reports progress to sockets that want to know how far their connections have come.
     fn report_progress(&mut self) {
         let now = self.clock.now();
         for socket in self.sockets.values_mut().filter(|socket| socket.reports.waits()) {
@@ -199,7 +199,7 @@ impl Host {
                         if let (CloseReason::Icmp(error), Some(blame)) = (reason, self.blame)
                             && (blame.from.is_ipv4() || socket.hears_of_the_path())
                         {
-                            // IPv4 reports a failed attempt to connect whether or not anybody asked.
+                            // IPv4 reports a failed attempt to connect whether or not the application asked.
                             socket.reports.blame(errno_of(error), blame);
                             socket.wakes.told += 1;
                         }
@@ -228,7 +228,7 @@ impl Host {
         }
     }
 
-    /// Resets a connection that nobody wants.
+    /// Resets a connection that no application wants.
     pub fn discard(&mut self, conn: Conn) {
         self.owners.remove(&conn);
         let (stack, mut cx) = self.stack_and_cx();
@@ -265,7 +265,7 @@ impl Host {
     }
 }
 
-/// The settings of connections that nobody has accepted yet: their buffers do not grow.
+/// The settings of connections that no application has accepted yet: their buffers do not grow.
 ///
 /// # Errors
 /// `EINVAL` when the settings are out of bounds together.
@@ -277,8 +277,8 @@ pub(crate) fn unattended(config: &Config) -> Result<ValidConfig, Errno> {
     config.validate().map_err(|_| Errno::EINVAL)
 }
 
-/// What a socket reports of a connection that ended for `reason` with these queues. In CLOSE-WAIT the application can only
-/// write, and a reset tells it that nobody reads; once it has closed its own direction as well, a reset is a reset.
+/// What a socket reports of a connection that ended for `reason` with these queues. In CLOSE-WAIT the application can
+/// only write, and a reset means that no reader is left; once its own direction is closed, too, a reset is a reset.
 pub(crate) fn error_of(reason: CloseReason, queues: Option<Queues>) -> Option<Errno> {
     let in_close_wait = queues.is_some_and(|queues| queues.fin_received && queues.fin == FinProgress::Open);
     match reason {

@@ -3,8 +3,8 @@
 //!
 //! Filled from [`tcp::Details`] and nothing else. What this stack counts differently is put into Linux's terms here:
 //! windows into segments; the SYN and the FIN into the octets and segments that were acknowledged or received; a SYN-ACK,
-//! which Linux counts for the listener, out of those that were sent. Fields for which there is no counterpart are zero, as
-//! they are in a kernel without that feature; each is named where it stands.
+//! which Linux counts for the listener, out of those that were sent. Fields without a counterpart are zero, as they are in a
+//! kernel without that feature; each is named where it stands.
 
 use base::{Bytes, Duration};
 use libc::c_int;

@@ -1,9 +1,9 @@
 //! The namespace's memory of TCP peers, which scripts empty with `ip tcp_metrics flush`: Fast Open's cookies are forgotten then.
 //!
-//! The stack's own memory is not the kernel's, and the kernel tells nobody that its was emptied. So an entry of ours is put
-//! there, and looked for whenever a cookie is about to be used. It is about an address of the loopback device: a connection to
-//! oneself that asks for a cookie makes it. An entry for the script's peer could only come from the peer, so a script that
-//! deletes the peer's alone is not understood.
+//! The stack's own memory is not the kernel's, and the kernel does not announce that its was emptied. So an entry of ours is
+//! put there, and looked for whenever a cookie is about to be used. It is about an address of the loopback device: a
+//! connection to oneself that asks for a cookie makes it. An entry for the script's peer could only come from the peer, so a
+//! script that deletes the peer's alone is not understood.
 
 use crate::netlink::{Netlink, Wanted, attribute, find};
 use libc::MSG_FASTOPEN;
@@ -49,7 +49,7 @@ impl Metrics {
     }
 }
 
-/// Puts the entry into the memory; `None` where that does not work, as in a namespace that lets nobody send data in SYNs.
+/// Puts the entry into the memory; `None` where that does not work, as in a namespace that forbids data in SYNs.
 fn mark() -> Option<(Netlink, u16)> {
     let line = Netlink::open(SockProtocol::NetlinkGeneric)?;
     let question = [vec![GET_FAMILY, 1, 0, 0], attribute(FAMILY_NAME, b"tcp_metrics\0")].concat();

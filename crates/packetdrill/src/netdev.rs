@@ -47,7 +47,7 @@ pub(crate) fn packet(frame: &TxFrame<'_>) -> Vec<u8> {
     octets
 }
 
-/// What is told of an ICMP message. Whether it is a valid one is for the stack to judge.
+/// What is reported of an ICMP message. The stack judges whether it is a valid one.
 fn blame(octets: &[u8]) -> Option<Blame> {
     let version = octets.first()? >> 4;
     let at = if version == 4 { usize::from(octets[0] & 15) * 4 } else { 40 };

@@ -46,7 +46,7 @@ impl Netlink {
         Some(Self(line))
     }
 
-    /// Sends a request of `kind` and collects the bodies of the answers; `None` when there is no answer, or an error.
+    /// Sends a request of `kind` and collects the bodies of the answers; `None` for a missing answer, or an error.
     pub fn ask(&self, kind: u16, wanted: Wanted, body: &[u8]) -> Option<Vec<Vec<u8>>> {
         let flags = if wanted == Wanted::All { REQUEST | DUMP } else { REQUEST };
         send(self.0.as_raw_fd(), &request(kind, flags, body), MsgFlags::empty()).ok()?;
@@ -77,7 +77,7 @@ fn request(kind: u16, flags: u16, body: &[u8]) -> Vec<u8> {
     message
 }
 
-/// Adds the bodies of a datagram's messages to `answers`; `None` for an error, or what is no message.
+/// Adds the bodies of a datagram's messages to `answers`; `None` for an error, or what is not a message.
 fn take_messages(mut datagram: &[u8], answers: &mut Vec<Vec<u8>>) -> Option<More> {
     let mut more = More::None;
     while !datagram.is_empty() {

@@ -150,7 +150,7 @@ impl Pipes {
     /// The pipe behind an end of this side.
     ///
     /// # Errors
-    /// `EBADF` for the other side, and for what is no end.
+    /// `EBADF` for the other side, and for what is not an end.
     fn pipe_mut(&mut self, fd: RawFd, side: Side) -> Result<&mut Pipe, Errno> {
         let end = self.ends.get(&fd).filter(|end| end.side == side).ok_or(Errno::EBADF)?;
         self.pipes.get_mut(&end.pipe).ok_or(Errno::EBADF)
@@ -188,7 +188,7 @@ impl Host {
     /// An attempt to read from a pipe.
     ///
     /// # Errors
-    /// `EAGAIN` while it is empty and somebody may still write; `EBADF` for the writing end.
+    /// `EAGAIN` while it is empty and a writer remains; `EBADF` for the writing end.
     pub fn pipe_read(&mut self, fd: RawFd, pieces: &mut [&mut [u8]]) -> Result<usize, Errno> {
         let pipe = self.pipes.pipe_mut(fd, Side::Reading)?;
         if pipe.octets.is_empty() && pipe.writer && pieces.iter().any(|piece| !piece.is_empty()) {
@@ -207,7 +207,7 @@ impl Host {
     /// all.
     ///
     /// # Errors
-    /// `EAGAIN` until everything is in; `EPIPE` when nobody will read; `EBADF` for the reading end.
+    /// `EAGAIN` until everything is in; `EPIPE` when no reader remains; `EBADF` for the reading end.
     pub fn pipe_write(&mut self, fd: RawFd, pieces: &[&[u8]], so_far: &mut usize) -> Result<usize, Errno> {
         let pipe = self.pipes.pipe_mut(fd, Side::Writing)?;
         let total: usize = pieces.iter().map(|piece| piece.len()).sum();
@@ -292,7 +292,7 @@ impl Host {
         Ok(octets.len())
     }
 
-    /// Up to `len` octets of what a pipe holds, which stay there; none when nobody will write any more.
+    /// Up to `len` octets of what a pipe holds, which stay there; none when no writer remains.
     ///
     /// # Errors
     /// `EAGAIN` while it is empty; `EBADF`.

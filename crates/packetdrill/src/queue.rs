@@ -1,5 +1,5 @@
 //! The queue of the device that scripts configure. `tc qdisc replace dev tun0 root pfifo limit 0` leaves it no room: the device
-//! refuses every packet, and tells its sender.
+//! refuses every packet, and reports that to its sender.
 
 use crate::netdev::DEVICE;
 use crate::netlink::{Netlink, Wanted, find};

@@ -51,7 +51,7 @@ pub(crate) enum Moment {
     Acknowledged = 2,
 }
 
-/// An ICMP message, as far as it is told of.
+/// An ICMP message, as far as it is reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Blame {
     pub kind: u8,
@@ -67,7 +67,7 @@ struct Lent {
     number: u32,
 }
 
-/// What is still to be told of a call's last octet.
+/// What is still to be reported of a call's last octet.
 #[derive(Clone, Debug)]
 struct Stamp {
     /// Octets of the stream up to and including it.
@@ -157,7 +157,7 @@ impl Reports {
         self.written
     }
 
-    /// Whether progress would be told of.
+    /// Whether progress would be reported.
     pub fn waits(&self) -> bool {
         !self.lent.is_empty() || !self.stamps.is_empty()
     }
@@ -213,7 +213,7 @@ impl Reports {
 }
 
 impl Report {
-    /// How a `recvmsg` with `MSG_ERRQUEUE` tells it. `bits` are `SO_TIMESTAMPING`'s, `wall_us` says when a moment was,
+    /// How a `recvmsg` with `MSG_ERRQUEUE` reports it. `bits` are `SO_TIMESTAMPING`'s, `wall_us` says when a moment was,
     /// microseconds since 1970.
     pub fn told(&self, family: Family, bits: u32, wall_us: impl Fn(Instant) -> i64) -> Told {
         let mut messages = Vec::new();

@@ -8,9 +8,9 @@ use base::Duration;
 pub(crate) struct Settings {
     /// `SO_LINGER`: how long `close` waits for data to be acknowledged. Zero resets the connection.
     pub linger: Option<Duration>,
-    /// `SO_RCVTIMEO`: how long a call waits for something to arrive; for ever when absent.
+    /// `SO_RCVTIMEO`: how long a call waits for something to arrive; indefinitely when absent.
     pub receive_timeout: Option<Duration>,
-    /// `SO_SNDTIMEO`: how long a call waits for room, or `connect` for the peer; for ever when absent.
+    /// `SO_SNDTIMEO`: how long a call waits for room, or `connect` for the peer; indefinitely when absent.
     pub send_timeout: Option<Duration>,
     /// `SO_RCVLOWAT`: so many octets make a socket readable, at least 1.
     pub receive_low: u32,

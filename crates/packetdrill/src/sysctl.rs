@@ -336,7 +336,7 @@ impl Sysctls {
         }
     }
 
-    /// How long a silent peer is borne with. Fewer retransmissions of data would not be what RFC 9293 calls retrying.
+    /// When to give up on a silent peer. Fewer retransmissions of data would not be what RFC 9293 calls retrying.
     fn edit_retries(&self, config: &mut Config) {
         let retries = &mut config.retries;
         retries.notify = self.count("ipv4/tcp_retries1", 3, 255).unwrap_or(retries.notify);
@@ -361,7 +361,7 @@ fn fast_open_key(text: &str) -> Option<[u8; 16]> {
     Some(key)
 }
 
-/// So many octets may wait to be sent; the largest number means that there is no limit.
+/// So many octets may wait to be sent; the largest number stands for the absence of a limit.
 pub(crate) fn notsent_lowat(octets: i64) -> Option<u32> {
     u32::try_from(octets).ok().filter(|octets| (1..u32::MAX).contains(octets))
 }

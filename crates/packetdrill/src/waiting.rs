@@ -17,8 +17,8 @@ use std::thread::{self, ThreadId};
 /// How far ahead a call on main looks for something to happen: longer than any timer of the protocol runs, keep-alive's two
 /// hours included.
 const HORIZON: Duration = Duration::from_secs(4 * 3_600);
-/// How long main waits for a released call to read its end time, in real time: for ever, as far as packetdrill is concerned,
-/// which reads it at once. A program that does not must not hang.
+/// How long main waits for a released call to read its end time, in real time: indefinitely, as far as packetdrill is
+/// concerned, which reads it at once. A program that does not must not hang.
 const END_TIME_PATIENCE: std::time::Duration = std::time::Duration::from_secs(1);
 
 /// What `userdata` points to.
@@ -115,7 +115,7 @@ impl Plugin {
         if self.is_main() { self.try_on_main(locked, until, attempt) } else { self.sleep(locked, until, attempt) }
     }
 
-    /// Main's own patience: nobody else moves the clock, so it runs the timers itself until they let the call succeed.
+    /// Main's own patience: no other thread moves the clock, so it runs the timers itself until the call succeeds.
     fn try_on_main<T>(
         &self,
         mut locked: Locked<'_>,

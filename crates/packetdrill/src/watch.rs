@@ -7,7 +7,7 @@ use trace::{ConnId, Event, Observer, TextSink};
 /// Who watches the stack.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// What was seen, while anybody wants to know.
+    /// What was seen, while a file is to receive it.
     pub seen: Option<TextSink>,
     file: Option<PathBuf>,
 }

@@ -7,11 +7,11 @@ use core::fmt;
 pub enum Confidence {
     /// A specification, a manual or the vendor says so.
     Documented,
-    /// Somebody saw it on a running system.
+    /// It was seen on a running system.
     Measured,
     /// It follows from something documented or measured.
     Inferred,
-    /// Nobody knows; it has to be something.
+    /// Unknown; it has to be something.
     Assumed,
 }
 

@@ -6,7 +6,7 @@ use crate::toml_file::FileError;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Why there is no such profile.
+/// Why a profile was not found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FindError {
     /// None is built in under this name.

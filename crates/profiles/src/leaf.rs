@@ -56,7 +56,7 @@ pub(crate) const NONE: &str = "none";
 /// Why a leaf could not be set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LeafError {
-    /// There is no such leaf.
+    /// The leaf does not exist.
     #[error("there is no leaf `{path}`{}", hint.as_ref().map_or(String::new(), |hint| format!(": did you mean `{hint}`?")))]
     Unknown {
         /// As it was asked for.
@@ -74,7 +74,7 @@ pub enum LeafError {
         /// What it is.
         kind: String,
     },
-    /// The text is no value of this leaf.
+    /// The text is not a value of this leaf.
     #[error("`{path}`: {problem}")]
     BadValue {
         /// The leaf.
@@ -110,7 +110,7 @@ impl Leaf {
     /// Sets the value. A kind that changes keeps what the new kind knows, too, and brings its own defaults for the rest.
     ///
     /// # Errors
-    /// When the leaf does not apply to the present kind, or the text is no value of it.
+    /// When the leaf does not apply to the present kind, or the text is not a value of it.
     pub fn write(&self, config: &mut Config, text: &str) -> Result<(), LeafError> {
         match &self.access {
             Access::Choice { words, get, set } => {

@@ -29,12 +29,12 @@ use tcp::config::{
     WindowScaleConfig, WindowShrinking, WrongAck,
 };
 
-/// Pacing by the window, when a profile that did not pace is told to: RFC 9002's margins and burst (§7.7).
+/// Pacing by the window, when a profile that did not pace is switched to it: RFC 9002's margins and burst (§7.7).
 const PACING: PacingConfig =
     PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 125, quantum_segments: 10 };
 
-/// The controller answers lost retransmissions, when a profile that left them to its reduction is told so: as many as make
-/// a loss by RFC 6675's count are left to chance.
+/// The controller answers lost retransmissions, when a profile that left them to its reduction is switched to it: as
+/// many as make a loss by RFC 6675's count are left to chance.
 const BY_CONTROLLER: LostRetransmission = LostRetransmission::ByController { beyond_segments: 3 };
 
 /// Every leaf there is.

@@ -34,7 +34,7 @@ impl Leaf {
             .find(|leaf| leaf.is_kind() && leaf.path.strip_suffix(".kind") == Some(group) && leaf.path != self.path)
     }
 
-    /// The leaves that apply or not as this kind says; none for a leaf that is no kind.
+    /// The leaves that apply or not as this kind says; none for a leaf that is not a kind.
     pub fn dependents(&self) -> impl Iterator<Item = &'static Leaf> + '_ {
         LEAVES.iter().filter(|leaf| leaf.kind_leaf() == Some(self))
     }

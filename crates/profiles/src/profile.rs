@@ -92,7 +92,7 @@ impl Profile {
         self.leaves.get(path)
     }
 
-    /// Whether a value only stands in for one that nobody has given for this system: it comes from the root.
+    /// Whether a value only stands in for one that is missing for this system: it comes from the root.
     pub fn stands_in(&self, cited: &Cited) -> bool {
         cited.from == self.root && self.name != self.root
     }

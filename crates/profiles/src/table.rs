@@ -37,7 +37,7 @@ pub fn own(profile: &Profile) -> Table {
     evidence_of(profile, |cited| cited.from == profile.name)
 }
 
-/// The leaves of a profile for whose value nobody can vouch.
+/// The leaves of a profile whose values are merely assumed.
 pub fn unproven(profile: &Profile) -> Table {
     evidence_of(profile, |cited| cited.evidence.confidence == Confidence::Assumed)
 }

@@ -66,7 +66,7 @@ impl<'t> TomlFile<'t> {
     /// The file as a tree.
     ///
     /// # Errors
-    /// When it is no TOML.
+    /// When it is not TOML.
     pub fn parse(&self) -> Result<Spanned<DeTable<'t>>, FileError> {
         DeTable::parse(self.text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
@@ -139,7 +139,7 @@ impl<'t> TomlFile<'t> {
         }
     }
 
-    /// A complaint about a key that nobody knows.
+    /// A complaint about an unknown key.
     pub fn unknown_key<'k>(&self, entry: &Entry<'_>, known: impl IntoIterator<Item = &'k str>) -> FileError {
         let known: Vec<&str> = known.into_iter().collect();
         let problem = format!("unknown key `{}`", entry.key);

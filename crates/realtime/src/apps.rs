@@ -1,6 +1,6 @@
 //! The two applications of a transfer of ours: one writes the position-coded pattern as fast as it is taken, the other reads.
 //!
-//! They describe octets instead of moving them, as the simulator's do: what an application does with its data is no part of
+//! They describe octets instead of moving them, as the simulator's do: what an application does with its data is not part of
 //! the comparison. The receiving stack checks every octet that came.
 
 use base::Instant;
@@ -77,7 +77,7 @@ impl Source {
             Flow::Seconds(span) if cx.now() < self.began + span => u64::MAX - self.written,
             Flow::Seconds(_) => 0,
         };
-        // A failed write means that the connection is over, which its own event tells.
+        // A failed write means that the connection is over, which its own event reports.
         let taken = if left > 0 { cx.write_pattern(conn, left).unwrap_or(0) } else { 0 };
         self.written += taken;
         if taken == left {

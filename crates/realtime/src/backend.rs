@@ -6,8 +6,8 @@
 //!                        └ its TCP, a client                 its TCP, a server ┘
 //! ```
 //! Each run has a pair of its own: no queue, cache or counter is left over from the run before. One run at a time, in the order
-//! of the plan, so that what the machine does in between meets all arms alike. What the machine was late with is told by
-//! the link; a run that shows it is made once more.
+//! of the plan, so that what the machine does in between meets all arms alike. The link reports what the machine was late
+//! with; a run that shows it is made once more.
 
 use crate::interrupt::Interrupt;
 use crate::trace_file::Traced;

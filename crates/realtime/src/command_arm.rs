@@ -1,7 +1,7 @@
 //! Two programs as an arm: the server is started in one namespace, the client in the other once the server's port is open.
 //!
-//! The time is the client's, from its start to its end: nobody else knows when the last octet was read. What else there is
-//! to know stays with the programs. Each runs in a process group of its own, which is killed at the end.
+//! The time is the client's, from its start to its end: only the client knows when the last octet was read. What else there
+//! is to know stays with the programs. Each runs in a process group of its own, which is killed at the end.
 
 use crate::interrupt::let_through;
 use crate::watch::Watch;
@@ -129,7 +129,7 @@ impl Drop for Program {
     }
 }
 
-/// Whether anybody listens on a port inside a namespace, be it for TCP or for datagrams.
+/// Whether a program listens on a port inside a namespace, be it for TCP or for datagrams.
 fn is_open(namespace: &Namespace, port: u16) -> Result<bool, RunFailure> {
     let read = || {
         let table = |name: &str| std::fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Ctrl-C in the middle of a run: what was made goes first, then the program ends as if nobody had intervened.
+//! Ctrl-C in the middle of a run: what was made is removed first, then the program ends as if it had not caught the signal.
 
 use nix::sys::signal::{SigSet, Signal, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd};

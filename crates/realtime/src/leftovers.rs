@@ -1,4 +1,4 @@
-//! What a killed run left behind: namespaces that bear the number of a process that is no more, and processes in them.
+//! What a killed run left behind: namespaces that bear the number of a process that has ended, and processes in them.
 //!
 //! Devices are gone by themselves, with the descriptors of the process that made them.
 
@@ -14,14 +14,14 @@ pub const PREFIX: &str = "longhaul-";
 /// Removes it.
 ///
 /// # Errors
-/// When a namespace that nobody owns any more cannot be removed.
+/// When a namespace that has lost its owner cannot be removed.
 pub fn remove() -> Result<(), NamespaceError> {
-    // A directory that cannot be read cannot be written either, which is told when it is tried.
+    // A directory that cannot be read cannot be written either, which the attempt to write reports.
     let names = Namespace::list(PREFIX).unwrap_or_default();
     for name in names.iter().filter(|name| owner(name).is_some_and(is_gone)) {
         end_processes(name);
         match Namespace::remove(name) {
-            // Somebody else was faster.
+            // Another process was faster.
             Ok(()) | Err(NamespaceError::NotFound(_)) => {}
             Err(error) => return Err(error),
         }
@@ -40,8 +40,8 @@ fn is_gone(pid: u32) -> bool {
     pid == std::process::id() || !Path::new("/proc").join(pid.to_string()).exists()
 }
 
-/// The commands of an arm outlive a program that was killed. They are told by where they are: in a namespace that only that
-/// program gave away.
+/// The commands of an arm outlive a program that was killed. They are identified by where they are: in a namespace
+/// that only that program gave away.
 fn end_processes(name: &str) {
     let inode_of = |path: &Path| std::fs::metadata(path).ok().map(|metadata| (metadata.dev(), metadata.ino()));
     let Some(namespace) = inode_of(&Path::new("/run/netns").join(name)) else { return };

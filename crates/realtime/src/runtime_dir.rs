@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// Root's directory, the user's own, or one that is made for the user where the system keeps none.
 ///
 /// # Errors
-/// When there is no directory that belongs to the user alone.
+/// When no directory belongs to the user alone.
 pub fn runtime_dir() -> io::Result<PathBuf> {
     if geteuid().is_root() {
         return Ok(PathBuf::from("/run"));
@@ -20,7 +20,7 @@ pub fn runtime_dir() -> io::Result<PathBuf> {
     }
 }
 
-/// Makes a directory for this user alone. Somebody else may have made one of that name before.
+/// Makes a directory for this user alone. Another user may have made one of that name before.
 fn private(path: &Path) -> io::Result<PathBuf> {
     match DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),

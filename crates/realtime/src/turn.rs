@@ -19,14 +19,14 @@ const NAME: &str = "longhaul-real-time.lock";
 /// How often a program that waits asks again. Between two runs of one program passes much more, so they take turns.
 const RETRY: Duration = Duration::from_millis(5);
 
-/// Nobody else makes a run.
+/// No other process makes a run.
 #[derive(Debug)]
 pub struct Turn {
     _lock: Flock<File>,
 }
 
 impl Turn {
-    /// Waits until nobody makes a run.
+    /// Waits until no other process makes a run.
     ///
     /// # Errors
     /// When the program was asked to end, or the file cannot be used.

@@ -37,7 +37,7 @@ pub struct World {
     link: Option<JoinHandle<Result<LinkReport, LinkError>>>,
 }
 
-/// Why there is no world.
+/// Why a world could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum WorldError {
     /// No namespace.

@@ -12,7 +12,7 @@ use crate::variants;
 pub struct RecoveryConfig {
     /// How losses are found.
     pub detector: DetectorConfig,
-    /// How SACK blocks are told from duplicate reports and from nonsense.
+    /// How SACK blocks are distinguished from duplicate reports and from invalid blocks.
     pub blocks: BlockCheck,
     /// How much is sent during an episode.
     pub reduction: ReductionConfig,

@@ -31,7 +31,7 @@ impl Episode {
     pub const fn repairs(self) -> bool {
         matches!(self, Self::Recovery { .. } | Self::Loss { .. })
     }
-    /// The same, as a loss detector sees it: a mark tells it nothing.
+    /// The same, as a loss detector sees it: a mark means nothing to it.
     pub const fn of_losses(self) -> Self {
         if self.repairs() { self } else { Self::Open }
     }

@@ -93,7 +93,7 @@ impl Frto {
         let whole_flight = ack.snd_una.at_or_after(ack.point);
         let (next, verdict) = match (*self, ack.advanced, ack.original) {
             (Self::Idle, ..) => (Self::Idle, FrtoVerdict::Pending),
-            // Step 2a: a duplicate, or an answer that covers everything and so tells nothing apart.
+            // Step 2a: a duplicate, or an answer that covers everything and so distinguishes nothing.
             (Self::FirstAck, Advanced::Yes, _) if !whole_flight => {
                 (Self::SecondAck(NEW_SEGMENTS), FrtoVerdict::Pending)
             }
@@ -126,7 +126,7 @@ impl Frto {
         }
     }
 
-    /// There is no new data, or the peer's window has no room for it: conventional recovery (step 2b).
+    /// New data is not available, or the peer's window has no room for it: conventional recovery (step 2b).
     pub fn give_up(&mut self) {
         *self = Self::Idle;
     }

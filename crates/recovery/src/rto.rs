@@ -142,8 +142,8 @@ impl RtoState {
 
     //= specs/rfc6298.md#managing-the-timer
     //# If a SYN had to be repeated with an RTO below 3 seconds, data transmission begins with 3 seconds.
-    /// A SYN had to be sent again, so there is no sample: until the first one the timeout is the initial one, and at least
-    /// three seconds (RFC 6298 §5.7).
+    /// A SYN had to be sent again, so a sample is missing: until the first one the timeout is the initial one, and at
+    /// least three seconds (RFC 6298 §5.7).
     pub fn on_syn_lost(&mut self, config: &RtoConfig) {
         self.current = config.clamp(config.initial.max(AFTER_SYN_LOSS));
     }

@@ -206,7 +206,7 @@ impl RttEstimator {
         self.measured.as_ref().and_then(|known| known.apart.as_deref()).map_or(0, size_of_val)
     }
 
-    /// The least RTT of the window; nothing before the handshake or two samples have told it.
+    /// The least RTT of the window; nothing before the handshake or two samples have established it.
     #[inline]
     pub fn min_rtt(&self) -> Option<Duration> {
         self.measured.as_ref()?.min.get()

@@ -1,6 +1,6 @@
 //! Tail loss probes (RFC 8985 §7).
 //!
-//! When a flight's last segments are lost nothing follows that could tell. A probe, sent after about two round trips of
+//! When a flight's last segments are lost, nothing follows that could reveal it. A probe, sent after about two round trips of
 //! silence, is answered at once, and the answer lets the detector judge. Owns which probe is out and whether another may
 //! leave. Owns no deadline: [`TlpConfig::pto`] says how long to wait, the endpoint arms the timer.
 //!

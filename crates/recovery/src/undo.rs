@@ -10,8 +10,8 @@
 //! One record per episode, kept a little beyond its end because duplicates are reported a round trip later. Episodes with
 //! more than `CAPACITY` retransmissions in doubt at once are not undone.
 //! Deviations: RFC 3522 judges by the first retransmission alone; all of them have to be needless here, so that a loss
-//! that happened beside a delay keeps its consequence. The half-RTT rule is RFC 8985's (§6.2, step 2) for telling copies
-//! apart without timestamps, with a margin for paths that got faster.
+//! that happened beside a delay keeps its consequence. The half-RTT rule is RFC 8985's (§6.2, step 2) for distinguishing
+//! copies without timestamps, with a margin for paths that got faster.
 
 use crate::config::EarlyAnswer;
 use crate::detect::DetectCx;
@@ -50,7 +50,7 @@ pub enum DsackUndo {
     On,
 }
 
-/// Undo by telling which copy was answered (RFC 3522).
+/// Undo by identifying the copy that was answered (RFC 3522).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Eifel {
     /// No.

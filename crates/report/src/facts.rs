@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use trace_io::Meta;
 use trace_io::summary::{Count, Dsacks, Limited, Summary};
 
-/// What the summary does not tell.
+/// What the summary does not contain.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     /// Whether packets are all that is known: the trace is a capture's.
@@ -20,7 +20,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// Fills in everything that is no table.
+    /// Fills in everything that is not a table.
     pub fn describe(&self, meta: &Meta, summary: &Summary, run: &mut Run) {
         run.name = if meta.arm.is_empty() { "trace".to_owned() } else { meta.arm.clone() };
         run.about = about(meta);
@@ -45,7 +45,7 @@ impl Facts {
             (_, true) => format!("{sent} sent, {recognised} recognised"),
             (_, false) => format!("{sent} sent"),
         };
-        // Without an emulator nobody knows.
+        // Without an emulator this is unknown.
         let lost = meta.network.as_ref().map(|_| summary.network.dropped.values().sum::<u64>());
         let lost = lost.map(|lost| ("lost by the network", lost.to_string()));
         let greatest = |name| reo_wnd.column(name).and_then(|column| column.values.iter().copied().max());

@@ -1,4 +1,4 @@
-//! Traces as something to look at: one HTML file that holds the viewer and the data, and asks nothing of anybody.
+//! Traces as something to look at: one HTML file that holds the viewer and the data, and needs no network access.
 //!
 //! The viewer's sources are in `web/`; its build is kept in `assets/viewer.html`, so that cargo needs no Node. What it is
 //! given is [`model`], which [`from_trace`] makes of a trace; [`view`] puts both together.

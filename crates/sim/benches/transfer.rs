@@ -49,8 +49,8 @@ impl Observer for Idle {
     }
 }
 
-// What lab and tests run for every cell. It is also one half of the pair that shows that events cost nothing while nobody
-// watches; the other half is the same code without them.
+// What lab and tests run for every cell. It is also one half of the pair that shows that events cost nothing while no
+// observer watches; the other half is the same code without them.
 #[library_benchmark]
 #[bench::segments_1000(args = (1_000), setup = scenario, teardown = judge)]
 fn unobserved(scenario: Scenario) -> Outcome {

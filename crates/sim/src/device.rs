@@ -55,7 +55,7 @@ impl Device {
     pub const SUPER_SEGMENTS: Self =
         Self { segmentation: Segmentation::Tso { max_bytes: SUPER_SEGMENT_MAX }, merging: Merging::Within(HOLD) };
 
-    /// What the stack on this device is told.
+    /// Capabilities that the stack on this device receives.
     pub(crate) const fn caps(self) -> DeviceCaps {
         DeviceCaps { mtu: MTU, checksum: TxChecksum::Unneeded, segmentation: self.segmentation }
     }

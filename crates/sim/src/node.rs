@@ -119,7 +119,7 @@ impl Node {
     fn on_accepted<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, port: u16) {
         match self.apps.iter_mut().find(|app| app.listens_on() == Some(port)) {
             Some(App::Receiver(receiver)) => receiver.on_accepted(conn),
-            // An old duplicate of a SYN can open a connection that nobody at the other end knows.
+            // An old duplicate of a SYN can open a connection that the other end does not know.
             _ => {
                 self.stack.abort(cx, conn);
                 self.stack.release(cx, conn);
@@ -145,8 +145,8 @@ fn destination(header: &[u8]) -> IpAddr {
     }
 }
 
-/// An observer's view of one node: connection ids are told apart by node. The observer is shared with what carries packets away
-/// in the same turn.
+/// An observer's view of one node: connection ids are distinguished by node. The observer is shared with what carries
+/// packets away in the same turn.
 pub(crate) struct NodeView<'a, O> {
     pub(crate) inner: &'a RefCell<&'a mut O>,
     pub(crate) node: usize,

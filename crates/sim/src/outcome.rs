@@ -141,7 +141,7 @@ pub enum Cause {
         /// What the audit found.
         problem: String,
     },
-    /// A sender let go more at once than its limit allows ([`Scenario::burst_limit`](crate::Scenario::burst_limit)).
+    /// A sender released more at once than its limit allows ([`Scenario::burst_limit`](crate::Scenario::burst_limit)).
     #[error("flow {flow}: {problem}")]
     Burst {
         /// Which.

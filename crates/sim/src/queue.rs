@@ -1,7 +1,7 @@
 //! When which source is to be served next, in virtual time.
 //!
-//! A source has at most one entry, which is moved when its time changes: nothing ever waits in here that is no longer
-//! meant. Order is by time, and on equal times first armed, first served.
+//! A source has at most one entry, which is moved when its time changes: the queue never holds a stale entry. Order is by
+//! time, and on equal times first armed, first served.
 //!
 //! The entries are a flat array that is searched for its minimum. Sources are nodes (packets wait inside their paths), so
 //! there are a handful, and a search over a handful beats a heap; with many it is still right, only slower.

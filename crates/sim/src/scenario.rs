@@ -36,7 +36,7 @@ pub struct Scenario {
     pub server_device: Device,
 }
 
-/// A stall in an experiment: longer than any back-off that a path with some loss leads to, and shorter than anybody would wait.
+/// A stall in an experiment: longer than any back-off that some loss leads to, and shorter than any user would wait.
 const STALL_AFTER: Duration = Duration::from_secs(300);
 
 impl Scenario {
@@ -134,8 +134,8 @@ pub enum AuditSchedule {
     EpisodeEdges,
 }
 
-/// A token bucket for what a sender lets go: it fills at a percentage of `cwnd` each smoothed round trip, and holds so many
-/// segments.
+/// A token bucket for what a sender releases: it fills at a percentage of `cwnd` each smoothed round trip, and holds
+/// so many segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BurstLimit {
     /// Percent of `cwnd / srtt` in slow start.

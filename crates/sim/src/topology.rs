@@ -123,7 +123,7 @@ impl Topology {
         let closed = |(node, app): (usize, usize)| self.nodes[node].apps[app].end().closed();
         match (closed(sender), closed(receiver)) {
             (Some(CloseReason::Normal), None) => self.receiver(flow).end.is_unused(),
-            // A server whose client gave up may never be told, and then waits for ever.
+            // A server may never learn that its client gave up, and then waits indefinitely.
             (Some(_), _) => true,
             (None, _) => false,
         }

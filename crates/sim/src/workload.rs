@@ -1,8 +1,8 @@
 //! The applications of the simulated world: a client that writes, a server that reads.
 //!
-//! They use the stack as any application does, through its calls and events, and they run after the turn that told them
-//! something. Time enters as the moments at which an application wants to act by itself: to start, to write or read the
-//! next chunk, to stop.
+//! They use the stack as any application does, through its calls and events, and they run after the turn that notified them.
+//! Time enters as the moments at which an application wants to act by itself: to start, to write or read the next chunk, to
+//! stop.
 
 mod receiver;
 mod sender;
@@ -62,7 +62,7 @@ impl App {
         }
     }
 
-    /// Whether it sends from local port `local` to `remote`: the server's port tells the flow.
+    /// Whether it sends from local port `local` to `remote`: the server's port identifies the flow.
     pub(crate) fn sends_from(&self, local: u16, remote: u16) -> bool {
         match self {
             Self::Sender(sender) => sender.port() == remote,

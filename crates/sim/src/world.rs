@@ -20,7 +20,7 @@ use netem::{DropCause, Moved, Packet};
 use tcp::{Sent, StackCx};
 use trace::{ConnId, Event, Observer};
 
-/// Runs a scenario to its end. Events go to `observer`; connection ids are told apart by node
+/// Runs a scenario to its end. Events go to `observer`; connection ids are distinguished by node
 /// ([`CONN_IDS_PER_NODE`](crate::CONN_IDS_PER_NODE)).
 ///
 /// # Errors
@@ -35,7 +35,7 @@ fn run_in<O: Observer>(topology: Topology, scenario: &Scenario, observer: &mut O
     result.map_err(|cause| Failure { seed: scenario.seed, at: world.now, cause })
 }
 
-/// A packet that the network lost, kept until the observer can be told.
+/// A packet that the network lost, kept until the observer can receive the report.
 struct Lost {
     link: usize,
     hop: &'static str,
@@ -43,7 +43,7 @@ struct Lost {
     packet: Parcel,
 }
 
-/// A packet that entered the network, kept until the observer can be told.
+/// A packet that entered the network, kept until the observer can receive the report.
 struct Entered {
     link: usize,
     /// What waits in the link's queues afterwards.
@@ -52,7 +52,7 @@ struct Entered {
     tag: Tag,
 }
 
-/// What is to be told of a packet that is on its way.
+/// What to report of a packet that is on its way.
 struct Tag {
     seq: SeqNum,
     len: Bytes,
@@ -236,7 +236,7 @@ impl<'a, O: Observer> World<'a, O> {
         sent
     }
 
-    /// Tells the observer of queues that a packet has entered, and of packets that were moved.
+    /// Reports queues that a packet has entered, and packets that were moved, to the observer.
     fn report_entered(&mut self) {
         for Entered { link, backlog, moved, tag } in self.entered.drain(..) {
             let sender = self.topology.links[link].from;
@@ -251,7 +251,7 @@ impl<'a, O: Observer> World<'a, O> {
         }
     }
 
-    /// Tells the observer of packets that the network lost, in the name of the connections that sent them.
+    /// Reports packets that the network lost to the observer, in the name of the connections that sent them.
     fn report_lost(&mut self) {
         for Lost { link, hop, cause, packet } in self.lost.drain(..) {
             let sender = self.topology.links[link].from;

@@ -1,4 +1,4 @@
-//! Ten canonical stories, told by the event stream: what a change of behaviour looks like, readable in a diff.
+//! Ten canonical stories as event streams: what a change of behaviour looks like, readable in a diff.
 //!
 //! Times are in nanoseconds of virtual time; connection 0 is the sender's, 1,000,000 the receiver's. The path carries
 //! 10 Mbit/s with 50 ms each way, unless the story says otherwise.

@@ -20,10 +20,10 @@ impl<'a, O: Observer> Cx<'a, O> {
     pub fn new(now: Instant, rng: &'a mut Rng, conn: ConnId, obs: &'a mut O) -> Self {
         Self { now, rng, conn, obs }
     }
-    /// Records an event; builds it only when somebody watches.
+    /// Records an event; builds it only when an observer watches.
     ///
-    /// Under `longhaul_unwatched` nobody can: `cargo xtask bench` compares that build with one in which nobody does. Where more
-    /// than a call of this leads to an event, the same attribute stands before it.
+    /// Under `longhaul_unwatched` no observer can: `cargo xtask bench` compares that build with one in which none does.
+    /// Where more than a call of this leads to an event, the same attribute stands before it.
     #[inline(always)]
     pub fn emit(&mut self, event: impl FnOnce() -> Event) {
         #[cfg(not(longhaul_unwatched))]

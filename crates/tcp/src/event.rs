@@ -1,4 +1,4 @@
-//! What an endpoint tells its application, and what becomes of an arriving segment.
+//! What an endpoint reports to its application, and what becomes of an arriving segment.
 
 use core::fmt;
 
@@ -44,7 +44,7 @@ impl IcmpError {
     }
 }
 
-/// How a connection ended (RFC 9293 MUST-12: a normal close and an abort are told apart).
+/// How a connection ended (RFC 9293 MUST-12: a normal close is distinguished from an abort).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CloseReason {
     /// Both directions were closed and acknowledged.
@@ -148,7 +148,7 @@ pub enum Read {
 pub enum ReadError {
     /// The connection ended abnormally.
     Closed(CloseReason),
-    /// There is no such connection.
+    /// The connection does not exist.
     NoConnection,
 }
 
@@ -159,18 +159,18 @@ pub enum WriteError {
     Shutdown,
     /// The connection ended.
     Closed(CloseReason),
-    /// There is no such connection.
+    /// The connection does not exist.
     NoConnection,
 }
 
-/// Why there is no urgent octet to be had out of band.
+/// Why an urgent octet is not available out of band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UrgentError {
     /// No mark lies ahead, or its octet was fetched, or is in the stream.
     NoneAhead,
     /// It has not arrived.
     NotYet,
-    /// There is no such connection.
+    /// The connection does not exist.
     NoConnection,
 }
 

@@ -1,4 +1,4 @@
-//! What an endpoint tells about itself.
+//! What an endpoint reports about itself.
 
 use crate::endpoint::{Origin, State};
 use crate::event::{CloseReason, DropReason};
@@ -118,10 +118,10 @@ pub struct ReceiveMemory {
     pub opened: Bytes,
 }
 
-/// Everything a connection tells when it is asked in earnest.
+/// A connection's full report, which takes work to collect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Details {
-    /// What costs nothing to tell.
+    /// The part that costs nothing to report.
     pub info: TcpInfo,
     /// Which side opened the connection.
     pub origin: Origin,

@@ -27,7 +27,7 @@ impl Payload<'_> {
             Self::Pattern { len, .. } => len,
         }
     }
-    /// Whether there is no octet.
+    /// Whether the pattern is empty.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0

@@ -25,7 +25,7 @@ pub enum TimerKind {
     FinWait2,
     /// Twice the maximum segment lifetime is over. Armed by `close.rs`.
     TimeWait,
-    /// The pacer lets the next segment go. Armed by `output.rs`.
+    /// The pacer releases the next segment. Armed by `output.rs`.
     Pace,
 }
 

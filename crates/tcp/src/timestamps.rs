@@ -1,6 +1,6 @@
 //! Timestamps and PAWS (RFC 7323 §3 to §5).
 //!
-//! Our clock ticks once a millisecond, from an offset per pair of addresses and ports, so that it tells nothing about the
+//! Our clock ticks once a millisecond, from an offset per pair of addresses and ports, so that it reveals nothing about the
 //! host, and yet goes on where an earlier connection between the same two left it (RFC 7323 §5.8, RFC 6191).
 
 use base::{Duration, Instant, SeqNum};

@@ -49,7 +49,7 @@ pub enum ChecksumState {
     /// The device's: only the pseudo-header sum stands in the header (transmission), or the device or the local sender
     /// vouches for the octets (receipt).
     Device,
-    /// Nobody's: an emulator that cannot corrupt octets carries them.
+    /// Not needed: an emulator that cannot corrupt octets carries them.
     Unneeded,
 }
 

@@ -2,7 +2,7 @@
 //! repository as it stands.
 //!
 //! The rules are plain text scans behind one careful step, [`mask`]: comments and literals are blanked out before code
-//! is looked at, so that a brace in a string or the word `fn` in a sentence misleads nobody. A parser would know more, but
+//! is looked at, so that a brace in a string or the word `fn` in a sentence misleads no rule. A parser would know more, but
 //! would be a dependency of a test that every newcomer builds first.
 #![forbid(unsafe_code)]
 

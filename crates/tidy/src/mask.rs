@@ -1,7 +1,7 @@
 //! Blanks out everything in a Rust source that is not code.
 //!
 //! Knows line and nested block comments, strings with escapes, raw strings with any number of hashes (also with a `b` or
-//! `c` prefix), and tells character literals from lifetimes. Offsets and line numbers survive: each blanked octet
+//! `c` prefix), and distinguishes character literals from lifetimes. Offsets and line numbers survive: each blanked octet
 //! becomes a space, each line break stays.
 
 /// Returns `source` with comments and literals replaced by spaces, octet for octet.
@@ -47,7 +47,7 @@ impl Scanner<'_> {
         self.at += length;
     }
 
-    /// Length of a raw string that starts here. The prefix must be a token of its own: `for"x"` is no raw string.
+    /// Length of a raw string that starts here. The prefix must be a token of its own: `for"x"` is not a raw string.
     fn raw_string(&self, rest: &[u8]) -> Option<usize> {
         if self.at > 0 && is_word(self.bytes[self.at - 1]) {
             return None;

@@ -20,7 +20,7 @@ fn ip(src: Ipv4Addr, dst: Ipv4Addr) -> IpRepr {
     IpRepr { src: src.into(), dst: dst.into(), ttl: 64, dscp: 0, ecn: Ecn::NotEct, fragmentation }
 }
 
-/// What a sender tells of a transfer, in the usual proportion: two segments leave, one ACK comes and moves the window.
+/// What a sender reports of a transfer, in usual proportion: two segments leave, one ACK comes and moves the window.
 fn records(count: u32) -> Vec<Record> {
     let record = |nth: u32| {
         let (round, acked) = (nth / 4, nth / 4 * 2 * PAYLOAD);

@@ -39,8 +39,8 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Makes the directory, or takes one that is there; files of an earlier trace are written anew. Without `packets`
-    /// there is no file of them, and none is left from before.
+    /// Makes the directory, or takes one that is there; files of an earlier trace are written anew. Without `packets` it
+    /// has no file of them, and none is left from before.
     ///
     /// # Errors
     /// When it cannot be written.

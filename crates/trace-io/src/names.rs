@@ -1,9 +1,9 @@
 //! What others call our events: the tasks and fields of Windows' TCP/IP provider for ETW, the tracepoints and counters of Linux,
 //! and qlog. `docs/events.md` is made of this table, and qlog files of its third part.
 //!
-//! Sources: manifests of Microsoft-Windows-TCPIP, which tell identifiers, tasks and fields; `include/trace/events/tcp.h` and `struct
-//! tcp_info` of Linux; draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events. qlog has no events of TCP:
-//! those here have a schema of their own, and names of QUIC's where they mean the same.
+//! Sources: manifests of Microsoft-Windows-TCPIP, which list identifiers, tasks and fields; `include/trace/events/tcp.h` and
+//! `struct tcp_info` of Linux; draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events. qlog has no events of
+//! TCP: those here have a schema of their own, and names of QUIC's where they mean the same.
 
 /// An event of ours under other names.
 #[derive(Clone, Copy, Debug)]

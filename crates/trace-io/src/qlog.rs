@@ -1,8 +1,8 @@
 //! The events as qlog (draft-ietf-quic-qlog-main-schema), in its streamed form: JSON texts, each behind a record separator
 //! (RFC 7464). Times are milliseconds from the beginning of the run.
 //!
-//! qlog defines no events of TCP. These have a schema of their own, [`SCHEMA`]; what they are called there says
-//! [`names`](crate::names). `group_id` tells the end of the connection.
+//! qlog defines no events of TCP. These have a schema of their own, [`SCHEMA`]; [`names`](crate::names) lists what they are
+//! called there. `group_id` identifies the end of the connection.
 
 use crate::names::{NAMES, qlog_field};
 use crate::recorder::{Chunk, Sink};
@@ -89,7 +89,7 @@ fn data(record: &Record) -> Map<String, Json> {
     event.tell(&mut |value| {
         let Some(field) = fields.next() else { return };
         let name = qlog_field(info.name, field.name);
-        // qlog tells how long a timer waits, not when it fires.
+        // qlog records how long a timer waits, not when it fires.
         let (name, value) = match (info.name, field.kind, value) {
             ("TimerArmed", Kind::Moment, Value::Moment(at)) => ("delta", Value::Span(at.since(record.at))),
             (_, _, value) => (name, value),

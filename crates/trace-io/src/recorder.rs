@@ -142,7 +142,7 @@ impl<const PACKETS: bool> Recorder<PACKETS> {
 fn work(mut sink: Box<dyn Sink>, chunks: &Receiver<Arc<Chunk>>, empty: &Sender<Chunk>) -> io::Result<()> {
     for chunk in chunks {
         sink.take(&chunk)?;
-        // Whoever is the last to have it gives it back; at the end nobody wants it.
+        // Whoever is the last to have it gives it back; at the end it is not needed.
         if let Some(mut chunk) = Arc::into_inner(chunk) {
             chunk.records.clear();
             chunk.packets.clear();

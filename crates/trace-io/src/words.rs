@@ -10,7 +10,7 @@ const MAX_WORDS: usize = 4_096;
 
 static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
-/// `word`, for ever; `None` when it is too long for a word, or one too many.
+/// Keeps `word` indefinitely; `None` when it is too long for a word, or one too many.
 pub fn keep(word: &str) -> Option<&'static str> {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(kept) = known.get(word) {

@@ -43,14 +43,14 @@ macro_rules! events {
                 match self { $(Self::$name { .. } => Place::$name as usize),* }
             }
 
-            /// Tells each field's value, in the order of their declaration.
+            /// Passes each field's value to `listener`, in the order of their declaration.
             #[inline]
             pub fn tell(&self, listener: &mut impl Listener) {
                 match *self { $(Self::$name { $($field),* } => { $(listener.hear(<$type as Field>::KIND, <$type as Field>::OPTIONAL, Field::value($field));)* }),* }
             }
 
             /// The event at this place of the vocabulary with these values, asked for in the order of the fields; `None` when
-            /// a value is no such field's, or the place is none.
+            /// a value does not fit its field, or the place does not exist.
             pub fn from_values(place: usize, mut ask: impl FnMut(&'static FieldInfo) -> Value) -> Option<Self> {
                 let mut fields = VOCABULARY.get(place)?.fields.iter();
                 $(if place == Place::$name as usize {

@@ -16,7 +16,7 @@ pub struct PacketSent<'a> {
 pub enum PacketPayload<'a> {
     /// The octets themselves.
     Octets(&'a [u8]),
-    /// Octets of the position-coded stream that is sent where nobody looks at the data.
+    /// Octets of the position-coded stream that is sent where no application looks at the data.
     Stream {
         /// Octets of the stream before the first one.
         offset: u64,

@@ -8,7 +8,7 @@ use crate::tcp::packet::CHECKSUM_AT;
 
 /// Whether the TCP checksum of `header` + `payload` is right.
 ///
-/// `header` is one that [`crate::parse`] accepted; of bytes that are no TCP header the checksum is never right.
+/// `header` is one that [`crate::parse`] accepted; of bytes that are not a TCP header the checksum is never right.
 pub fn verify(header: &[u8], payload: &[u8]) -> bool {
     let Ok(offset) = ip::tcp_offset(header) else { return false };
     let pseudo = pseudo_header_sum(header, offset, payload.len() as u64);

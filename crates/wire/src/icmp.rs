@@ -39,7 +39,7 @@ pub struct IcmpNotice {
     pub kind: IcmpKind,
 }
 
-/// Why an ICMP packet tells a TCP nothing.
+/// Why an ICMP packet carries nothing for a TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ignored {
     /// The packet, or the quote in it, cannot be read.
@@ -98,7 +98,7 @@ fn offset(packet: &[u8]) -> Result<(Version, usize), Malformed> {
 /// Both checksums of the message itself are verified.
 ///
 /// # Errors
-/// Names the first reason why it tells a TCP nothing; never panics.
+/// Names the first reason why it carries nothing for a TCP; never panics.
 pub fn parse(packet: &[u8]) -> Result<IcmpNotice, Ignored> {
     let (version, offset) = offset(packet)?;
     let (claimed, destination) = match version {

@@ -35,7 +35,7 @@ pub enum Fragmentation {
     /// DF is set. The identification means nothing then, and is written as zero.
     #[default]
     Forbidden,
-    /// DF is clear: fragments of one packet are told from another's by the identification.
+    /// DF is clear: the identification distinguishes fragments of one packet from another's.
     Allowed {
         /// Unique among the packets that may be on their way to the same destination.
         id: u16,

@@ -132,7 +132,7 @@ impl Row {
         Some(now.saturating_sub(before) * 1_000_000 / before)
     }
 
-    /// Whether it takes too much, or is gone, so that nobody knows.
+    /// Whether it takes too much, or is gone, so that its count is unknown.
     fn is_over(&self) -> bool {
         self.now.is_none() || self.excess() > Some(LIMIT)
     }

@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: instruction counts, by callgrind under gungraun, and the proof that events cost nothing while nobody
-//! watches.
+//! `cargo xtask bench`: instruction counts, by callgrind under gungraun, and the proof that events cost nothing while no
+//! observer watches.
 //!
 //! The proof is a pair: the same transfer unobserved, built once as it is and once with `--cfg longhaul_unwatched`, under which
 //! neither `Cx::emit` nor what leads to events has a body. Both halves are built in the profile `pair`, because optimisation across

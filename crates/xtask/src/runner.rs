@@ -40,7 +40,7 @@ pub enum AfterFailure {
     KeepGoing,
 }
 
-/// Runs the steps in order and tells the time of each but the last.
+/// Runs the steps in order and reports the time of each but the last.
 ///
 /// The last one's own output closes the run, so that what a reader (or a program) sees at the end are the lines of
 /// `cargo test` itself.

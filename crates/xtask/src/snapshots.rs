@@ -1,4 +1,4 @@
-//! Snapshots that no test refers to are a failure: nobody would notice when what they describe is gone.
+//! Snapshots that no test refers to are a failure: it would go unnoticed when what they describe is gone.
 //!
 //! insta writes the path of every snapshot it looks at into the file named by `INSTA_SNAPSHOT_REFERENCES_FILE`; what lies
 //! in the tree and is not in that file is an orphan. This needs a full run of the tests, hence is part of that step.

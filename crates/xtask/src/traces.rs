@@ -1,8 +1,8 @@
 //! `cargo xtask traces`: digests of canonical traces by the hundred, the net under a change that is to change nothing.
 //!
 //! Stamps say in seconds that a profile behaves as it did, over a few cells. These take minutes and see more: every profile in every
-//! built-in experiment, every script, thousands of swarm worlds. So they are no step of CI, and their file is of use while it is
-//! younger than the last change of behaviour.
+//! built-in experiment, every script, thousands of swarm worlds. So they are not a step of CI, and their file is of use while
+//! it is younger than the last change of behaviour.
 
 use crate::args::DocsMode;
 use crate::runner::{Failure, Outcome, capture, cargo, root};

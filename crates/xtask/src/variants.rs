@@ -105,7 +105,7 @@ fn place() -> PathBuf {
 fn in_copy(copy: &Path, arguments: &[&str]) -> Result<String, Failure> {
     let mut command: Command = cargo(arguments);
     command.current_dir(copy).env("CARGO_TARGET_DIR", place().join("target"));
-    // Nobody debugs the copy, so the build need not write tables for it.
+    // The copy is never debugged, so the build need not write tables for it.
     command.env("CARGO_PROFILE_DEV_DEBUG", "0");
     command.env("INSTA_UPDATE", "no").env("UPDATE_DOCS", "1").env_remove("INSTA_FORCE_PASS");
     capture(&mut command).map(|output| String::from_utf8_lossy(&output).into_owned())

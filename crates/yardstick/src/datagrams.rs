@@ -1,4 +1,4 @@
-//! The check of the path itself: datagrams at a set rate, whose arrival tells the path's rate and delay.
+//! The check of the path itself: datagrams at a set rate, whose arrival shows the path's rate and delay.
 
 use crate::clock::{SECOND, nanos, now, wall};
 use crate::options::Options;
@@ -20,7 +20,7 @@ const PACKET: u64 = 1_500;
 /// The receiver ends after this long without a datagram.
 const QUIET: Duration = Duration::from_secs(2);
 
-/// Sends `count` datagrams to `to`, `rate` bits of IP packets in a second. Each tells when it left.
+/// Sends `count` datagrams to `to`, `rate` bits of IP packets in a second. Each carries the time at which it left.
 pub(crate) fn source(options: &Options) -> Result<(), String> {
     let to: SocketAddr = options.get("to")?;
     let (rate, count): (u64, u64) = (options.get("rate")?, options.get("count")?);

@@ -98,7 +98,7 @@ enum Origin {
 struct Epoch {
     /// The RFC's `t_epoch`, moved on by whatever time the window was not in use.
     start: Instant,
-    /// The last ACK, for telling how long that was.
+    /// The last ACK, to compute how long that was.
     last_ack: Instant,
     curve: Curve,
     /// Reno's window (§4.3), octets with [`FRACTION_BITS`] binary places.

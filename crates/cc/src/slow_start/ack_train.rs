@@ -44,7 +44,7 @@ pub struct AckTrain {
 const IN_A_ROW: u8 = 8;
 
 impl AckTrain {
-    /// Before the first round. ACKs at most `ack_delta` apart belong together; it is no more than 65 ms.
+    /// Before the first round. ACKs at most `ack_delta` apart belong together; it is at most 65 ms.
     pub fn new(ack_delta: Duration, test: TrainTest) -> Self {
         let ack_delta_us = u16::try_from(ack_delta.as_micros()).unwrap_or(u16::MAX);
         Self { start: 0, last: 0, ack_delta_us, test, least: RttMicros::NONE, samples: 0 }

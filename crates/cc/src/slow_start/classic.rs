@@ -2,7 +2,7 @@
 //!
 //! Each ACK opens the window by the octets it acknowledged, up to a limit of segments that is data.
 //!
-//! There is no exit detector: slow start ends at `ssthresh` or by congestion, both of which the composite sees.
+//! It has no exit detector: slow start ends at `ssthresh` or by congestion, both of which the composite sees.
 
 use super::limit::AckLimit;
 use super::{SlowStart, Step};

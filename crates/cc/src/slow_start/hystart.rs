@@ -33,7 +33,7 @@ pub struct HystartConfig {
     pub ack_train: Detection,
     /// Largest spacing of ACKs within a train.
     pub ack_delta: Duration,
-    /// How a sender that paces tells the path's spacing of ACKs from its own.
+    /// How a sender that paces distinguishes the path's spacing of ACKs from its own.
     pub paced_train: PacedTrain,
     /// How far slow start goes on when a train was found, percent of the window in which it was: 100 ends it at once.
     pub train_exit_percent: u8,
@@ -91,7 +91,7 @@ pub struct Hystart {
 
 #[derive(Clone, Debug)]
 enum Train {
-    /// Nobody looks for one.
+    /// The policy does not look for one.
     Ignored,
     Sought(AckTrain),
     /// Slow start ends at this window, octets.

@@ -53,7 +53,7 @@ pub(super) fn text(findings: &[Finding], mark: &str) -> String {
     page
 }
 
-/// What does not depend on measurements, in its order: by this a test sees that the page tells of today's claims.
+/// What does not depend on measurements, in its order: by this a test sees that the page describes today's claims.
 #[cfg(test)]
 pub(super) fn fixed_parts() -> Vec<String> {
     let mut parts = vec![INTRODUCTION.to_owned(), "\n\n".to_owned()];

@@ -58,12 +58,12 @@ impl Control {
         &self.path
     }
 
-    /// Readable when somebody has a request.
+    /// Readable when a request is waiting.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.listener.as_fd()
     }
 
-    /// Answers who has connected, if anybody has.
+    /// Answers a client, if one has connected.
     pub fn serve(&self, answer: impl FnOnce(&str) -> Result<String, Failure>) {
         // Who connects and says nothing, or goes before the answer, gets none.
         let Ok((stream, _)) = self.listener.accept() else { return };

@@ -1,7 +1,7 @@
 //! What a killed link left behind: the namespaces that it had made, and its socket.
 //!
 //! A link notes what it made in a file beside its socket and keeps a lock on it. A file whose lock can be had belongs to a
-//! link that is no more, whatever process has its number by now.
+//! link that has ended, whatever process has its number by now.
 
 use net::{Namespace, NamespaceError};
 use nix::fcntl::{Flock, FlockArg};
@@ -30,7 +30,7 @@ impl Note {
     /// Notes namespaces that this process has just made.
     ///
     /// # Errors
-    /// When there is no place for the note.
+    /// When no place for the note exists.
     pub fn write(made: &[String]) -> io::Result<Self> {
         Self::write_to(&runtime_dir()?, made)
     }
@@ -57,7 +57,7 @@ impl Drop for Note {
 /// # Errors
 /// When a namespace cannot be removed.
 pub fn remove() -> Result<(), NamespaceError> {
-    // Without a directory there are no notes.
+    // Without a directory, notes do not exist.
     runtime_dir().map_or(Ok(()), |directory| remove_in(&directory))
 }
 
@@ -90,7 +90,7 @@ fn remove_in(directory: &Path) -> Result<(), NamespaceError> {
     Ok(())
 }
 
-/// What tells a namespace from a later one of the same name.
+/// What distinguishes a namespace from a later one of the same name.
 fn inode(name: &str) -> Option<u64> {
     std::fs::metadata(Path::new(NAMESPACES).join(name)).ok().map(|metadata| metadata.ino())
 }

@@ -1,5 +1,5 @@
-//! `longhaul link`: two devices joined by an emulated path, until it is told to stop; and `link set`, `link stats`, which talk
-//! to one that is running.
+//! `longhaul link`: two devices joined by an emulated path, until it is asked to stop; and `link set`, `link stats`, which
+//! talk to one that is running.
 //!
 //! The link runs in a thread of its own, scheduled before others. This one waits for signals, for requests, and for the end.
 
@@ -185,7 +185,7 @@ fn signals() -> nix::Result<SignalFd> {
     SignalFd::with_flags(&ours, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)
 }
 
-/// Whose fault it is that there is no link: the command line's and the machine's set-up, or the moment's.
+/// Whose fault the missing link is: the command line's and the machine's set-up, or the moment's.
 fn cannot(error: LinkError) -> Failure {
     match &error {
         LinkError::Namespace(_) | LinkError::ByPosition => Failure::usage(error),

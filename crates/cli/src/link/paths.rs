@@ -13,7 +13,7 @@ use profiles::units::{self, Misread};
 
 const KEYS: [&str; 7] = ["rate", "delay", "buffer", "loss", "jitter", "reorder", "duplicate"];
 
-/// The least that a buffer holds when nobody said how much: a short path has less than a packet between its ends.
+/// The least that a buffer holds when its size is not given: a short path has less than a packet between its ends.
 const BUFFER_LEAST: u64 = 64_000;
 
 /// One direction, settings as they were written.
@@ -27,7 +27,7 @@ struct Direction {
     duplicate: Option<Ratio>,
 }
 
-/// Whether somebody asked for it.
+/// Whether the user asked for it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 enum Asked {
     #[default]

@@ -1,4 +1,4 @@
-//! What a link tells: JSON for programs, a view on a terminal for people.
+//! What a link reports: JSON for programs, a view on a terminal for people.
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use net::{DirectionReport, LinkReport};
@@ -63,7 +63,7 @@ impl View {
         Self { screen, lines, before: LinkReport::default() }
     }
 
-    /// Whether anybody looks.
+    /// Whether a terminal shows it.
     pub fn is_seen(&self) -> bool {
         self.lines.is_some()
     }

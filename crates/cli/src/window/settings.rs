@@ -1,4 +1,4 @@
-//! How systems are told to use a window.
+//! How systems are configured to use a window.
 //!
 //! Sources: `ip-sysctl` of the Linux kernel (a buffer is counted with its overhead, of which half is assumed here); Microsoft's
 //! guide to TCP tuning (levels and their shifts); Microsoft's knowledge base on TCP in Windows 2000 (names, a range up to TCP's

@@ -62,7 +62,7 @@ fn the_kernel_gets_exactly_what_longhaul_sends(cidr: &str, options: &str) {
     assert!(!lossy || summary.number("/bytes_retransmitted") > 0, "nothing was repaired: {summary:?}");
 }
 
-/// The trace of a transfer over a real network tells what its counters tell, and is looked at like any other.
+/// The trace of a transfer over a real network agrees with its counters, and is looked at like any other.
 #[test]
 fn a_transfer_to_the_kernel_leaves_a_trace() {
     let (lab, directory) = (Lab::new(), tempfile::tempdir().unwrap());
@@ -83,7 +83,7 @@ fn a_transfer_to_the_kernel_leaves_a_trace() {
             again += if retransmit > 0 { len.into() } else { 0 };
         }
     }
-    // The FIN takes a sequence number, and is no payload.
+    // The FIN takes a sequence number, and is not payload.
     assert!((1..=3).contains(&(sent - summary.number("/bytes_sent"))), "{sent} octets: {summary:?}");
     assert!(again > 0 && again - summary.number("/bytes_retransmitted") <= 2, "{again} octets: {summary:?}");
     let page = directory.path().join("page.html");
@@ -185,7 +185,7 @@ fn a_host_that_does_not_forward_is_named_at_once() {
 fn a_receiver_that_never_connects_says_so_and_leaves_no_file() {
     let (lab, directory) = (Lab::new(), tempfile::tempdir().unwrap());
     let file = directory.path().join("came");
-    // Nobody has this address.
+    // No host has this address.
     let receiving = longhaul(&lab, &["recv", "10.8.0.99:19", file.to_str().unwrap()], V4, "");
     wait_until(|| file.with_extension("part").exists());
     std::thread::sleep(std::time::Duration::from_millis(300));

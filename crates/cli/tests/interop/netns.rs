@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Names begin with this and the process id, so that what a killed run left behind can be told and removed.
+/// Names begin with this and the process id, so that what a killed run left behind can be recognised and removed.
 const PREFIX: &str = "lh-test-";
 
 /// A router, where longhaul runs, and a peer behind it.

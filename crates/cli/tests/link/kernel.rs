@@ -41,7 +41,7 @@ pub struct Sent {
 /// Payload of a datagram of 1500 octets over IPv4.
 const PAYLOAD: usize = 1_500 - 28;
 
-/// Who was held up for longer than this catches up no further: what comes then is no longer the pace.
+/// Who was held up for longer than this catches up no further: what comes then has lost the pace.
 const CATCH_UP: Duration = Duration::from_millis(200);
 
 impl Kernel {

@@ -105,7 +105,7 @@ fn the_packets_are_lost_and_doubled_that_the_simulator_chooses_for_the_same_seed
     link.stop().assert_nothing_lost_by_the_host();
 }
 
-/// Which of the late ones are overtaken hangs on when others were sent as well; but nobody else is.
+/// Which of the late ones are overtaken depends on when others were sent as well; but no other packet is overtaken.
 #[test]
 fn the_packets_are_late_that_the_simulator_chooses_for_the_same_seed() {
     let line = Duration::from_millis(5);

@@ -24,7 +24,7 @@ pub struct Emulator {
 #[derive(Debug)]
 pub struct Report(Value);
 
-/// Names of two namespaces that nobody else uses.
+/// Names of two namespaces that are not used elsewhere.
 pub fn names() -> [String; 2] {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let number = NEXT.fetch_add(1, Ordering::Relaxed);

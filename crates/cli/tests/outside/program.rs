@@ -16,7 +16,7 @@ impl From<Output> for Ended {
     }
 }
 
-/// `longhaul` with these arguments, and nobody to answer it.
+/// `longhaul` with these arguments, and without a peer to answer it.
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_longhaul"));
     command.args(arguments).stdin(Stdio::null());

@@ -225,7 +225,7 @@ fn what_a_killed_run_leaves_behind_is_gone_after_the_next() {
     wait_for("the arm's server is gone", || !is_running(server));
 }
 
-/// A process that ended and was not waited for is a zombie: nobody waits for an orphan's orphan in some containers.
+/// A process that ended and was not waited for is a zombie: some containers never wait for an orphan's orphan.
 fn is_running(pid: u32) -> bool {
     let status = std::fs::read_to_string(Path::new("/proc").join(pid.to_string()).join("stat")).unwrap_or_default();
     !status.is_empty() && !status.contains(") Z ")
@@ -243,7 +243,7 @@ fn a_run_that_is_asked_to_end_cleans_up_first(signal: nix::sys::signal::Signal) 
     let pid = running.id();
     nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid as i32), signal).unwrap();
     let status = running.wait().unwrap();
-    // Where these tests run in a shell's background, SIGINT is ignored, and a code tells of it.
+    // Where these tests run in a shell's background, SIGINT is ignored, and an exit code shows it.
     let number = status.signal().or(status.code().map(|code| code - 128));
     assert_eq!(number, Some(signal as i32));
     assert_eq!(namespaces_of(pid), [""; 0]);

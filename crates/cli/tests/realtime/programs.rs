@@ -1,4 +1,4 @@
-//! A pair of commands that every machine has: this very test, told by its environment to be one end of a transfer.
+//! A pair of commands that every machine has: this very test, directed by its environment to be one end of a transfer.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};

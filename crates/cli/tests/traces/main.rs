@@ -74,7 +74,7 @@ fn tshark_finds_nothing_wrong_and_counts_what_we_count() {
     }
 }
 
-/// Cut packets have checksums that nobody can verify.
+/// Cut packets have checksums that cannot be verified.
 #[test]
 fn packets_are_kept_whole_on_request_and_every_checksum_is_right() {
     let directory = tempfile::tempdir().unwrap();
@@ -257,7 +257,7 @@ fn a_line_of_a_comparison_is_made_again_with_a_trace() {
         }
         assert_eq!((&then["seed"], &then["arm"]), (&now["run"]["seed"], &now["run"]["arm"]));
     }
-    // A row tells of both, and the one in their middle is the slower.
+    // A row describes both, and the one in their middle is the slower.
     let rows =
         longhaul(&[&["ab", "dsack", "--arms", "windows-11-22h2,longhaul", "--format", "jsonl"], &small[..]].concat());
     let file = directory.path().join("rows.jsonl");

@@ -11,7 +11,7 @@ use crate::stack::Stack;
 const SPIN_USECS: i64 = 20;
 /// How far after the calibration the script begins.
 const START_OFFSET_USECS: i64 = 250;
-/// After so many questions with the same answer a clock is taken to stand still; packetdrill would ask for ever.
+/// After so many questions with the same answer a clock is taken to stand still; packetdrill would ask indefinitely.
 const STANDSTILL_READS: u32 = 10_000_000;
 /// How often packetdrill asks for the time while it calibrates.
 const CALIBRATION_READS: u32 = 10;

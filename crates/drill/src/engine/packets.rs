@@ -25,7 +25,7 @@ impl Engine<'_> {
         }
     }
 
-    /// The socket that a packet of the script belongs to. A first packet to a listener, or to nobody, makes a new one.
+    /// The socket that a packet of the script belongs to. A first packet to a listener, or to no socket, makes a new one.
     fn socket_for(&mut self, spec: &PacketSpec) -> Result<usize, String> {
         let stage = self.under_test.map(|index| self.sockets[index].stage);
         if let Transport::Tcp(segment) = &spec.transport {

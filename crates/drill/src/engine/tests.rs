@@ -9,7 +9,7 @@ use std::sync::{Condvar, Mutex};
 use test_case::test_case;
 
 /// A stack that answers `socket` with 100, `accept` with 101 from the script's side, and every other call with 0; that
-/// sends what it was told to and remembers what it got.
+/// sends what it was asked to and remembers what it got.
 #[derive(Debug, Default)]
 struct Mock {
     inner: Mutex<Inner>,

@@ -1,6 +1,6 @@
 //! The second thread, which makes the calls that block.
 //!
-//! The engine hands it a call and goes on as soon as the call sleeps: it looks at the thread's state as the kernel tells
+//! The engine hands it a call and goes on as soon as the call sleeps: it looks at the thread's state as the kernel reports
 //! it, like packetdrill does, so a stack has to put a blocked caller to sleep and not let it spin.
 
 use super::clock::{Clock, Due};

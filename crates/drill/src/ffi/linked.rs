@@ -35,7 +35,7 @@ impl Linked {
     pub fn load(path: &Path, flags: Option<&str>) -> Result<Self, String> {
         let name =
             CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| "a path with a zero octet".to_owned())?;
-        // SAFETY: the name ends with a zero; the library stays loaded for ever.
+        // SAFETY: the name ends with a zero; the library stays loaded until the process ends.
         let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if library.is_null() {
             return Err(last_error());

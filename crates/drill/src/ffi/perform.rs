@@ -10,7 +10,7 @@ use std::ptr::null_mut;
 macro_rules! call {
     ($table:expr, $name:ident, $($argument:expr),*) => {{
         let function = $table.$name.expect(concat!("the stack has no ", stringify!($name)));
-        // SAFETY: the table is the stack's, every pointer is valid for the call and has the length that is told.
+        // SAFETY: the table is the stack's, every pointer is valid for the call and has the length that is passed with it.
         i64::from(unsafe { function($table.userdata, $($argument),*) } as i32)
     }};
 }

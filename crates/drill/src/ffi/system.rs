@@ -31,7 +31,7 @@ pub fn thread_id() -> i32 {
     unsafe { libc::gettid() }
 }
 
-/// Asks to be scheduled before ordinary processes, so that a run in real time is disturbed less. A refusal is no error.
+/// Asks to be scheduled before ordinary processes, so that a run in real time is disturbed less; may be refused.
 pub fn prefer_realtime() {
     // SAFETY: the parameter outlives the call.
     unsafe {
@@ -52,7 +52,7 @@ pub fn open_tun(name: &str) -> Result<OwnedFd, String> {
     if fd < 0 {
         return Err(failed("opening /dev/net/tun"));
     }
-    // SAFETY: just opened, nobody else has it.
+    // SAFETY: just opened, and owned nowhere else.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     // SAFETY: zeros are a valid request.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
@@ -69,7 +69,7 @@ pub fn open_tun(name: &str) -> Result<OwnedFd, String> {
     Ok(fd)
 }
 
-/// A packet socket on `device` that tells when packets left.
+/// A packet socket on `device` that reports when packets left.
 pub fn sniff(device: &str) -> Result<OwnedFd, String> {
     let failed = |what: &str| format!("{what}: {}", Error::last_os_error());
     let protocol = c_int::from(ETH_P_ALL.to_be());
@@ -78,7 +78,7 @@ pub fn sniff(device: &str) -> Result<OwnedFd, String> {
     if fd < 0 {
         return Err(failed("opening a packet socket"));
     }
-    // SAFETY: just opened, nobody else has it.
+    // SAFETY: just opened, and owned nowhere else.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     let name = CString::new(device).unwrap_or_default();
     // SAFETY: the name ends with a zero.
@@ -106,7 +106,7 @@ pub fn sniff(device: &str) -> Result<OwnedFd, String> {
 /// Whether `fd` can be read within `wait_ms`.
 pub fn readable(fd: &OwnedFd, wait_ms: i32) -> bool {
     let mut poll = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: one entry, as told.
+    // SAFETY: one entry, as the count says.
     unsafe { libc::poll(&raw mut poll, 1, wait_ms) > 0 }
 }
 

@@ -21,15 +21,15 @@ pub struct Claim {
     pub band: Option<Band>,
     /// How it is measured.
     pub measure: Measure,
-    /// What the number is when there is no effect.
+    /// The number that means the absence of an effect.
     pub nothing: Nothing,
-    /// The same without one ingredient each, which tells what carries the effect.
+    /// The same without one ingredient each, which shows what carries the effect.
     pub ablations: &'static [Ablation],
     /// Further numbers for the texts.
     pub facts: &'static [Fact],
     /// What the traces show. `{name}` stands for a fact, `{measured}` and `{where}` for the row's own.
     pub shows: &'static str,
-    /// Why it does not come out as published, or why nothing is asked; told unless it is reproduced.
+    /// Why it does not come out as published, or why nothing is asked; printed unless it is reproduced.
     pub reason: &'static str,
 }
 
@@ -117,7 +117,7 @@ pub enum Unit {
     Examples,
 }
 
-/// What a number is when there is no effect.
+/// The number that means the absence of an effect.
 #[derive(Clone, Copy, Debug)]
 pub enum Nothing {
     /// By its definition.
@@ -157,7 +157,7 @@ pub enum Verdict {
     Direction,
     /// Neither.
     NotReproduced,
-    /// There is no band.
+    /// The claim has no band.
     Reported,
 }
 
@@ -269,7 +269,7 @@ impl Unit {
         }
     }
 
-    /// What a number is when there is no effect: a multiple is one then.
+    /// The number that means the absence of an effect: one for a multiple.
     const fn without_effect(self) -> f64 {
         match self {
             Self::Times => 1.0,

@@ -26,9 +26,9 @@ pub struct Runs {
 /// What makes runs.
 #[derive(Clone, Copy)]
 pub struct Backends<'a> {
-    /// Those whose counters tell enough.
+    /// Those whose counters suffice.
     pub plain: &'a dyn Backend,
-    /// Those that are watched for SACKs that tell nothing new.
+    /// Those that are watched for SACKs that report nothing new.
     pub watching: &'a dyn Backend,
 }
 
@@ -133,7 +133,7 @@ impl Draw<'_> {
         &self.iterations
     }
 
-    /// A number of every drawn run of an arm in these cells; `None` when one is missing or cannot tell.
+    /// A number of every drawn run of an arm in these cells; `None` when one is missing or cannot provide it.
     pub(super) fn values(&self, arm: &str, of: Quantity, cells: &[usize]) -> Option<Vec<f64>> {
         let plan = &self.runs.plan;
         let arm = plan.arms.iter().position(|known| known.label == arm)?;

@@ -1,9 +1,9 @@
-//! What a run tells, as numbers that may be added up.
+//! What a run reports, as numbers that may be added up.
 
 use crate::run::Measured;
 use crate::spec::Point;
 
-/// A number of a run; `None` where the ends cannot tell it.
+/// A number of a run; `None` where the ends cannot report it.
 pub type Quantity = fn(&Measured, &Point) -> Option<f64>;
 
 /// Payload bits over the time from the first SYN to the last octet read, Mbit/s.
@@ -61,7 +61,7 @@ pub fn repair_rtts(run: &Measured, point: &Point) -> Option<f64> {
     run.repair_rtts(point)
 }
 
-/// Time behind SACKs that told nothing new, seconds.
+/// Time behind SACKs that reported nothing new, seconds.
 pub fn stale_seconds(run: &Measured, _: &Point) -> Option<f64> {
     run.stale_sack_ns.map(|span| span as f64 / 1e9)
 }

@@ -24,9 +24,9 @@ pub struct Study {
 /// What a run is watched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Watch {
-    /// Its counters tell enough.
+    /// Its counters suffice.
     Nothing,
-    /// SACKs that tell nothing new.
+    /// SACKs that report nothing new.
     StaleSacks,
 }
 
@@ -53,7 +53,7 @@ impl StudyArm {
     }
 
     /// # Panics
-    /// When there is no such profile.
+    /// When no such profile exists.
     fn spec(&self) -> ArmSpec {
         let mut spec = ArmSpec::of_builtin(self.profile).expect("studies name built-in profiles");
         spec.name = self.name.to_owned();

@@ -337,8 +337,8 @@ fn every_claim_s_studies_unfold_and_its_words_are_in_order() {
     assert_eq!(ids.len(), all, "names are unique");
 }
 
-/// Every estimate of every claim finds its cells and arms: on known results none is empty but those that the stand-in cannot
-/// tell.
+/// Every estimate of every claim finds its cells and arms: on known results none is empty but those that the stand-in
+/// cannot provide.
 #[test]
 fn every_estimate_finds_its_runs() {
     for claim in claims::all() {

@@ -25,8 +25,8 @@ pub struct Finished {
     pub jobs: usize,
 }
 
-/// Runs everything that `log` does not know yet on up to `jobs` threads; `progress` is told of every run, those found in
-/// the log first.
+/// Runs everything that `log` does not know yet on up to `jobs` threads; calls `progress` for every run, those found
+/// in the log first.
 ///
 /// # Errors
 /// When a result cannot be written; runs under way are then finished and dropped.

@@ -134,7 +134,7 @@ impl RunLog {
         Ok(Self { file, path, known, warning })
     }
 
-    /// What should be told about the file as it was found.
+    /// Returns a warning about the file as it was found, if one is due.
     pub fn warning(&self) -> Option<&str> {
         self.warning.as_deref()
     }

@@ -13,7 +13,7 @@ macro_rules! measured {
     )*) => {
         /// What a run gives. In the simulator nothing of it depends on the machine.
         ///
-        /// Ends that are not ours cannot tell everything: what they keep to themselves is `None`.
+        /// Ends that are not ours cannot report everything: what they keep to themselves is `None`.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub struct Measured {
             /// Payload that the receiving application read, octets.
@@ -32,7 +32,7 @@ macro_rules! measured {
             pub undropped_ns: Option<u64>,
             /// Data and ACK packets that endpoints offered to the path.
             pub packets: u64,
-            /// Time behind SACKs that told nothing new; `None` where nobody watched for them.
+            /// Time behind SACKs that reported nothing new; `None` where the run was not watched for them.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub stale_sack_ns: Option<u64>,
             /// How well the machine kept time; `None` in virtual time.

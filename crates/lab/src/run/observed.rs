@@ -26,7 +26,7 @@ pub struct Names {
     pub profile: Option<String>,
 }
 
-/// What is known beforehand of a transfer over a network that is nobody's model. `settings` are whatever tells it from others.
+/// What is known beforehand of a transfer over a network without a model. `settings` distinguish it from others.
 pub fn meta_of_real(arm: &Profile, settings: Vec<(String, String)>) -> Meta {
     let ends = Ends::Profile(arm.config().clone());
     let config = from_root(&ends);

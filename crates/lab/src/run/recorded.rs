@@ -1,9 +1,9 @@
 //! From a line of a result back to the run that made it: a line of `runs.jsonl` is a run, a row of `--format jsonl` names the one
 //! that stands in the middle of its runs.
 //!
-//! A line tells everything that decides about its run, so the experiment's file is not needed: path and flow in canonical form,
-//! the leaves in which the arm differs from the root profile, and the seed. Whether it is the same run is not taken on trust:
-//! the digest has to come out the same, and the version — release and stamp of behaviour — has to be the line's.
+//! A line holds everything that decides about its run, so the experiment's file is not needed: path and flow in canonical
+//! form, the leaves in which the arm differs from the root profile, and the seed. Whether it is the same run is not taken on
+//! trust: the digest has to come out the same, and the version — release and stamp of behaviour — has to be the line's.
 
 use crate::plan::{RunSpec, digest};
 use crate::run::log::{FILE_NAME, Identity};
@@ -37,10 +37,10 @@ pub struct ReplayError {
     remedy: String,
 }
 
-/// The run that line `row` of a result tells of, counted from one. `result` is the directory of `--out`, or its file.
+/// The run that line `row` of a result describes, counted from one. `result` is the directory of `--out` or its file.
 ///
 /// # Errors
-/// When there is no such line, it is no result, or other code made it.
+/// When the line does not exist, is not a result, or other code made it.
 pub fn read(result: &Path, row: usize) -> Result<Recorded, ReplayError> {
     let path: PathBuf = if result.is_dir() { result.join(FILE_NAME) } else { result.to_owned() };
     let name = path.display();

@@ -19,7 +19,7 @@ impl Backend for SimBackend {
 }
 
 /// Runs one in the simulator while `observer` watches. A run that loses segments by position has a twin that does not,
-/// which nobody watches: the difference is what the losses cost.
+/// which no observer watches: the difference is what the losses cost.
 ///
 /// # Errors
 /// As [`Backend::run`].
@@ -41,7 +41,7 @@ fn simulate_one<O: Observer>(scenario: &Scenario, observer: &mut O) -> Result<Me
 /// The run as the simulator wants it. Both ends are the arm's.
 ///
 /// # Errors
-/// When they are no profile.
+/// When the ends are not a profile.
 pub fn scenario(spec: &RunSpec) -> Result<Scenario, RunFailure> {
     let Ends::Profile(config) = &spec.ends else {
         return Err(RunFailure("only profiles can be simulated: make the run with `--backend netns`".to_owned()));

@@ -1,7 +1,7 @@
-//! How long a sender hears nothing new: the time behind acknowledgements with SACK blocks that tell nothing the sender does not
-//! know. That is what a receiver causes that discards segments for want of room among its blocks.
+//! How long a sender hears nothing new: the time behind acknowledgements with SACK blocks that report nothing the sender does
+//! not know. That is what a receiver causes that discards segments for want of room among its blocks.
 //!
-//! No counter of an endpoint tells this, so a run is watched, which costs a third of its speed; hence a backend of its own.
+//! No counter of an endpoint shows this, so a run is watched, which costs a third of its speed; hence a backend of its own.
 
 use crate::plan::RunSpec;
 use crate::run::{Backend, Measured, RunFailure, simulate};
@@ -13,7 +13,7 @@ use trace::{ConnId, Event, Observer};
 pub struct StaleSackBackend;
 
 impl StaleSackBackend {
-    /// What it adds to what decides about a run, since its results tell more.
+    /// What it adds to what decides about a run, since its results contain more.
     pub const MAKER: &str = "the simulator, watched for stale SACKs";
 }
 

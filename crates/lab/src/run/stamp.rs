@@ -7,8 +7,8 @@
 //! one event of one cell changes it.
 //!
 //! What no cell shows, it cannot see. Three things keep that small: cells are chosen by mechanism (each leaf that some profile
-//! sets should matter in one), events tell inner state before it matters on the wire, and a stamp counts only together with the
-//! release of the program.
+//! sets should matter in one), events expose inner state before it matters on the wire, and a stamp counts only together with
+//! the release of the program.
 
 mod cells;
 
@@ -144,7 +144,7 @@ pub enum Devices {
 /// The mark of a page of measured numbers: which behaviour they are of. A house rule fails when that has changed.
 ///
 /// # Panics
-/// When there is no such built-in profile.
+/// When no such built-in profile exists.
 pub fn mark<'a>(names: impl IntoIterator<Item = &'a str>, devices: Devices) -> String {
     let mut names: Vec<&str> = names.into_iter().collect();
     names.sort_unstable();

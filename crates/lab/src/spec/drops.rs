@@ -35,7 +35,7 @@ pub(crate) enum Whereabouts {
 const MOST: u32 = 1_000;
 
 impl Drops {
-    /// Reads the text; `none` and no text are no losses.
+    /// Reads the text; `none` and an empty text mean that nothing is lost.
     pub(crate) fn parse(text: &str) -> Result<Self, Refusal> {
         let text = text.trim().to_ascii_lowercase();
         if matches!(text.as_str(), "" | "none") {

@@ -147,7 +147,7 @@ impl ArmSpec {
 }
 
 impl Ends {
-    /// Everything that decides about them, a line each: `leaf=value`, or what the kernel or a shell is told.
+    /// Everything that decides about them, a line each: `leaf=value`, or what the kernel or a shell receives.
     pub(crate) fn lines(&self) -> Vec<(String, String)> {
         let line = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         match self {

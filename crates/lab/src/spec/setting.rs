@@ -216,7 +216,7 @@ impl Key {
     /// Sets a point's value, and returns it in canonical form.
     ///
     /// # Errors
-    /// When the text is no such value: what is wrong and what would be right.
+    /// When the text is not a valid value: what is wrong and what would be right.
     pub fn set(&self, point: &mut Point, text: &str) -> Result<String, Refusal> {
         (self.set)(point, text)?;
         Ok((self.show)(point).unwrap_or_else(|| "none".to_owned()))

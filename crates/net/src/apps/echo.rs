@@ -28,7 +28,7 @@ struct Reflector {
 }
 
 impl Echo {
-    /// Will listen on `port` and end after `connections` of them, or never. `report` is told of every one that is over.
+    /// Will listen on `port` and end after `connections` of them, or never. `report` receives every one that is over.
     pub fn new(port: u16, cfg: ValidConfig, connections: Option<u64>, report: Hook<Transfer>) -> Self {
         Self { port, cfg, sessions: BTreeMap::new(), left: connections, report, buf: vec![0; CHUNK] }
     }

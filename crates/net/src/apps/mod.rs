@@ -1,6 +1,6 @@
 //! What runs on a stack here: servers that discard or echo, a sender, a receiver.
 //!
-//! An application is called by the loop, between turns, whenever the stack has something to tell it.
+//! The loop calls an application, between turns, whenever the stack has news for it.
 
 mod client;
 mod cx;

@@ -20,7 +20,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Will read from `remote` into `sink`, or into nothing. `progress` is told the octets read so far.
+    /// Will read from `remote` into `sink`, or into nothing. `progress` receives the octets read so far.
     pub fn new(remote: SocketAddr, cfg: ValidConfig, sink: Option<Box<dyn io::Write>>, progress: Hook<u64>) -> Self {
         Self { client: Client::new(remote, cfg), sink, buf: vec![0; CHUNK], progress, error: None }
     }
@@ -89,7 +89,7 @@ pub struct Discard {
 }
 
 impl Discard {
-    /// Will listen on `port` and end after `connections` of them, or never. `report` is told of every one that is over.
+    /// Will listen on `port` and end after `connections` of them, or never. `report` receives every one that is over.
     pub fn new(port: u16, cfg: ValidConfig, connections: Option<u64>, report: Hook<Transfer>) -> Self {
         Self { port, cfg, sessions: BTreeMap::new(), buf: vec![0; CHUNK], left: connections, report }
     }

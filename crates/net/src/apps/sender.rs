@@ -13,7 +13,7 @@ use trace::Observer;
 
 /// What is sent.
 pub enum Payload {
-    /// This many octets, each told by its position.
+    /// This many octets, each determined by its position.
     Pattern(u64),
     /// All that can be read.
     Reader(Box<dyn io::Read>),
@@ -49,7 +49,7 @@ enum Input {
 }
 
 impl Sender {
-    /// Will send `payload` to `remote`. `progress` is told the octets written so far.
+    /// Will send `payload` to `remote`. `progress` receives the octets written so far.
     pub fn new(remote: SocketAddr, cfg: ValidConfig, payload: Payload, progress: Hook<u64>) -> Self {
         Self {
             client: Client::new(remote, cfg),
@@ -84,7 +84,7 @@ impl Sender {
                 return;
             }
             let rest = &self.chunk[self.used..];
-            // A failed write means that the connection is over, which its own event tells.
+            // A failed write means that the connection is over, which its own event reports.
             let Ok(taken) = cx.write(session.conn, rest) else { return };
             session.written.count(&rest[..taken]);
             self.used += taken;

@@ -1,4 +1,4 @@
-//! What is counted of one connection, and what is told of it at its end.
+//! What is counted of one connection, and what is reported of it at its end.
 
 use super::AppCx;
 use crate::crc::Crc32;
@@ -6,7 +6,7 @@ use base::{Duration, Instant};
 use tcp::{CloseReason, Conn, Read, TcpInfo};
 use trace::Observer;
 
-/// Called with what there is to tell.
+/// Called with what there is to report.
 pub type Hook<T> = Box<dyn FnMut(&T)>;
 
 /// One direction of a connection that is over.

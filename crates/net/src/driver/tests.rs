@@ -89,7 +89,7 @@ impl Bench {
         Self::sending(BYTES, |_, _| {}, impairments)
     }
 
-    /// A sender of so many octets; `progress` is told the clock, and what was written so far.
+    /// A sender of so many octets; `progress` receives the clock, and what was written so far.
     fn sending(
         bytes: u64,
         progress: impl Fn(&Cell<Instant>, u64) + 'static,
@@ -342,7 +342,7 @@ fn an_application_moves_a_quarter_of_a_megabyte_a_step_and_goes_on_in_the_next()
     assert!(steps >= 16, "{steps}");
 }
 
-/// A packet that is for nobody.
+/// A packet that no stack takes.
 fn noise() -> (Vec<u8>, Option<u16>) {
     (vec![0x45; 40], None)
 }

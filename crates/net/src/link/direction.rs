@@ -96,7 +96,7 @@ impl Direction {
         self.paths().filter_map(Path::next_deadline).min()
     }
 
-    /// What the hops did so far, and what is inside at `now`. The rest is not the paths' to tell.
+    /// What the hops did so far, and what is inside at `now`. The paths do not know the rest.
     pub(crate) fn report(&self, now: Instant) -> DirectionReport {
         let mut path = self.gone;
         self.paths().for_each(|one| add(&mut path, &one.stats()));

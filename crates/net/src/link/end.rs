@@ -17,7 +17,7 @@ const COUNTERS: &str = "/proc/thread-self/net/dev";
 /// A device and its namespace.
 #[derive(Debug)]
 pub(super) struct End {
-    /// As people are told.
+    /// Its name in messages to users.
     title: String,
     name: String,
     // The device goes before the namespace that it is in.
@@ -109,7 +109,7 @@ impl Ring {
     /// Packets that found the queue full since the link is there.
     pub(super) fn drops(&self) -> u64 {
         let mut counters = self.counters.lock().unwrap_or_else(PoisonError::into_inner);
-        // The file was read before; a device that somebody has removed since counts nothing any more.
+        // The file was read before; a device that was removed since counts nothing any more.
         dropped(&mut counters, &self.device).map_or(0, |dropped| dropped.saturating_sub(self.dropped_before))
     }
 }

@@ -102,7 +102,7 @@ impl Link {
     /// Writes what passes both ends to `out`, as pcapng.
     ///
     /// # Errors
-    /// When no thread can be had for it. How the writing went is told by the report.
+    /// When no thread can be had for it. The report says how the writing went.
     pub fn capture(&mut self, out: impl Write + Send + 'static) -> Result<(), LinkError> {
         let names = self.lanes.each_ref().map(|lane| lane.end.title().to_owned());
         self.capture = Some(Capture::new(out, names).map_err(LinkError::Capture)?);

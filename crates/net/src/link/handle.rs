@@ -16,7 +16,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 pub(super) enum Request {
     /// To end.
     Stop,
-    /// To tell what went through.
+    /// Asks for a report of what went through.
     Report(Sender<LinkReport>),
     /// To send packets another way.
     Change(Way, PathSpec),

@@ -8,7 +8,7 @@
 //! lateness shows in single packets and never in the rate. How late they were is part of the report.
 //!
 //! **No drop that is not the model's.** The kernel drops packets for a TUN device whose queue is full; the queue is made long,
-//! and what was dropped nevertheless is read from the device's counters and told apart.
+//! and what was dropped nevertheless is read from the device's counters and reported separately.
 //!
 //! Deviation: losses by position in the stream ([`netem::StreamLoss`]) need a stream that the link does not follow; asking for
 //! them is an error.
@@ -75,7 +75,7 @@ impl std::fmt::Display for LinkEnd {
     }
 }
 
-/// Why there is no link, or none any more.
+/// Why a link could not be made, or has ended.
 #[derive(Debug, thiserror::Error)]
 pub enum LinkError {
     /// A namespace cannot be had.
@@ -103,7 +103,7 @@ pub enum LinkError {
         /// The kernel's word.
         source: io::Error,
     },
-    /// There is no thread for the capture.
+    /// A thread for the capture could not be had.
     #[error("cannot begin a capture: {0}")]
     Capture(#[source] io::Error),
     /// Waiting is not possible.

@@ -1,7 +1,7 @@
 //! An IP packet of any protocol on its way through a link, and the packets that a super-segment stands for.
 //!
 //! Two kernels talk to each other here, and each leaves to its device what the other need not check: a packet keeps the
-//! virtio-net header (virtio 1.2 §5.1.6) that it was read with and is written with it again. Only super-segments are no
+//! virtio-net header (virtio 1.2 §5.1.6) that it was read with and is written with it again. Only super-segments are not
 //! packets; they are cut when they are read, TCP ones and trains of UDP datagrams alike.
 
 use crate::offload::{GSO_ECN, NEEDS_CSUM};
@@ -94,11 +94,11 @@ pub(crate) fn finish_into(frame: &[u8], packet: &mut Vec<u8>) {
         return;
     }
     let sum = !wire::checksum::ones_complement_sum(&packet[start..]);
-    // Zero would say that there is no checksum (RFC 768), and means the same as all ones.
+    // Zero would say that the checksum is absent (RFC 768), and means the same as all ones.
     put(packet, start + offset, if sum == 0 { u16::MAX } else { sum });
 }
 
-/// A frame that is no packet and stands for none.
+/// A frame that is not a packet and stands for none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unreadable;
 
@@ -138,7 +138,7 @@ struct Train<'a> {
 }
 
 impl<'a> Train<'a> {
-    /// The borders come from the headers: the length that a virtio-net header tells is but a hint.
+    /// The borders come from the headers: the length in a virtio-net header is but a hint.
     fn read(virtio: &VirtioNetHdr, gso_type: u8, packet: &'a [u8]) -> Option<Self> {
         let at = usize::from(virtio.csum_start);
         let (transport, transport_len) = match gso_type {

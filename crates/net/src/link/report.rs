@@ -1,4 +1,4 @@
-//! What a link tells about itself: plain numbers, taken while it runs or at its end.
+//! What a link reports about itself: plain numbers, taken while it runs or at its end.
 
 use super::capture::Captured;
 use super::sched::Scheduling;

@@ -3,7 +3,7 @@
 //!
 //! An index names another segment as soon as one endpoint sends, paces or repairs differently from another; a position
 //! names the same data for all of them. A transmission counts when it is offered to this hop, so the hop belongs first on
-//! a path, before any other that loses packets. Packets that tell no position pass untouched and are not counted.
+//! a path, before any other that loses packets. Packets that carry no position pass untouched and are not counted.
 
 use super::Fate;
 use crate::hop::{Hop, Offer, Packet};

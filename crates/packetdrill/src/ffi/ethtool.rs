@@ -16,7 +16,7 @@ struct Question {
     answer: u32,
 }
 
-/// Whether `device` of this thread's network namespace has it switched on; `None` when there is no such device.
+/// Whether `device` of this thread's network namespace has it switched on; `None` when the device does not exist.
 pub(crate) fn feature(device: &str, feature: u32) -> Option<bool> {
     let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None).ok()?;
     // SAFETY: a request of zeros is one without a name.

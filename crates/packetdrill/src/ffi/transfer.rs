@@ -32,7 +32,7 @@ pub(super) unsafe extern "C" fn recv(
     count(room.and_then(|room| plugin.receive(fd, &mut [room], flags)))
 }
 
-/// On a stream it is `recv`: nobody is named.
+/// On a stream it is `recv`: it names no peer.
 pub(super) unsafe extern "C" fn recvfrom(
     u: *mut c_void,
     fd: c_int,

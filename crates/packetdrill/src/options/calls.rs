@@ -41,7 +41,7 @@ impl Host {
     /// `EBADF`, and those of [`Options::get`](super::Options::get).
     pub fn getsockopt(&mut self, fd: RawFd, level: i32, name: i32, value: &mut [u8]) -> Result<usize, Errno> {
         let answer = if (level, name) == (SOL_SOCKET, SO_ERROR) {
-            // Told once.
+            // Reported once.
             let error = self.socket_mut(fd)?.error.take();
             error.map_or(0, |error| error as i32).to_ne_bytes().to_vec()
         } else {

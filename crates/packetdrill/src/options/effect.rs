@@ -130,7 +130,7 @@ impl Options {
             config.ack.delay = config.ack.delay.min(Duration::from_micros(us as u64));
         }
         if let Some(seconds) = self.set_number(SOL_TCP, TCP_LINGER2) {
-            // Below zero there is no waiting.
+            // Below zero the connection does not wait.
             config.timers.fin_wait_2 = seconds_of(seconds);
         }
         if let Some(seconds) = self.set_number(SOL_TCP, TCP_DEFER_ACCEPT) {

@@ -1,4 +1,4 @@
-//! Socket options: what a socket was told, what it answers, and what follows for its connection.
+//! Socket options: what was set on a socket, what it answers, and what follows for its connection.
 //!
 //! `table` has the options whose value is a number, `special` those that are more, `buffers` the sizes of buffers and the
 //! windows that follow, `congestion` the names of algorithms, `effect` what options change in [`tcp::Config`], `calls` the
@@ -54,7 +54,7 @@ pub(crate) struct Scene<'a> {
     pub stage: Stage,
     pub bound: Bound,
     pub sysctls: &'a Sysctls,
-    /// What the connection tells of itself, when there is one.
+    /// What the connection reports of itself, if it exists.
     pub details: Option<&'a Details>,
     /// How the connection acknowledges at present.
     pub pace: Option<AckPace>,
@@ -90,7 +90,7 @@ impl Linger {
     }
 }
 
-/// What a socket was told.
+/// What was set on a socket.
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     sysctls: Arc<Sysctls>,
@@ -142,12 +142,12 @@ impl Options {
         self.linger
     }
 
-    /// `SO_RCVTIMEO`; none for ever.
+    /// `SO_RCVTIMEO`; `None` waits indefinitely.
     pub fn receive_timeout(&self) -> Option<Duration> {
         self.receive_timeout
     }
 
-    /// `SO_SNDTIMEO`; none for ever.
+    /// `SO_SNDTIMEO`; `None` waits indefinitely.
     pub fn send_timeout(&self) -> Option<Duration> {
         self.send_timeout
     }
@@ -162,7 +162,7 @@ impl Options {
         self.timestamping
     }
 
-    /// The number an option has: what was set, or what a new socket has. Zero for options that are no numbers.
+    /// The number an option has: what was set, or what a new socket has. Zero for options that are not numbers.
     pub fn number(&self, level: c_int, name: c_int) -> c_int {
         let initial = || table::find(level, name).map_or(0, |row| row.initial.value(&self.sysctls));
         self.numbers.get(&(level, name)).copied().unwrap_or_else(initial)

@@ -42,7 +42,7 @@ impl Options {
     fn set_of_socket(&mut self, scene: &Scene<'_>, name: c_int, value: &[u8]) -> Option<Set> {
         let read_only = matches!(name, SO_ERROR | SO_ACCEPTCONN | SO_MEMINFO | SO_PEERNAME | SO_DOMAIN);
         let kept = match name {
-            // Each option is at least a number long, also those that nobody may set.
+            // Each option is at least a number long, also those that cannot be set.
             _ if number(value).is_err() => Err(Errno::EINVAL),
             _ if read_only => Err(Errno::ENOPROTOOPT),
             SO_SNDBUF | SO_SNDBUFFORCE | SO_RCVBUF | SO_RCVBUFFORCE => {
@@ -96,7 +96,7 @@ impl Options {
     fn set_linger(&mut self, value: &[u8]) -> Set {
         let pair: &[u8; 8] = value.first_chunk().ok_or(Errno::EINVAL)?;
         let (on, seconds) = (number(&pair[..4])?, number(&pair[4..])?);
-        // Switched off, the time that was set before stays and is not told.
+        // Switched off, the time that was set before stays and is not reported.
         self.linger = if on == 0 { Linger { on: 0, ..self.linger } } else { Linger { on: 1, seconds } };
         Ok(Effect::Kept)
     }
@@ -215,7 +215,7 @@ impl Options {
         Some(Ok(match name {
             TCP_MAXSEG => octets(self.segment_size(scene)),
             TCP_INFO => self.tcp_info(scene).to_vec(),
-            // Neither of the algorithms there are has anything to tell.
+            // Neither of the available algorithms has anything to report.
             TCP_CC_INFO => Vec::new(),
             TCP_CONGESTION => {
                 let mut name = congestion::name(&self.config()).as_bytes().to_vec();
@@ -266,7 +266,7 @@ fn number(value: &[u8]) -> Result<c_int, Errno> {
     value.first_chunk().map(|octets| c_int::from_ne_bytes(*octets)).ok_or(Errno::EINVAL)
 }
 
-/// A `struct timeval`: seconds and microseconds, 64 bits each. Zero is for ever, a negative time none at all.
+/// A `struct timeval`: seconds and microseconds, 64 bits each. Zero waits indefinitely, a negative time not at all.
 fn timeout(value: &[u8]) -> Result<Option<Duration>, Errno> {
     let (seconds, micros) = match (value.first_chunk::<8>(), value.get(8..16).and_then(|rest| rest.first_chunk::<8>()))
     {

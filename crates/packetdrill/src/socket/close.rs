@@ -92,15 +92,15 @@ impl Host {
         if done { Ok(()) } else { Err(Errno::EAGAIN) }
     }
 
-    /// Nobody is interested in the connection any more; it ends by itself.
+    /// No socket is interested in the connection any more; it ends by itself.
     pub fn let_connection_go(&mut self, conn: Conn) {
         self.owners.remove(&conn);
         let (stack, mut cx) = self.stack_and_cx();
         stack.release(&mut cx, conn);
     }
 
-    /// A socket's end. A peer whose data nobody has read is told so by a reset, and so is one whose socket does not linger
-    /// at all.
+    /// A socket's end. A peer whose data was not read receives a reset, and so does one whose socket does not linger at
+    /// all.
     pub(super) fn let_go(&mut self, socket: Socket) {
         let conn = socket.conn();
         if let State::Listening(listener) = socket.state {
@@ -115,7 +115,7 @@ impl Host {
         }
     }
 
-    /// A listener's end: connections that nobody accepted are reset.
+    /// A listener's end: connections that were not accepted are reset.
     pub(super) fn unlisten(&mut self, listener: Listener) {
         let (stack, mut cx) = self.stack_and_cx();
         stack.unlisten(&mut cx, listener.on);

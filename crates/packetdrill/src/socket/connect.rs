@@ -62,7 +62,7 @@ impl Host {
         let bound = socket.bound;
         let mut config = socket.config.clone();
         if bound.is_some() && socket.port_of == PortOf::Application {
-            // Who reserves the port has decided; timestamps still have to tell the connections apart.
+            // Who reserves the port has decided; timestamps still have to distinguish the connections.
             config.timers.time_wait_reuse = TimeWaitReuse::After(Duration::ZERO);
         }
         let config = config.validate().map_err(|_| Errno::EINVAL)?;
@@ -121,7 +121,7 @@ impl Host {
         }
     }
 
-    /// Lets go of the peer; what it was told of the connection ends with a reset, and so it looks to the application.
+    /// Releases the peer: a connection that it knows of ends with a reset, and the application sees a reset, too.
     pub(super) fn disconnect(&mut self, fd: RawFd) -> Result<(), Errno> {
         let conn = self.socket(fd)?.conn();
         let open = conn.is_some_and(|conn| !self.is_over(conn));
@@ -151,8 +151,8 @@ impl Host {
     }
 }
 
-/// The source address the kernel routes to `remote` from; nothing without the device that scripts configure, since its
-/// routes are then somebody else's. Connecting a datagram socket sends nothing.
+/// The source address the kernel routes to `remote` from; nothing without the device that scripts configure, since
+/// its routes are foreign then. Connecting a datagram socket sends nothing.
 fn kernels_choice(remote: SocketAddr) -> Option<IpAddr> {
     if !netdev::has_device() {
         return None;

@@ -57,7 +57,7 @@ impl Host {
         let inline = socket.config.receive.urgent == UrgentDelivery::InStream;
         let Some(endpoint) = socket.conn().and_then(|conn| self.stack.endpoint(conn)) else { return Ok(0) };
         let (queues, ahead) = (endpoint.queues(), endpoint.urgent_ahead());
-        // A queue is smaller than any number that could not be told.
+        // A queue is small enough to be reported as an `i32`.
         Ok(match request {
             SIOCATMARK => i32::from(ahead == Some(0)),
             // What is behind a mark is not counted before the mark was passed.

@@ -46,7 +46,7 @@ impl Host {
         Ok(taken)
     }
 
-    /// Whether the namespace, at present, lets nobody send data in SYNs.
+    /// Whether the namespace, at present, forbids data in SYNs.
     ///
     /// # Errors
     /// `EBADF`.

@@ -59,7 +59,7 @@ pub(crate) struct Socket {
 pub(crate) enum PortOf {
     /// The application's: it stays when a connection ends.
     Application,
-    /// Nobody's in particular.
+    /// Not chosen by the application.
     Nobody,
 }
 
@@ -117,7 +117,7 @@ impl Socket {
         }
     }
 
-    /// It has no connection any more: a port that nobody asked for is free again.
+    /// It has no connection any more: a port that the application did not choose is free again.
     pub fn unconnect(&mut self) -> State {
         if self.port_of == PortOf::Nobody {
             self.bound = None;

@@ -15,7 +15,7 @@ impl Host {
     /// `socket(2)`: a stream of either family.
     ///
     /// # Errors
-    /// `EAFNOSUPPORT`, `ESOCKTNOSUPPORT` and `EPROTONOSUPPORT` for what is no TCP, and what opening a descriptor may say.
+    /// `EAFNOSUPPORT`, `ESOCKTNOSUPPORT` and `EPROTONOSUPPORT` for other protocols, and errors of opening a descriptor.
     pub fn socket_call(&mut self, domain: i32, kind: i32, protocol: i32) -> Result<RawFd, Errno> {
         let family = match domain {
             AF_INET => Family::V4,
@@ -143,7 +143,7 @@ impl Host {
     /// An attempt at `accept(2)`: the new descriptor and the peer.
     ///
     /// # Errors
-    /// `EAGAIN` while nobody waits; `EINVAL` when the socket does not listen.
+    /// `EAGAIN` while no connection waits; `EINVAL` when the socket does not listen.
     pub fn accept(&mut self, fd: RawFd) -> Result<(RawFd, SocketAddr), Errno> {
         let socket = self.socket_mut(fd)?;
         let State::Listening(listener) = &mut socket.state else { return Err(Errno::EINVAL) };
@@ -157,7 +157,7 @@ impl Host {
         let endpoint = self.stack.endpoint(conn).ok_or(Errno::ECONNABORTED)?;
         let tuple = endpoint.tuple();
         let peer = socket_family.shown(SocketAddr::new(tuple.remote, tuple.remote_port));
-        // It may be over before anybody looked at it.
+        // It may be over before the application looked at it.
         child.error = endpoint.closed().and_then(|reason| error_of(reason, Some(endpoint.queues())));
         child.bound = Some(SocketAddr::new(tuple.local, tuple.local_port));
         let child_fd = child.descriptor.fd();

@@ -82,7 +82,7 @@ impl Host {
         Ok(receiving.len)
     }
 
-    /// The oldest report of the error queue. There is no waiting for one.
+    /// The oldest report of the error queue. The call does not wait for one.
     ///
     /// # Errors
     /// `EAGAIN` when there is none.

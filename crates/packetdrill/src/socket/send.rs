@@ -88,7 +88,7 @@ impl Host {
         }
     }
 
-    /// A sending call ends, of which the connection has taken something: what is to be told of it later.
+    /// A sending call ends, of which the connection has taken something: notes what to report of it later.
     pub fn watch_sent(&mut self, fd: RawFd, flags: i32) {
         let Some(socket) = self.sockets.get_mut(&fd) else { return };
         let options = &socket.settings.options;

@@ -31,7 +31,7 @@ unsafe impl Sync for Script {}
 
 impl Drop for Script {
     fn drop(&mut self) {
-        // SAFETY: nobody calls afterwards.
+        // SAFETY: no call follows.
         unsafe { self.interface.free.unwrap()(self.interface.userdata) }
     }
 }

@@ -115,7 +115,7 @@ fn a_changed_kind_keeps_every_leaf_that_the_new_kind_has_too() {
     }
 }
 
-/// Gives a leaf that applies a value that is no kind's default.
+/// Gives a leaf that applies a value that differs from every kind's default.
 fn set_apart(leaf: &Leaf, config: &mut Config) {
     match &leaf.access {
         Access::Choice { words, .. } => {

@@ -3,7 +3,7 @@
 //! Owns: the duplicate count and a cursor below which every hole has been judged. Judges each hole once, so a
 //! retransmission that is lost stays unseen until the timer expires: the known limit of this algorithm.
 //! Without SACK from the peer it counts duplicate ACKs (RFC 5681 §3.2) and takes a partial ACK for the sign of the next
-//! loss (RFC 6582 §3.2); instead of inflating the window it tells the board how much has left the network.
+//! loss (RFC 6582 §3.2); instead of inflating the window it reports to the board how much has left the network.
 
 use super::{DetectCx, LossDetector, Verdict};
 use crate::config::DupThreshConfig;
@@ -11,7 +11,7 @@ use crate::episode::Episode;
 use crate::scoreboard::{Mark, Scoreboard, SentSegment};
 use base::{Bytes, SeqNum};
 
-/// What the peer's ACKs tell.
+/// What the peer's ACKs report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Feedback {
     Sack,

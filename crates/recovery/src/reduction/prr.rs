@@ -16,7 +16,7 @@
 //! * What delivers nothing is ignored under every bound, as RFC 9937 asks. Under RFC 6937's slow-start bound every stray
 //!   duplicate would buy a segment.
 //! * Unless it proves a loss: then it counts as the delivery of one segment. A segment has left the path either way, and
-//!   when a timer gives up the last of the flight there is no ACK to come that would let anything leave.
+//!   when a timer gives up the last of the flight, no ACK is to come that would permit anything to leave.
 
 use super::{EpisodeEntry, RecoveryAck, Reduction};
 use base::Bytes;

@@ -1,9 +1,9 @@
 //! The minimum RTT, and which samples may lower it.
 //!
-//! Owns: the windowed minimum and the sample that waits for confirmation. One sample far below all others is no evidence of a
-//! short path: a peer that acknowledges what has not arrived yet, or anybody who forges an ACK, makes one. The reordering
-//! window, slow start's exit and the test for early answers follow the minimum for minutes, so it takes a second sample from a
-//! segment that was sent after the first one was taken: two such ACKs in a row take somebody who sees the connection.
+//! Owns: the windowed minimum and the sample that waits for confirmation. One sample far below all others does not prove a
+//! short path: a peer that acknowledges what has not arrived yet, or a forger of ACKs, makes one. The reordering window, slow
+//! start's exit and the test for early answers follow the minimum for minutes, so it takes a second sample from a segment
+//! that was sent after the first one was taken: two such ACKs in a row take a host that sees the connection.
 
 use base::{Duration, Instant};
 
@@ -30,7 +30,7 @@ pub(super) struct MinRtt {
 }
 
 impl MinRtt {
-    /// The handshake took `rtt`, which is trusted: an ACK that nobody sent would not have opened the connection.
+    /// The handshake took `rtt`, which is trusted: a forged ACK would not have opened the connection.
     pub fn after_handshake(now: Instant, rtt: Duration) -> Self {
         Self { window: WindowedMin::new(now, rtt), trusted_from: rtt / TRUSTED_SHARE }
     }

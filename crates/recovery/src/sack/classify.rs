@@ -1,6 +1,6 @@
-//! Tells selective acknowledgements from duplicate reports and from nonsense (RFC 2883 §4, §5).
+//! Separates selective acknowledgements from duplicate reports and from invalid blocks (RFC 2883 §4, §5).
 //!
-//! One pure function behind one function pointer, so that a faulty check somebody shipped is another function.
+//! One pure function behind one function pointer, so that a faulty check of some shipped TCP is another function.
 //! Deviation: a duplicate report that reaches further back than the largest window the peer ever offered is refused;
 //! nothing that old can be a copy from this flight.
 
@@ -182,7 +182,7 @@ mod tests {
     //# An overtaken segment's blocks are judged by its own acknowledgement number, not by SND.UNA.
     #[test]
     fn an_overtaken_ack_is_judged_by_its_own_number() {
-        // SND.UNA has moved to 6000 since; the block lies below it and yet is no duplicate report.
+        // SND.UNA has moved to 6000 since; the block lies below it and yet is not a duplicate report.
         let cx = BlockCx {
             seg_ack: SeqNum(4000),
             snd_una: SeqNum(6000),

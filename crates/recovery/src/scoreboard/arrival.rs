@@ -1,4 +1,4 @@
-//! Whether a segment overtook others: a SACKed run that is no longer than the gap beneath it came by a shorter way.
+//! Whether a segment overtook others: a SACKed run that is not longer than the gap beneath it came by a shorter way.
 //!
 //! Behind a loss, or a segment that is late, whatever follows arrives in order, and what is SACKed above the gap soon
 //! outgrows it. A segment that took a short cut stands alone, far ahead of all that left before it. Its round trip is not

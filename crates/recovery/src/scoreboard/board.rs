@@ -46,7 +46,7 @@ impl Scoreboard {
         flight.on_retransmitted(id, tsval, stamp, now);
     }
 
-    /// Takes an acknowledgement of everything before `ack`, with genuine SACK blocks (D-SACKs are told apart before).
+    /// Takes an acknowledgement of everything before `ack`, with genuine SACK blocks (D-SACKs are separated before).
     ///
     /// Clears `out` and fills it. Numbers below what was acknowledged already, or beyond what was sent, are ignored in
     /// blocks; an `ack` beyond what was sent is the caller's mistake.

@@ -6,7 +6,7 @@
 //! until a later one covers it all.
 //!
 //! `board` is the face, and all that is left while nothing is in flight; `sent` appends and links, `apply` takes ACKs, `pipe` marks losses and counts, `next_seg` answers RFC 6675's questions,
-//! `ranges` keeps the SACKed ranges, `arrival` tells who overtook, `recut` cuts what a path does not take any more.
+//! `ranges` keeps the SACKed ranges, `arrival` finds who overtook, `recut` cuts what a path does not take any more.
 
 mod apply;
 mod arrival;
@@ -111,7 +111,7 @@ struct Flight {
     /// Octets that duplicate ACKs without SACK show to have left the network.
     departed: Bytes,
     ranges: Ranges,
-    /// Lost records, lowest first; entries whose record is no longer Lost are dropped when they come up.
+    /// Lost records, lowest first; stale entries, whose record is not Lost any more, are dropped when they come up.
     lost_queue: BinaryHeap<Reverse<u64>>,
     lost_log: Vec<(SentSegment, RateStamp)>,
     high_rxt: SeqNum,

@@ -1,4 +1,4 @@
-//! Deviations that somebody shipped: one file each, named by symptom.
+//! Deviations that some TCP ships: one file each, named by symptom.
 //!
 //! What speaks of a variant outside its file is marked, so that the variant can be deleted (CONTRIBUTING.md, Variants).
 

@@ -1,6 +1,6 @@
 //! Does: keeps send times of blocks of original data in a small ring, hurries the first detection, forgets retransmissions.
 //! RFC: 8985 §6.1 keeps the time of every transmission of every segment, which finds lost retransmissions too.
-//! Believed because: published accounts of its authors' platform tell of a circular array for about one window; sizes inferred.
+//! Believed because: published accounts of its authors' platform report a circular array for about one window; sizes inferred.
 //! Used by: profiles that name `rack_ring`.
 //! Shown by: `parity_without_a_limit_the_ring_judges_as_the_rules_over_the_board`, `bite_a_small_ring_judges_differently`.
 //!
@@ -17,7 +17,7 @@ use crate::scoreboard::{Scoreboard, SentSegment, Xmit};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use std::collections::VecDeque;
 
-/// What the ring may be told.
+/// Settings of the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RackRingConfig {
     /// Blocks remembered; `None` for one per segment without limit.

@@ -1,8 +1,8 @@
-//! Departures checker: what a sender lets go fits a token bucket ([`BurstLimit`]).
+//! Departures checker: what a sender releases fits a token bucket ([`BurstLimit`]).
 //!
 //! It counts for itself: what left since the last step, against what window and smoothed round trip earned in the time
 //! between. Both are looked at before and after, and the faster counts, since an acknowledgement changes them at the very
-//! instant at which it lets data go. Before a round trip is known there is nothing to pace by, and nothing is asked. A smoothed
+//! instant at which it releases data. Before a round trip is known there is nothing to pace by, and nothing is asked. A smoothed
 //! round trip of more than four of the shortest counts as four: what a queue or late ACKs add beyond that does not slow a
 //! sender down.
 

@@ -1,7 +1,7 @@
 //! Liveness checker: data keeps being read until the end of the stream.
 //!
 //! A flow whose reader gets no byte for [`Scenario::stall_after`](crate::Scenario) has stalled. A writer that pauses, with all that
-//! it has written read, stalls nobody. Each flow is looked at only when that time could be over, so that a step costs one
+//! it has written read, does not stall. Each flow is looked at only when that time could be over, so that a step costs one
 //! comparison.
 
 use crate::outcome::Cause;

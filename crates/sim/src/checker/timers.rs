@@ -32,7 +32,7 @@ impl Timers {
         Self { nodes: vec![Idle::default(); nodes] }
     }
 
-    /// `node` had a turn at `now` and then told its next deadline.
+    /// `node` had a turn at `now` and then reported its next deadline.
     #[inline]
     pub(crate) fn after_turn(
         &mut self,

@@ -80,9 +80,9 @@ impl Drop for Replay<'_> {
 fn judge(outcome: &Outcome) {
     for (index, flow) in outcome.flows.iter().enumerate() {
         let ends = [flow.sender.closed, flow.receiver.closed];
-        // A server that gives up during the handshake has no application to tell, but resets the client.
+        // A server that gives up during the handshake has no application to notify, but resets the client.
         let gave_up = ends.contains(&Some(CloseReason::TimedOut)) || ends == [Some(CloseReason::Reset), None];
-        // A server whose last ACK was lost for longer than TIME-WAIT finds nobody there, with nothing left to lose.
+        // A server whose last ACK was lost for longer than TIME-WAIT finds its peer gone, with nothing left to lose.
         let late =
             ends == [Some(CloseReason::Normal), Some(CloseReason::Reset)] && flow.bytes_read == flow.bytes_written;
         // A client whose time was over before it got through.

@@ -18,7 +18,7 @@ pub struct EcnConfig {
 /// Who may ask for ECN.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnNegotiation {
-    /// Nobody: neither offered nor answered.
+    /// Neither side: ECN is neither offered nor answered.
     Off,
     /// The peer: answered, not offered.
     Answer,

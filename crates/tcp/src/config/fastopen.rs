@@ -20,7 +20,7 @@ pub struct FastOpenConfig {
 /// The client's side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FastOpenClient {
-    /// An application that asks for it is told that there is none.
+    /// An application that asks for it learns that Fast Open is unavailable.
     Off,
     /// With the server's cookie.
     WithCookie,

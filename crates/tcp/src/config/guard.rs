@@ -45,7 +45,7 @@ pub enum TimeWaitReset {
 pub enum TimeWaitReuse {
     /// It may not.
     Never,
-    /// It may once the wait has lasted this long, if timestamps tell the segments of the two apart.
+    /// It may once the wait has lasted this long, if timestamps distinguish the segments of the two connections.
     After(Duration),
 }
 

@@ -12,8 +12,8 @@ use base::Duration;
 pub struct GuardConfig {
     /// Whether a SYN is answered without keeping state (RFC 4987 §3.6), for listeners whose profile leaves this to the stack.
     pub cookies: SynCookies,
-    /// Resolution of the driver's clock. A round trip below it is no sample: the clock cannot tell it from none, and an ACK that
-    /// answers a segment in no time is an error or a forgery.
+    /// Resolution of the driver's clock. A round trip below it is not a sample: the clock cannot distinguish it from
+    /// zero, and an ACK that answers a segment in no time is an error or a forgery.
     pub clock_resolution: Duration,
     /// Memory for received data, handshakes under way, TIME-WAIT, orphans and queued replies together, in bytes.
     pub memory_max: u64,

@@ -1,19 +1,19 @@
-//! How long a peer that does not answer is borne with: retransmissions (RFC 9293 §3.8.3), the user timeout (§3.9.1) and
-//! keep-alive (§3.8.4).
+//! When to give up on an unresponsive peer: retransmissions (RFC 9293 §3.8.3), the user timeout (§3.9.1) and keep-alive
+//! (§3.8.4).
 
 use base::Duration;
 
-/// How long a peer that does not acknowledge is borne with (RFC 9293 §3.8.3).
+/// When to give up on a peer that does not acknowledge (RFC 9293 §3.8.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryConfig {
-    /// Retransmissions of the same data before the application is told that the peer does not answer: R1, at least three.
+    /// Retransmissions of the same data before the application learns that the peer does not answer: R1, at least three.
     pub notify: u32,
     /// Retransmissions of the same data before the connection is given up: R2. Probes of a closed window that are not
     /// answered count like it.
     pub data: u32,
     /// How that number is held against a connection.
     pub limit: RetryLimit,
-    /// The same once the application has let the connection go, if it is to be fewer. A window that stays closed until
+    /// The same once the application has released the connection, if it is to be fewer. A window that stays closed until
     /// probes leave at their slowest ends such a connection, too (RFC 6429 §4 allows it, to keep resources).
     pub orphan: Option<u32>,
     /// Retransmissions of a SYN before the attempt fails.
@@ -27,14 +27,14 @@ pub struct RetryConfig {
     pub user_timeout: Option<Duration>,
     /// When the user timeout, and a limit in time, begin to count.
     pub counted_from: CountedFrom,
-    /// What a peer that is given up is told.
+    /// What to send to a peer that is given up.
     pub farewell: Farewell,
     /// How long data waits that the host's own device refused, each time without the timeout being doubled; without it, what the
     /// device refuses is lost like a packet on the way.
     pub refused: Option<Duration>,
 }
 
-/// What a peer is told whose silence ended a connection.
+/// What to send to a peer whose silence ended a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Farewell {
     /// Nothing (RFC 9293 §3.10.8).

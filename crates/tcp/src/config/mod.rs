@@ -48,7 +48,7 @@ pub struct Config {
     pub rto: RtoConfig,
     /// The RTT estimator's memory.
     pub rtt: RttConfig,
-    /// How long a peer that does not answer is borne with.
+    /// When to give up on an unresponsive peer.
     pub retries: RetryConfig,
     /// Probes of a connection at rest (RFC 9293 §3.8.4).
     pub keepalive: KeepAliveConfig,
@@ -202,7 +202,7 @@ pub struct TimersConfig {
     pub time_wait_reset: TimeWaitReset,
     /// Whether a connection that is opened here may end a TIME-WAIT.
     pub time_wait_reuse: TimeWaitReuse,
-    /// How long a connection that the application has let go waits in FIN-WAIT-2 for the peer's FIN; zero for a reset
+    /// How long a connection that the application has released waits in FIN-WAIT-2 for the peer's FIN; zero for a reset
     /// instead of waiting.
     pub fin_wait_2: Duration,
 }

@@ -22,7 +22,7 @@ pub struct PathMtuConfig {
     pub min_v4: u16,
     /// What is taken when a router of IPv4 does not say what it takes (RFC 1191 §5).
     pub unsaid: UnsaidMtu,
-    /// What the MSS option tells the peer.
+    /// What the MSS option announces to the peer.
     pub announced: AnnouncedMss,
     /// How long a smaller path MTU is kept before a larger one is tried (RFC 1191 §6.3, RFC 8201 §4).
     pub raise_after: Duration,

@@ -95,7 +95,7 @@ impl Config {
         if errors.is_empty() { Ok(ValidConfig::new(self)) } else { Err(errors) }
     }
 
-    /// How long a silent peer is borne with.
+    /// Checks the limits after which a silent peer is given up.
     fn lifetime_problems(&self, need: &mut impl FnMut(bool, &'static str, &str)) {
         let retries = &self.retries;
         need(retries.notify >= 3, "retries.notify", "must be at least 3 (RFC 9293 §3.8.3: R1)");

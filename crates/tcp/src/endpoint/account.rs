@@ -49,7 +49,7 @@ impl Endpoint {
         self.snd.space.flight_size().saturating_sub(syn).min(self.snd.buffer.len())
     }
 
-    /// Everything there is to tell. Walks the flight: for people and programs that ask now and then, not for each ACK.
+    /// Returns all statistics of the connection. Walks the flight: meant for occasional queries, not for each ACK.
     pub fn details(&self, now: Instant) -> Details {
         let none = RareTally::default();
         let rare = self.extras.as_deref().map_or(&none, |extras| &extras.rare);

@@ -15,7 +15,7 @@ use recovery::{Arrival, Delivered, DetectCx, Episode};
 use trace::{Event, Observer};
 use wire::tcp::MAX_SACK_BLOCKS;
 
-/// An ACK's SACK blocks, told apart.
+/// An ACK's SACK blocks, classified.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Blocks {
     genuine: [SeqRange; MAX_SACK_BLOCKS],
@@ -115,7 +115,7 @@ impl Endpoint {
 
     //= specs/rfc2883.md#sender
     //# A duplicate report marks nothing on the scoreboard.
-    /// Step 2: tells SACK from D-SACK from nonsense.
+    /// Step 2: separates SACK, D-SACK and invalid blocks.
     #[inline]
     fn classify<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, ack: SeqNum) -> Blocks {
         let mut out = Blocks::default();
@@ -272,8 +272,8 @@ impl Endpoint {
         }
     }
 
-    /// What an acceptable ACK brought, if it brought something. One from before `SND.UNA` is no sign that the peer lives: it
-    /// left before another, or is that of a peer that lacks what was acknowledged in its name, and will never go on.
+    /// What an acceptable ACK brought, if anything. One from before `SND.UNA` does not show that the peer lives: it left
+    /// before another, or is that of a peer that lacks what was acknowledged in its name and will never go on.
     #[inline]
     fn note_ack(&mut self, now: Instant, ack: SeqNum, delivered: Option<&Delivered>, rate: Option<&RateSample>) {
         if !ack.before(self.snd.space.una()) {
@@ -342,13 +342,13 @@ impl Endpoint {
         self.extras.as_ref().map_or(Duration::ZERO, |extras| extras.clock_resolution)
     }
 
-    /// Whether the clock can tell a round trip from none.
+    /// Whether the clock can distinguish a round trip from zero.
     #[inline]
     pub(super) fn is_measurable(&self, sample: Duration) -> bool {
         !sample.is_zero() && sample >= self.clock_resolution()
     }
 
-    /// What the clock of this host can tell apart. Time is counted in nanoseconds, so only a coarser clock needs room.
+    /// Sets the resolution of this host's clock. Time is counted in nanoseconds, so only a coarser clock needs room.
     pub(crate) fn set_clock_resolution(&mut self, resolution: Duration) {
         if resolution > Duration::from_nanos(1) {
             self.extras_mut().clock_resolution = resolution;

@@ -1,10 +1,10 @@
 //! Challenge ACKs and their throttle (RFC 5961 §7).
 //!
 //! An ACK answers what cannot be processed: a legitimate peer sees in it where we stand and corrects itself. A flood of forged
-//! segments must not become a flood of ACKs, nor may two ends that disagree answer each other for ever. So a connection
-//! sends no more than so many of them an interval. The count is the connection's own and partly random: one that is shared
-//! or predictable tells an outsider which of his segments were answered, and thereby the sequence numbers (CVE-2016-5696).
-//! Repeated SYNs draw on it too.
+//! segments must not become a flood of ACKs, nor may two ends that disagree answer each other indefinitely. So a connection
+//! sends no more than so many of them an interval. The count is the connection's own and partly random: a count that is
+//! shared or predictable would reveal to an outsider which of his segments were answered, and thereby the sequence numbers
+//! (CVE-2016-5696). Repeated SYNs draw on it too.
 //!
 //! Data that comes again is always acknowledged: its sender missed an ACK, and no ACK of ours brings data about.
 

@@ -35,7 +35,7 @@ impl Endpoint {
         if self.life.state() == State::Closed {
             return;
         }
-        // RFC 9293 §3.10.5: in these states the peer has nothing left to be told, unless our FIN is still to follow.
+        // RFC 9293 §3.10.5: in these states nothing is left to say to the peer, unless our FIN is still to follow.
         let silent = match self.life.state() {
             State::SynSent | State::TimeWait => true,
             State::Closing | State::LastAck => self.snd.space.side() == SendSide::FinSent,
@@ -67,8 +67,8 @@ impl Endpoint {
         }
     }
 
-    /// The wait is bounded only once the application has let go; until then the peer may send for ever. Where it takes no time
-    /// the connection ends with the segment that acknowledged our FIN, which the stack answers with a reset.
+    /// The wait is bounded only once the application has released the connection; until then the peer may send
+    /// indefinitely. A zero wait ends the connection with the segment that acknowledged our FIN; a reset answers it.
     pub(super) fn enter_fin_wait_2<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         self.set_state(cx, State::FinWait2);
         if self.life.application() != Application::Gone {
@@ -81,15 +81,15 @@ impl Endpoint {
     }
 
     /// The application will read no more, though it may still write. Nothing changes for the peer until this direction is
-    /// closed as well: then data that nobody will read is answered with a reset.
+    /// closed as well: then a reset answers data that the application will not read.
     pub(crate) fn stop_reading(&mut self) {
         self.life.stop_reading();
     }
 
     //= specs/rfc9293.md#closing
     //# When data that arrived is lost to a close, a reset says so.
-    /// The application has let the connection go: what arrives from now on is read by nobody. The peer is told so with a
-    /// reset instead of a FIN if something has arrived that was not read (RFC 9293 §3.6.1, RFC 2525 §2.17).
+    /// The application has released the connection and reads nothing that arrives from now on. The peer receives a reset
+    /// instead of a FIN if something has arrived that was not read (RFC 9293 §3.6.1, RFC 2525 §2.17).
     pub(crate) fn release<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         self.life.release();
         if self.life.state().is_synchronized() && self.life.state() != State::TimeWait && self.rcv.readable() > 0 {

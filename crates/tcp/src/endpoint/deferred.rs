@@ -1,5 +1,5 @@
 //! What waits for the end of the handshake: data that came with the peer's SYN (RFC 9293 §3.10.7.2 and §3.10.7.3), an
-//! application that wants to be told only once there is data, and a call that writes as soon as it may.
+//! application that wants to be notified only once there is data, and a call that writes as soon as it may.
 //!
 //! Data in a SYN stands in the receive buffer, but is neither acknowledged nor given out before the connection is established: a
 //! SYN may be an old duplicate or a forgery. Fast Open, where it applies, goes ahead instead.

@@ -80,7 +80,7 @@ impl EcnState {
         }
     }
 
-    /// The reduction was undone before the peer was told.
+    /// The reduction was undone before the peer learned of it.
     pub fn withdraw_cwr(&mut self) {
         self.reduced = Reduced::Told;
     }
@@ -207,7 +207,7 @@ impl Endpoint {
         cx.now < until
     }
 
-    /// What ECN has to tell of itself.
+    /// Returns the ECN state that the connection reports.
     pub(super) fn ecn_info(&self) -> EcnInfo {
         let marks = self.extras.as_ref().map(|extras| extras.marks).unwrap_or_default();
         EcnInfo {

@@ -11,7 +11,7 @@ use recovery::{Episode, Verdict};
 use trace::{Event, Observer};
 
 impl Endpoint {
-    /// Tells controller, sampler and trace of every segment marked lost; returns the octets.
+    /// Reports every segment marked lost to controller, sampler and trace; returns the octets.
     pub(super) fn take_verdict<O: Observer>(&mut self, cx: &mut Cx<'_, O>, verdict: Verdict) -> Bytes {
         self.snd.rec.set_recheck(verdict.recheck_at);
         if verdict.newly_lost == 0 {

@@ -40,9 +40,9 @@ pub(super) struct Extras {
     pub rebuilt: bool,
     /// `icmp`: what the network reported last, until something is acknowledged.
     pub soft_error: Option<IcmpError>,
-    /// `icmp`: the same, until the application has been told.
+    /// `icmp`: the same, until it was reported to the application.
     pub icmp_news: Option<IcmpError>,
-    /// `episode.rs`: window, threshold and the peer's window as an observer was told last.
+    /// `episode.rs`: window, threshold and the peer's window as last reported to an observer.
     pub last_snapshot: (Bytes, Bytes, Bytes),
     /// `path_mtu`: what is known of the path beyond its first link.
     pub path: PathMtu,

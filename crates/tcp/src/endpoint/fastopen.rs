@@ -6,8 +6,8 @@
 //! Data of our SYN is not on the scoreboard: the SYN's own timer watches over it, and a SYN that is sent again leaves without
 //! it. What the SYN-ACK does not acknowledge becomes, cut to the peer's segment size, a flight that is lost, without blame.
 //!
-//! A passive open whose SYN brought data that is believed is in SYN-RECEIVED like any other, but its application is told at
-//! once, reads and writes. What it sends before the handshake is over is not sent again before: the SYN-ACK is.
+//! A passive open whose SYN brought data that is believed is in SYN-RECEIVED like any other, but its application is notified
+//! at once, reads and writes. What it sends before the handshake is over is not sent again before: the SYN-ACK is.
 //!
 //! Deviations:
 //! * A FIN in the peer's SYN is not taken; the peer sends it again.
@@ -53,7 +53,7 @@ enum Taken {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Early {
     No,
-    /// Since its SYN-ACK left, at this moment; nobody has accepted it.
+    /// Since its SYN-ACK left, at this moment; no application has accepted it.
     Waiting(Instant),
     /// The same, and an application uses it.
     InUse(Instant),
@@ -96,7 +96,7 @@ pub(crate) enum FastOpenNews {
 /// What a SYN-ACK is an answer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answers {
-    /// A SYN without the option: a cookie nobody asked for is not kept.
+    /// A SYN without the option: an unsolicited cookie is not kept.
     Nothing,
     /// A request, which left with this option.
     Request(FastOpen),

@@ -193,8 +193,8 @@ impl Endpoint {
         self.ts.echo_age(stamps.tsecr, now).is_some_and(|age| age <= oldest)
     }
 
-    /// The round trip of the handshake. Karn: a SYN that was sent several times, or nobody knows how often, gives a sample only
-    /// if a timestamp says which of them was answered, and the profile listens.
+    /// The round trip of the handshake. Karn: a SYN that was sent several times, or an unknown number of times, gives a
+    /// sample only if a timestamp says which of them was answered, and the profile listens.
     fn handshake_rtt(&self, now: Instant, repr: &TcpRepr) -> Option<Duration> {
         match self.cfg.rtt.syn_echo {
             _ if !self.syn_left_again() && !self.is_rebuilt() => Some(now.since(self.syn_sent_at())),
@@ -247,7 +247,7 @@ impl Endpoint {
             }
             self.snd.space.on_window(u32::from(repr.window) << shift);
         }
-        // An application that went ahead has been told.
+        // An application that went ahead has been notified already.
         if !self.is_early() {
             self.pending.add(News::Connected);
         }

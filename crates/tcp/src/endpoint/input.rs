@@ -75,7 +75,7 @@ impl Endpoint {
         }
         self.process_ack(cx, seg, ack);
         match (self.life.state(), self.life.closed()) {
-            // Nobody waits for the peer to close: the segment meets no connection any more, and is answered so.
+            // No application waits for the peer to close: the segment meets no connection any more, and is answered so.
             (State::Closed, Some(CloseReason::Aborted)) => return Disposition::Dropped(DropReason::Closed),
             (State::Closed, _) => return Disposition::Accepted,
             _ => {}
@@ -169,8 +169,8 @@ impl Endpoint {
     fn repeat_syn_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> Disposition {
         if self.allow_answer(cx) {
             self.life.require_syn();
-            // Which copy will be acknowledged is not known, so there is no RTT sample (Karn). It is no retry: no timer has
-            // expired, and a doubled SYN must not shorten the time for which the peer is waited for.
+            // It is unknown which copy will be acknowledged, so no RTT sample is taken (Karn). This does not count as a retry: no
+            // timer has expired, and a doubled SYN must not shorten the wait for the peer.
             self.extras_mut().syn_ack_repeated = true;
         }
         Disposition::Dropped(DropReason::OutOfWindow)
@@ -231,7 +231,7 @@ impl Endpoint {
             // forges SYNs shall not learn what has arrived.
             return;
         }
-        // Where ACKs adapt, a peer that repeats its FIN is told no more than that it has arrived.
+        // Where ACKs adapt, the answer to a repeated FIN says only that the FIN has arrived.
         let over = self.life.state() == State::TimeWait && self.cfg.ack.timer == AckTimer::Adaptive;
         let reported = !over && options::reports_duplicates(&self.cfg, &self.neg);
         self.rcv.on_refused(&self.cfg, range, reported);

@@ -11,7 +11,7 @@ pub(super) enum Application {
     Reads,
     /// It will read no more.
     ReadsNoMore,
-    /// It has let the connection go.
+    /// It has released the connection.
     Gone,
 }
 

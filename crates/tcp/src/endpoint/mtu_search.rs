@@ -2,10 +2,10 @@
 //!
 //! Two bounds close in on the path MTU: `low` is known to arrive, `high` is not known to fail. A probe is one segment of new
 //! data of a size between them. Its arrival raises `low`, and with it the segment size; its loss alone lowers `high`, is
-//! repaired by segments of the usual size, and is no sign of congestion.
+//! repaired by segments of the usual size, and is not a sign of congestion.
 //!
 //! Deviations: a probe is one packet of data that is needed anyway, never padding; it is sent only outside episodes with a
-//! window of at least eleven segments and data behind it, so that what follows tells of its loss without a timeout.
+//! window of at least eleven segments and data behind it, so that what follows reveals its loss without a timeout.
 
 use super::Endpoint;
 use super::output::{Outgoing, Transmit, TxBuf};
@@ -39,7 +39,7 @@ struct MtuProbe {
 
 /// Segments that the congestion window has to hold before one of them may be a probe.
 const PROBE_WINDOW: u32 = 11;
-/// Segments of the usual size that follow a probe, so that their arrival tells of its loss.
+/// Segments of the usual size that follow a probe, so that their arrival reveals its loss.
 const FOLLOWERS: u32 = 4;
 /// Least payload and options that repeated timeouts lead to.
 const LEAST_MSS: u16 = 48;

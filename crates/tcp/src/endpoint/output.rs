@@ -56,7 +56,7 @@ pub(super) struct Outgoing {
 impl Endpoint {
     //= specs/rfc5681.md#acknowledging
     //# An arriving segment causes no more than one ACK.
-    /// The next frame; call until `None`. Its payload is had from [`Self::payload`] before the next call.
+    /// Returns the next frame; call until `None`. Fetch its payload with [`Self::payload`] before calling again.
     pub fn poll_transmit<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         if self.outlet == Outlet::Refuses {
             self.poll_refused(cx, out);

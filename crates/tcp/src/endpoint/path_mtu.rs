@@ -1,10 +1,10 @@
 //! The path MTU: what routers say (RFC 1191, RFC 8201), how long it is believed, and what it makes of the segment size.
 //!
-//! The search that needs no routers is `mtu_search`'s. A path MTU that shrinks is no sign of congestion: what is too large is
-//! cut and sent again under the window as it is.
+//! The search that needs no routers is `mtu_search`'s. A path MTU that shrinks is not a sign of congestion: what is too large
+//! is cut and sent again under the window as it is.
 //!
-//! Anybody who guesses a sequence number in flight can send such a message, so it is believed in two stages (RFC 5927 §7.2):
-//! at once while nothing that large is known to arrive, and else only if its segment times out as well.
+//! Any host that guesses a sequence number in flight can send such a message, so it is believed in two stages (RFC 5927
+//! §7.2): at once while nothing that large is known to arrive, and else only if its segment times out as well.
 //!
 //! Deviations: a connection hears of its path through its own segments and at its beginning, not through those of other
 //! connections to the same host: each learns by itself, at the price of one segment, and no message makes work that
@@ -331,8 +331,8 @@ impl Endpoint {
     //# Segments that are larger than the path takes now are cut, and no more than an initial window of them is sent again at once.
     //= specs/rfc1191.md#a-smaller-path-mtu
     //# A message that does not make the path MTU smaller causes no retransmission.
-    /// What is in flight and too large will not arrive: it is cut, and up to `most` octets of it wait for retransmission. That is
-    /// no loss that the controller hears of, nor will duplicate ACKs for it be one. Returns how many octets wait.
+    /// What is in flight and too large will not arrive: it is cut, and up to `most` octets of it wait for retransmission.
+    /// The controller does not hear of it as a loss, nor will duplicate ACKs for it be one. Returns how many octets wait.
     pub(super) fn cut_to_path<O: Observer>(&mut self, cx: &mut Cx<'_, O>, most: Bytes) -> Bytes {
         let marked = self.recut(most);
         if marked == 0 {

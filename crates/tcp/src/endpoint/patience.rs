@@ -1,9 +1,9 @@
-//! How long a peer that does not answer is borne with: R1 and R2 (RFC 9293 §3.8.3), the user timeout (§3.9.1, RFC 5482 §3.1),
-//! and keep-alive (§3.8.4).
+//! When to give up on an unresponsive peer: R1 and R2 (RFC 9293 §3.8.3), the user timeout (§3.9.1, RFC 5482 §3.1), and
+//! keep-alive (§3.8.4).
 //!
-//! Owns when a silence began and how many probes nobody answered. The user timeout has no timer of its own: whichever timer
-//! watches over what is unacknowledged is cut to it. The option by which RFC 5482 tells the peer is not sent, and ignored
-//! when it comes, as §4 of that RFC allows.
+//! Owns when a silence began and how many probes went unanswered. The user timeout has no timer of its own: whichever timer
+//! watches over what is unacknowledged is cut to it. The option that announces the user timeout to the peer (RFC 5482) is not
+//! sent, and ignored when it comes, as §4 of that RFC allows.
 
 use super::{Application, Endpoint, News, State};
 use crate::config::{CountedFrom, Farewell, KeepAliveConfig, RetryLimit};
@@ -155,7 +155,7 @@ impl Endpoint {
     //= specs/rfc9293.md#windows
     //# As long as probes are answered a window may stay closed for ever.
     /// The persist timer fired: another probe, or was that enough? `probes` were sent before; as long as they are answered
-    /// the window may stay closed for ever (RFC 9293 MUST-37), unless the user has set a limit or is gone.
+    /// the window may stay closed indefinitely (RFC 9293 MUST-37), unless the user has set a limit or is gone.
     pub(super) fn gives_up_probing(&mut self, now: Instant, probes: u32) -> bool {
         let slowest = self.snd.persist_interval(&self.cfg, probes) == self.cfg.send.persist_max;
         if self.life.application() == Application::Gone && self.cfg.retries.orphan.is_some() && slowest {

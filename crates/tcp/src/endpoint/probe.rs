@@ -105,7 +105,7 @@ impl Endpoint {
             return Some(self.send_bare_probe(cx, out));
         }
         if empty {
-            // What the window takes is no probe but data, and its acknowledgement will tell of the window.
+            // What the window takes is not a probe but data, and its acknowledgement will report the window.
             self.snd.rec.set_probing(Probing::Idle);
         }
         let len = self.snd.space.wnd().min(unsent).clamp(1, self.segment_size());

@@ -23,7 +23,7 @@ impl Endpoint {
         endpoint
     }
 
-    /// Whether nobody knows when its SYN-ACK left.
+    /// Whether the time at which its SYN-ACK left is unknown.
     pub(super) fn is_rebuilt(&self) -> bool {
         self.extras.as_ref().is_some_and(|extras| extras.rebuilt)
     }

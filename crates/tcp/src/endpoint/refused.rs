@@ -1,9 +1,9 @@
 //! A device of this host that refuses packets: its queue is full and takes nothing for a while.
 //!
-//! The sender is told at once, which a network never does. What leaves by itself (a reset, a SYN, a bare acknowledgement, a
-//! probe) is gone like a packet on the way. Data was not sent: it keeps its place, counts for nothing, and is tried again after
-//! `retries.refused`, for as long as the limits of retransmissions and window probes allow, without the timeout being doubled.
-//! Where `retries.refused` is not set, data is gone like everything else.
+//! The device reports the refusal to the sender at once, which a network never does. What leaves by itself (a reset, a SYN, a
+//! bare acknowledgement, a probe) is gone like a packet on the way. Data was not sent: it keeps its place, counts for
+//! nothing, and is tried again after `retries.refused`, for as long as the limits of retransmissions and window probes allow,
+//! without the timeout being doubled. Where `retries.refused` is not set, data is gone like everything else.
 //!
 //! What would leave is found out by sending it from a copy, so that the rules of sending have one owner. A device refuses
 //! seldom, and what that costs is of no account.

@@ -53,7 +53,7 @@ pub(super) struct Tally {
     rate_us: u32,
     held: Held,
     pub rate_of: RateOf,
-    /// What held the sender back when it was told last.
+    /// What held the sender back at the last report.
     pub limit: Limit,
 }
 
@@ -104,7 +104,7 @@ impl Tally {
         let now_ms = ms(now);
         Self { data_sent_ms: now_ms, data_received_ms: now_ms, ack_received_ms: now_ms, ..Self::default() }
     }
-    /// The handshake is over: what is told as the time since data begins here.
+    /// The handshake is over: what is reported as the time since data begins here.
     pub fn on_established(&mut self, now: Instant) {
         (self.data_sent_ms, self.data_received_ms, self.ack_received_ms) = (ms(now), ms(now), ms(now));
     }

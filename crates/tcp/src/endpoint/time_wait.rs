@@ -1,11 +1,11 @@
 //! TIME-WAIT and the connection that may come after (RFC 9293 §3.6.1, RFC 6191, RFC 1337).
 //!
 //! Old segments are waited out for twice their lifetime. A new connection between the same addresses and ports need not
-//! wait where its numbers tell its segments from the old ones: the peer's SYN by its timestamp or its sequence number, ours
-//! by both.
+//! wait where its numbers distinguish its segments from the old ones: the peer's SYN by its timestamp or its sequence number,
+//! ours by both.
 //!
 //! Deviations: a SYN that is found too old is answered with a challenge ACK, as RFC 9293 §3.10.7.4 asks, and not in
-//! silence (RFC 6191 §2). And once a SYN was taken there is no way back into TIME-WAIT, which RFC 9293 asks for where sequence
+//! silence (RFC 6191 §2). And once a SYN was taken, TIME-WAIT cannot resume, although RFC 9293 asks for that where sequence
 //! numbers alone decide: the peer that sent the old SYN resets its duplicate, and the wait is over then.
 
 use super::{Endpoint, News, State};

@@ -1,5 +1,5 @@
 //! What only traces want to know: why a segment leaves, what SACK blocks were taken for, what limits the sender. Nothing here is
-//! computed unless somebody watches.
+//! computed unless an observer watches.
 
 use super::ack::Blocks;
 use super::sender::Progress;
@@ -58,7 +58,7 @@ impl SendCause {
     }
 }
 
-/// What is told of a segment beside its header.
+/// What an event reports about a segment beside its header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Told {
     pub cause: SendCause,

@@ -115,7 +115,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes up to `len` octets, of which `put` appends as many as it is told from a position on. Chunks that become full
+    /// Takes up to `len` octets: `put` appends as many as it is asked for, from a position on. Chunks that become full
     /// may leave before the rest is taken, and what is left of them is filled up again.
     fn write_in_chunks<O: Observer>(
         &mut self,

@@ -140,7 +140,7 @@ impl Assembler {
     /// Whether `range` can be kept while there may be no more than `limit` blocks: unless it would be one more, it can. What
     /// continues the stream always can, and so can what extends or joins blocks, whatever the limit.
     ///
-    /// What is not kept was in no part here before, so there is no duplicate to report either.
+    /// What is not kept was in no part here before, so a duplicate need not be reported either.
     #[inline]
     pub fn admits(&self, range: SeqRange, limit: u32) -> bool {
         self.block_count() < limit as usize || self.admits_no_more_blocks(range)

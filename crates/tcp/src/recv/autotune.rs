@@ -2,7 +2,7 @@
 //!
 //! Owns how much the application took within a round trip; [`ReceiverRtt`] owns how long one is. What follows from that is a
 //! law, one a file and chosen by [`ReceiveWindowConfig`]: [`eager`], [`drs`] and [`stepped`]. The window's size itself belongs
-//! to [`super::ReceiveWindow`], to which it is told. The configuration is lent, since endpoints are many and share theirs.
+//! to [`super::ReceiveWindow`], which receives the results. The configuration is lent: endpoints are many and share theirs.
 //!
 //! A reader that takes little gets little: all laws go by what was taken, not by what arrived. And a size, once offered, is
 //! never taken back (RFC 7323 §2.4 discourages it).

@@ -41,7 +41,7 @@ pub(crate) struct ReceiveBuffer {
 
 #[derive(Clone)]
 enum Content {
-    /// Nothing arrived, nobody read.
+    /// Nothing has arrived, and nothing was read.
     Unset,
     /// Boxed because most connections are idle, and many never carry octets.
     Octets(Box<Octets>),

@@ -97,7 +97,7 @@ impl Memory {
         }
     }
 
-    /// What is told of it.
+    /// What is reported of it.
     pub fn told(&self) -> ReceiveMemory {
         ReceiveMemory { buffer: self.buffer, used: self.used, mss: self.mss, opened: self.opened }
     }

@@ -1,6 +1,6 @@
 //! The window we offer (RFC 9293 §3.8.6.2.2, RFC 7323 §2).
 //!
-//! Owns the right edge. The largest edge ever promised never moves left and is honoured for ever; what an ACK shows
+//! Owns the right edge. The largest edge ever promised never moves left and is honoured indefinitely; what an ACK shows
 //! can lie up to one unit of the window scale left of it, because the field is rounded down (RFC 7323 §2.4). The edge
 //! moves in steps worth a segment or half the buffer, so that a reader of single octets does not cause single-octet segments.
 
@@ -113,9 +113,9 @@ impl ReceiveWindow {
 
     //= specs/rfc9293.md#windows
     //# A reader of single octets does not open the window by single octets.
-    /// Whether the application's reading has opened the window so far that the peer should be told without waiting for an
-    /// ACK to carry it: the window at least doubles, by two segments or half the buffer, or the peer sees too little for
-    /// a full segment.
+    /// Whether the application's reading has opened the window so far that the peer needs an update without waiting for
+    /// an ACK to carry it: the window at least doubles, by two segments or half the buffer, or the peer sees too little
+    /// for a full segment.
     #[inline]
     pub fn update_due(&self, rcv_nxt: SeqNum, used: Bytes, rmss: Bytes) -> bool {
         self.reopening(rcv_nxt, used, rmss).is_some_and(|window| {

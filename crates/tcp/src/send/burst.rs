@@ -2,13 +2,13 @@
 //! congestion window in one, and none that the next ACK would let be larger.
 //!
 //! RFC 9293 leaves this open. The rules are those that senders with segmentation offload have come to share; they decide
-//! only when data leaves that the windows would let go. Pure: everything it needs to know is in [`View`].
+//! only when data leaves that the windows would permit. Pure: everything it needs to know is in [`View`].
 
 use super::chunks::{Chunk, Tail};
 use crate::config::ChunksConfig;
 use base::{Bytes, Duration};
 
-/// Which chunks may be let go.
+/// Which chunks may be released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// A burst of the oldest one, which is full.
@@ -41,7 +41,7 @@ pub(crate) enum Place {
     BeforeFin,
 }
 
-/// What is known when a burst is to be let go.
+/// What is known when a burst is to be released.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct View {
     /// The oldest chunk.
@@ -54,7 +54,7 @@ pub(crate) struct View {
     pub free_segments: u32,
     /// Most segments of a burst.
     pub max_segments: u32,
-    /// The peer's window, and how much of it lies beyond what was let go.
+    /// The peer's window, and how much of it lies beyond what was released.
     pub snd_wnd: Bytes,
     pub usable: Bytes,
     /// What is done with a small segment, and whether something, or something small, is outstanding.

@@ -1,7 +1,7 @@
 //! The unsent part of the stream in chunks, and the bursts they left in.
 //!
 //! A chunk is what leaves together: writes fill the last unsent chunk up to a goal, a record ends one early. A burst is the
-//! front of a chunk that was let go, and stays known until it is acknowledged: its end may carry PSH, also when it is sent
+//! front of a chunk that was released and stays known until it is acknowledged: its end may carry PSH, also when it is sent
 //! again if the chunk's did, and its memory counts. Positions are octets since the stream began, so nothing moves when data is acknowledged.
 //!
 //! Kept in a box that exists only while something is unacknowledged.
@@ -27,7 +27,7 @@ pub(crate) enum Tail {
     Record,
 }
 
-/// A part of what was written and has not been let go.
+/// A part of what was written and has not been released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Chunk {
     pub len: Bytes,
@@ -65,7 +65,7 @@ impl Chunks {
     pub fn new(at: u64) -> Self {
         Self { committed: at, written: at, pushed: at, ..Self::default() }
     }
-    /// One past the last octet let go.
+    /// One past the last octet released.
     #[inline]
     pub fn committed(&self) -> u64 {
         self.committed
@@ -79,7 +79,7 @@ impl Chunks {
     pub fn size(&self) -> usize {
         size_of_val(self) + self.bursts.capacity() * size_of::<Burst>() + self.unsent.capacity() * size_of::<Chunk>()
     }
-    /// How many chunks were not let go in full.
+    /// Number of chunks that were not released in full.
     #[inline]
     pub fn unsent(&self) -> usize {
         self.unsent.len()
@@ -161,7 +161,7 @@ impl Chunks {
         self.committed += u64::from(octets);
         self.bursts.push_back(Burst { end: self.committed, push });
     }
-    /// Everything before `end` has been sent, whether it was let go or not.
+    /// Everything before `end` has been sent, whether it was released or not.
     pub fn cover(&mut self, end: u64) {
         while self.committed < end {
             let Some(head) = self.head() else {

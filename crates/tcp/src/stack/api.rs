@@ -72,7 +72,7 @@ impl Stack {
         Ok(conn)
     }
 
-    /// Tells an endpoint the stack's bounds and what the device can do.
+    /// Passes the stack's bounds and the device's capabilities to an endpoint.
     pub(super) fn equip(&self, endpoint: &mut Endpoint, now: Instant) {
         endpoint.guard(&self.guards);
         if let Segmentation::Tso { .. } = self.device.segmentation {
@@ -274,8 +274,8 @@ impl Stack {
         self.with(cx, conn, |endpoint, ecx| endpoint.abort(ecx));
     }
 
-    /// The application lets go of the connection: it is closed if it still is open, reset if something was not read,
-    /// reports nothing more, and is freed once it is over.
+    /// Releases the connection on the application's behalf: it is closed if it still is open, reset if something was not
+    /// read, reports nothing more, and is freed once it is over.
     pub fn release<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
         self.accept(conn);
         self.with(cx, conn, |endpoint, ecx| endpoint.release(ecx));
@@ -364,7 +364,7 @@ impl Stack {
         self.slots.get(conn).map(|slot| slot.endpoint.info())
     }
 
-    /// Everything a connection has to tell at `now`.
+    /// Returns the full report of a connection at `now`.
     pub fn details(&self, conn: Conn, now: Instant) -> Option<Details> {
         self.slots.get(conn).map(|slot| slot.endpoint.details(now))
     }

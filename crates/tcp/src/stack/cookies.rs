@@ -24,10 +24,10 @@ use wire::{Flags, IpRepr, Options, TcpRepr};
 /// How long the cookie's clock stands still.
 const PERIOD: Duration = Duration::from_secs(64);
 
-/// Segment sizes that a cookie can tell, ascending: what is left of common links, and of those with tunnels.
+/// Segment sizes that a cookie can encode, ascending: what is left of common links, and of those with tunnels.
 const CLASSES: [u16; 8] = [64, 536, 1220, 1300, 1400, 1440, 1460, 8940];
 
-/// Bits of a timestamp that tell what the SYN offered.
+/// Bits of a timestamp that encode what the SYN offered.
 const OPTION_BITS: u32 = 6;
 const SACK: u32 = 1 << 4;
 const ECN: u32 = 1 << 5;
@@ -43,7 +43,7 @@ pub(super) struct CookieJar {
 impl CookieJar {
     /// `secret` must be unpredictable on a real host.
     pub fn new(secret: [u64; 2]) -> Self {
-        // Not the key of the sequence numbers, or either would tell about the other.
+        // Not the key of the sequence numbers, or either would reveal something about the other.
         Self { key: [0xc00c, 0xc00d].map(|label| sip_hash(secret, &[label])) }
     }
 
@@ -129,7 +129,7 @@ impl Stack {
         let mut numbering = self.isn.numbering(&tuple, at);
         numbering.iss = self.cookies.make(&tuple, repr.seq, mss, at);
         let syn = SynInfo { tuple, numbering, mtu: self.device.mtu, repr, ecn: segment.ecn };
-        // A stream that nobody draws from, and a name that no connection has.
+        // A stream that no other code draws from, and a name that no connection has.
         let mut rng = self.rng.clone();
         let mut cx = Cx::new(at, &mut rng, ConnId(u32::MAX), obs);
         let (ip, mut answer) = Endpoint::syn_ack_for(&cfg, &syn, &mut cx);

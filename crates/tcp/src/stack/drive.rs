@@ -224,7 +224,7 @@ impl Stack {
         (burst, true)
     }
 
-    /// Offers the frame in `self.tx` to the device; keeps it when there is no room.
+    /// Offers the frame in `self.tx` to the device; keeps it when the device has no room.
     fn hand_over(
         &mut self,
         header_len: usize,
@@ -311,11 +311,11 @@ impl Stack {
         }
     }
 
-    /// Frees an endpoint that is over and that nobody wants to hear of any more.
+    /// Frees an endpoint that is over, once no application expects to hear of it.
     pub(super) fn free_if_over(&mut self, index: u32) {
         let Some(slot) = self.slots.at(index) else { return };
         let silent = slot.endpoint.state() == State::Closed && !slot.ready && !slot.endpoint.wants_to_send();
-        // A passive connection that never came to be has no application to let it go.
+        // A passive connection that was never established has no application to release it.
         let unwanted = slot.released || matches!(slot.admission, Admission::Embryonic(_));
         if silent && unwanted {
             self.drop_slot(index);

@@ -8,7 +8,7 @@
 //! the request is asked once by the experimental option, then by the assigned one again.
 //!
 //! Deviations:
-//! * The cache does not tell ports apart, and a server that does not take data is tried again (§4.1.3.1 would remember
+//! * The cache does not distinguish ports, and a server that does not take data is tried again (§4.1.3.1 would remember
 //!   that for each port): what is lost by trying is what a handshake costs anyway.
 
 use super::isn::sip_hash;
@@ -47,9 +47,9 @@ pub struct FastOpenKeys {
 pub enum FastOpenError {
     /// The configuration does not allow it.
     Off,
-    /// The SYN has left, or there is no such connection.
+    /// The SYN has left, or the connection does not exist.
     TooLate,
-    /// There is no connection at all.
+    /// The connection could not be opened at all.
     Connect(ConnectError),
 }
 
@@ -123,9 +123,9 @@ impl FastOpenListener {
 }
 
 impl FastOpenStack {
-    /// `secret` keys the cookies until somebody sets another key.
+    /// `secret` keys the cookies until another key is set.
     pub fn new(secret: [u64; 2]) -> Self {
-        // Not the key of the sequence numbers, or either would tell about the other.
+        // Not the key of the sequence numbers, or either would reveal something about the other.
         let half = |label| sip_hash(secret, &[label]);
         let mut current = [0; 16];
         current[..8].copy_from_slice(&half(0x0f05).to_le_bytes());
@@ -246,7 +246,7 @@ impl Stack {
         self.fast_open.keys = keys;
     }
 
-    /// Gives a listener keys of its own, or takes them back. Without effect where nobody listens.
+    /// Gives a listener keys of its own, or takes them back. Without effect where no socket listens.
     pub fn set_fast_open_keys_of(&mut self, on: impl Into<ListenOn>, keys: Option<FastOpenKeys>) {
         if let Some(listener) = self.listeners.get_mut(&on.into()) {
             listener.fast_open.keys = keys;
@@ -332,7 +332,7 @@ impl Stack {
         answer
     }
 
-    /// A connection has something to tell.
+    /// A connection has news of Fast Open.
     #[cold]
     pub(super) fn on_fast_open_news(&mut self, index: u32, news: FastOpenNews) {
         let Some(slot) = self.slots.at(index) else { return };

@@ -45,7 +45,7 @@ impl Stack {
     //# What ICMP reports is acted on.
     //= specs/rfc5927.md#validity
     //# An error about a segment that is not in flight is dropped and counted.
-    /// Takes in a frame that is no TCP segment. Returns whether it was an ICMP message.
+    /// Takes in a frame that is not a TCP segment. Returns whether it was an ICMP message.
     #[cold]
     pub(super) fn handle_icmp<O: Observer>(&mut self, frame: &RxFrame<'_>, obs: &mut O) -> bool {
         let notice = match wire::icmp::parse(frame.header) {

@@ -26,7 +26,7 @@ impl IsnGenerator {
         // Truncation is meant: the clock wraps every 4.77 hours (RFC 9293 §3.4.1).
         let clock = (now.as_nanos() / 4_000) as u32;
         let hash = self.hash(tuple);
-        // The other half of the hash: timestamps tell nothing about the sequence numbers.
+        // The other half of the hash: timestamps reveal nothing about the sequence numbers.
         Numbering { iss: SeqNum(clock.wrapping_add(hash as u32)), ts_offset: (hash >> 32) as u32 }
     }
 

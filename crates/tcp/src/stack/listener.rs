@@ -115,8 +115,8 @@ impl Stack {
         Ok(())
     }
 
-    /// Changes a listener's backlog and the configuration of connections that are yet to come. Without effect where nobody
-    /// listens.
+    /// Changes a listener's backlog and the configuration of connections that are yet to come. Without effect where no
+    /// socket listens.
     pub fn relisten(&mut self, on: impl Into<ListenOn>, backlog: u32, cfg: &ValidConfig) {
         if let Some(listener) = self.listeners.get_mut(&on.into()) {
             (listener.backlog, listener.cfg) = (backlog, cfg.clone());

@@ -73,7 +73,7 @@ pub enum TxChecksum {
     Compute,
     /// The device; the stack puts the pseudo-header sum into the field.
     Device,
-    /// Nobody: octets cannot be corrupted, and nobody looks.
+    /// Neither: octets cannot be corrupted, and no receiver checks.
     Unneeded,
 }
 

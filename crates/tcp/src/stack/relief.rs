@@ -214,7 +214,7 @@ impl Stack {
         }
     }
 
-    /// Ends a connection that nobody owns, with a reset where the peer has to hear of it.
+    /// Ends a connection that no application owns, with a reset where the peer has to hear of it.
     pub(super) fn reset_orphan<O: Observer>(&mut self, index: u32, now: Instant, obs: &mut O) {
         self.guarded.orphans_reset += 1;
         self.abort_at(index, now, obs);

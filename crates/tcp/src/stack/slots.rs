@@ -52,7 +52,7 @@ pub(super) struct Slot {
     pub has_events: bool,
     /// The time of its entry in the timer heap; `Instant::MAX` without one.
     pub scheduled: Instant,
-    /// The application has let it go.
+    /// The application has released it.
     pub released: bool,
     /// When an orphan is reset; `Instant::MAX` for others.
     pub release_until: Instant,
@@ -62,8 +62,8 @@ pub(super) struct Slot {
     pub share: Share,
 }
 
-/// Addresses and ports as few words, which trees compare in a few instructions: strangers make lookups that miss. The first word
-/// alone tells nearly any two connections apart.
+/// Addresses and ports as few words, which trees compare in a few instructions: strangers make lookups that miss. The
+/// first word alone distinguishes nearly any two connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Key {
     /// The last 32 bits of the remote address, and both ports.

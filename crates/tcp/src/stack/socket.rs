@@ -7,7 +7,7 @@ use crate::endpoint::Queues;
 use core::net::IpAddr;
 
 impl Stack {
-    /// The stack is at home at `ip`, too, unless that is no host's address.
+    /// Adds `ip` to the stack's own addresses, unless it cannot be a host's address.
     pub fn add_address(&mut self, ip: IpAddr) {
         if is_unicast(ip) && !self.addresses.contains(&ip) {
             self.addresses.push(ip);

@@ -2,7 +2,7 @@
 
 use crate::Problem;
 
-/// Complains when there is no `## [Unreleased]`, or when it does not come first.
+/// Complains when `## [Unreleased]` is missing, or when it does not come first.
 pub fn check(path: &str, text: &str) -> Vec<Problem> {
     let mut releases = text.lines().enumerate().filter(|(_, line)| line.starts_with("## "));
     match releases.next() {

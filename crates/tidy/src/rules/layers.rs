@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// The page that holds layers and table.
 const PAGE: &str = "docs/ARCHITECTURE.md";
 
-/// Crates beside the layers: they serve the repository and are no part of the program.
+/// Crates beside the layers: they serve the repository and are not part of the program.
 const BESIDE: [&str; 2] = ["tidy", "xtask"];
 
 /// The layers and the table of crates, as the page has them.

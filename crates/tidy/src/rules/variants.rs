@@ -1,4 +1,4 @@
-//! Deviations somebody shipped: one file each under `crates/*/src/variants/`, each with the same five-line header and the
+//! Deviations that some TCP ships: one file each under `crates/*/src/variants/`, each with the same five-line header and the
 //! two tests that guard it; and what speaks of one elsewhere is marked, so that it can be deleted without a trace.
 //!
 //! The header is what `docs/QUIRKS.md` is generated from. *Parity* shows that the variant without its flaw does what the

@@ -26,7 +26,7 @@ pub fn check(source: &Source) -> Vec<Problem> {
     problems
 }
 
-/// Paths of somebody's machine in any text file.
+/// Paths of a particular machine in any text file.
 pub fn machine_paths(path: &str, text: &str) -> Vec<Problem> {
     let mut problems = Vec::new();
     for needle in MACHINE_PATHS {

@@ -1,4 +1,4 @@
-//! Dependency directions and libraries, as `cargo metadata` tells them.
+//! Dependency directions and libraries, as `cargo metadata` reports them.
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 use tidy::rules::layers::{Edge, Layers, check, unexplained};

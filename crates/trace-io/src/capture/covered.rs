@@ -17,7 +17,7 @@ pub(super) struct Covered {
 }
 
 impl Covered {
-    /// Adds the time from `since` to `until`, which is no earlier than the end of any interval before.
+    /// Adds the time from `since` to `until`, which is not earlier than the end of any interval before.
     pub fn add(&mut self, since: u64, until: u64) {
         let mut since = since.max(self.floor);
         if until <= since {

@@ -16,7 +16,7 @@ const STANDING_SHARE: u64 = 8;
 const BUSY_TENTHS: u64 = 8;
 /// The same while a queue stands, which proves more.
 const STANDING_TENTHS: u64 = 2;
-/// Acknowledgements that tell a queue from an acknowledgement that was delayed.
+/// Acknowledgements that distinguish a queue from an acknowledgement that was delayed.
 const ACKS: u32 = 8;
 /// The receive window is full when the flight takes this many twentieths of it.
 const FULL_TWENTIETHS: u64 = 17;
@@ -133,7 +133,7 @@ fn limit(round: &Round, queue: u64, grows: bool, [had_loss, is_shaken]: [bool; 2
     let shortest = context.to_receiver + context.to_sender;
     let stands = queue >= STANDING_LEAST.max(shortest / STANDING_SHARE);
     let is_full = round.flight * 20 >= round.window * FULL_TWENTIETHS && round.window > 0;
-    // Far from the sender, a queue and losses before the capture look like data that no acknowledgement let go.
+    // Far from the sender, a queue and losses before the capture look like data that no acknowledgement released.
     let is_near = context.to_sender * 2 <= context.to_receiver;
     let starves = round.starved * 3 >= round.sending && round.sending > 0 && (is_near || !is_shaken);
     let is_busy = round.delivers(active, context.rate, BUSY_TENTHS);
@@ -159,7 +159,7 @@ impl Round {
         beyond(self.to_receiver, context.to_receiver) + beyond(self.to_sender, context.to_sender)
     }
 
-    /// Returns whether the link delivered so many tenths of what it can, as far as its acknowledgements tell.
+    /// Returns whether the link delivered so many tenths of what it can, as far as its acknowledgements show.
     fn delivers(&self, active: u64, rate: Option<u64>, tenths: u64) -> bool {
         let carried = |rate: u64| u128::from(rate) * u128::from(active) / 1_000_000_000;
         let needed = rate.map(|rate| carried(rate) * u128::from(tenths) / 10);

@@ -156,7 +156,7 @@ enum Step {
         len: usize,
         whole: usize,
     },
-    /// Something that is no packet, of this many octets.
+    /// Something that is not a packet, of this many octets.
     Other(usize),
     End,
 }

@@ -6,7 +6,7 @@ use super::window::Scale;
 use std::net::SocketAddr;
 use wire::Flags;
 
-/// A point of capture, as the file tells it.
+/// A point of capture, as the file describes it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Interface {
     /// Interface of the file.

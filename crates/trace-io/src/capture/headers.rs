@@ -38,7 +38,7 @@ impl Segment {
 /// Why a packet is not analysed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Skipped {
-    /// A fragment: nobody reassembles here.
+    /// A fragment: the analysis does not reassemble.
     Fragment,
     /// Another protocol than TCP.
     NotTcp,

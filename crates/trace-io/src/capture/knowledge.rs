@@ -1,5 +1,5 @@
-//! What a sender knew when it sent: the newest acknowledgement that it had, told by the time stamp that it echoes (RFC 7323 §4.3),
-//! wherever between the ends the capture was made.
+//! What a sender knew when it sent: the newest acknowledgement that it had, identified by the time stamp that it echoes (RFC
+//! 7323 §4.3), wherever between the ends the capture was made.
 //!
 //! From an acknowledgement to the data that answer it is a round trip from here to the sender and back. It counts only while
 //! the sender sends without a pause: after one, the data waited for the application.
@@ -61,7 +61,7 @@ impl Knowledge {
         }
     }
 
-    /// The sender echoes, `pause` after its last data. A round trip is told once for each tick.
+    /// The sender echoes, `pause` after its last data. A round trip is reported once for each tick.
     #[inline]
     pub fn echoed(&mut self, at: u64, tsecr: u32, pause: u64) -> Option<Answer> {
         while self.0.front().is_some_and(|told| is_after(tsecr, told.tsval)) {

@@ -1,7 +1,7 @@
-//! Captures that nobody here made: who talked, how far apart they are, what was lost, and what limited each transfer.
+//! Captures made elsewhere: who talked, how far apart they are, what was lost, and what limited each transfer.
 //!
 //! A capture is read once, from the front, in bounded memory: [`analyze`] follows so many connections at a time, each with so
-//! many segments in flight, and says what it had to give up. Everything is told from the packets alone; what a sender
+//! many segments in flight, and says what it had to give up. Everything is derived from the packets alone; what a sender
 //! thought is inferred, and the rule for each inference stands where it is made.
 
 mod copies;
@@ -98,7 +98,7 @@ impl Analysis {
 /// Reads a capture to its end, or to where it stops making sense.
 ///
 /// # Errors
-/// When it is no capture, or the first read of it fails.
+/// When it is not a capture, or the first read of it fails.
 pub fn analyze(file: impl Read) -> Result<Analysis, Unreadable> {
     follow(file, |_, _, _| {})
 }

@@ -1,4 +1,4 @@
-//! How fast the path delivers while it delivers: the rate of its narrowest link, told by the distance of acknowledgements.
+//! How fast the path delivers while it delivers: the rate of its narrowest link, from the distance of acknowledgements.
 //!
 //! Packets that pass a busy link leave it as far apart as it takes to send each, and their acknowledgements keep that distance
 //! (Keshav, packet pairs, 1991). A sender that pauses leaves gaps, but most bytes still travel in company. So the rate

@@ -17,8 +17,8 @@ use std::io::Read;
 use trace::{ConnId, Event};
 use wire::Flags;
 
-/// Reads a capture again for one of its flows, by the number that [`super::analyze`] gives it: `None` when there is no such
-/// flow. The end that sends most comes first.
+/// Reads a capture again for one of its flows, by the number that [`super::analyze`] gives it: `None` when the flow
+/// does not exist. The end that sends most comes first.
 ///
 /// # Errors
 /// As [`super::analyze`].

@@ -1,6 +1,6 @@
 //! How far packets overtake each other, and whether a late octet is a late packet or one that was sent again.
 //!
-//! Two places are told apart. *Before* the capture: a segment comes behind later ones although it was sent first. *Behind*
+//! Two places are distinct. *Before* the capture: a segment comes behind later ones although it was sent first. *Behind*
 //! it: the receiver reports later segments (RFC 2018) while an earlier one, which was never sent again, is still to come.
 
 use super::headers::Segment;
@@ -55,7 +55,7 @@ impl Deliveries {
         }
     }
 
-    /// A piece has reached the receiver, nobody knows which copy of it.
+    /// A piece has reached the receiver; it is unknown which copy of it.
     pub fn delivered_somehow(&mut self, at: u64, piece: &Piece) {
         if self.passed.back().is_none_or(|&(_, highest)| piece.order > highest) {
             self.pass(at, piece.order);

@@ -35,7 +35,7 @@ pub struct FlowReport {
     pub copies: u64,
     /// Resets among the packets.
     pub resets: u64,
-    /// Packets whose options were damaged or cut off by the capture: there are SACK blocks and time stamps that nobody saw.
+    /// Packets whose options were damaged or cut off by the capture: their SACK blocks and time stamps are missing.
     pub packets_without_options: u64,
     /// `complete`, `partial`, or `missing`: the capture starts in the middle.
     pub handshake: &'static str,
@@ -169,7 +169,7 @@ pub struct DirectionReport {
     pub rtt_from_timestamps: Option<Distribution>,
     /// What the receiver announces.
     pub window: WindowReport,
-    /// Rate of the path's narrowest link, told by the distance of acknowledgements.
+    /// Rate of the path's narrowest link, derived from the distance of acknowledgements.
     pub link_bps: Option<f64>,
     /// While the path was the limit, a queue of at least this stood half of the time.
     pub queue_ms: f64,

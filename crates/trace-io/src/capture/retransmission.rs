@@ -1,9 +1,9 @@
 //! Why a segment was sent again: loss detection (RFC 6675, RFC 8985 §6), a tail loss probe (RFC 8985 §7), a timeout
 //! (RFC 6298), or a closed window (RFC 9293 §3.8.6.1).
 //!
-//! A capture shows no sender's reasons, so they are told by what the sender knew and how long it had been silent: whoever
-//! answers an acknowledgement does so at once or within a reordering window, which is a round trip at most (RFC 8985 §6.2),
-//! while a probe waits for two round trips and a timeout for one and four times its variation. Which of several
+//! A capture shows no sender's reasons, so they are inferred from what the sender knew and how long it had been silent:
+//! whoever answers an acknowledgement does so at once or within a reordering window, which is a round trip at most (RFC 8985
+//! §6.2), while a probe waits for two round trips and a timeout for one and four times its variation. Which of several
 //! retransmissions were needless is not judged here: the receiver's D-SACK says it (RFC 2883).
 
 use std::collections::VecDeque;
@@ -53,7 +53,7 @@ pub(super) struct Circumstances {
     pub window_closed: bool,
     /// A probe was sent already, and nothing acknowledged since.
     pub has_probed: bool,
-    /// SACK is in use, without which there are no probes.
+    /// SACK is in use, without which no probes are sent.
     pub sack: bool,
     pub start: u64,
 }

@@ -1,7 +1,7 @@
 //! A transfer in round trips: how much was in flight in each, how long a queue stood, how the sender spent its time.
 //!
 //! A round ends when the sender knows that what it had sent at the beginning of the round has arrived (RFC 9438 §4.2 counts
-//! so, too). What the sender knew is told by the time stamp that it echoes, wherever the capture was made; without time
+//! so, too). The time stamp that the sender echoes shows what it knew, wherever the capture was made; without time
 //! stamps an acknowledgement counts from when it has reached the sender, by the shortest round trip.
 //!
 //! Nothing is judged here. [`super::diagnosis`] does, when all rounds are known.

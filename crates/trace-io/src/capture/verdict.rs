@@ -13,11 +13,11 @@ use super::report::{DirectionReport, FlowReport, ms};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Part of the time, per cent, below which a cost is no finding.
+/// Part of the time, per cent, below which a cost is not a finding.
 const LEAST_PCT: f64 = 20.0;
 /// The same of losses: congestion control that fills a path loses something now and then.
 const LEAST_LOSSES_PCT: f64 = 30.0;
-/// The same of timeouts, which nobody should have.
+/// The same of timeouts, which no connection should have.
 const LEAST_TIMEOUTS_PCT: f64 = 10.0;
 /// The first finding is sure when the second costs less than this part of it.
 const CLEAR: f64 = 0.8;
@@ -27,7 +27,7 @@ const CLEAR: f64 = 0.8;
 pub struct Finding {
     /// Which limit: one word for programs.
     pub limit: &'static str,
-    /// `high`; `low` where another limit costs nearly as much, or the packets do not tell.
+    /// `high`; `low` where another limit costs nearly as much, or the packets are inconclusive.
     pub confidence: &'static str,
     /// Time of the sender that it took.
     pub cost_ms: f64,

@@ -53,7 +53,7 @@ impl Constants {
     }
 }
 
-/// What is told of an encoded column, told of another one of the same type.
+/// The metadata of an encoded column, restated for another one of the same type.
 fn of_column(descr: &ColumnDescPtr, encoded: &ColumnChunkMetaData) -> Result<ColumnChunkMetaData, ParquetError> {
     let mut metadata = ColumnChunkMetaData::builder(Arc::clone(descr))
         .set_compression_codec(encoded.compression_codec())

@@ -22,7 +22,7 @@ pub(super) struct Encoder {
 pub(super) struct Encoded {
     /// What goes into the file.
     pub octets: Bytes,
-    /// What is told of it.
+    /// What is reported of it.
     pub close: ColumnCloseResult,
 }
 

@@ -21,7 +21,7 @@ use trace::{ConnId, Event, FieldInfo, Kind, VOCABULARY, Value};
 /// Reads a table; `path` is for messages.
 ///
 /// # Errors
-/// When it is no trace, or one of another version, or damaged.
+/// When it is not a trace, or one of another version, or damaged.
 pub fn read(file: File, path: &Path) -> Result<Trace, TraceError> {
     let foreign = |problem: String| TraceError::Foreign { path: path.to_owned(), problem };
     let file = guarded(|| SerializedFileReader::new(file).map_err(|error| error.to_string())).map_err(foreign)?;
@@ -95,7 +95,7 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The library asserts where a damaged file lies to it. Nobody wants to see its words; all other panics are told as before.
+/// The library asserts where a damaged file lies to it. Its message is not shown; all other panics are, as before.
 fn guarded<T>(read: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,4 +1,4 @@
-//! What the ends counted, and what the captures at either of them tell.
+//! What the ends counted, and what the captures at either of them show.
 
 use super::*;
 use test_case::test_case;

@@ -1,4 +1,4 @@
-//! Captures of kernel TCP in situations that are known, by `make.py` beside this file: what a reader is told first is what is
+//! Captures of kernel TCP in situations that are known, by `make.py` beside this file: what is reported first is what is
 //! true, also where every packet was captured two or three times.
 //!
 //! The rules were set on captures of other seeds. These were made once, by a seed that was drawn when the rules stood.
@@ -55,7 +55,7 @@ fn repeated(capture: &[u8], times: u64) -> Vec<u8> {
     out
 }
 
-/// The flow of most bytes: there is no other.
+/// The flow of most bytes, which is the only one.
 fn flow(capture: &[u8]) -> FlowReport {
     let analysis = analyze(capture).unwrap();
     assert_eq!((analysis.first_bad(), analysis.flows.len()), (None, 1));

@@ -11,8 +11,8 @@ const V4_MAX: usize = 576;
 /// Most octets of an ICMPv6 error: what every link takes (RFC 4443 §2.4).
 const V6_MAX: usize = 1280;
 
-/// Writes the packet in which `reporter` tells the sender of `offending`, a whole packet, what became of it; `out` is
-/// emptied first.
+/// Writes the packet in which `reporter` reports to the sender of `offending`, a whole packet, what became of it;
+/// `out` is emptied first.
 ///
 /// As much of `offending` is quoted as the usual limits allow.
 ///

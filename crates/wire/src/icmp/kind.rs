@@ -31,7 +31,7 @@ pub enum Unreachable {
     Host,
     /// The host knows no TCP.
     Protocol,
-    /// Nobody listens.
+    /// No socket listens.
     Port,
     /// The source route cannot be followed.
     SourceRouteFailed,

@@ -35,7 +35,7 @@ pub struct Clause<'a> {
     pub evidence: Evidence,
 }
 
-/// Writes the page and tells what is open; or fails when the page is out of date or anything is open that must not be.
+/// Writes the page and reports what is open; or fails when it is out of date or anything is open that must not be.
 pub fn run(mode: DocsMode, when_absent: WhenAbsent) -> Outcome {
     let Some(duvet) = DUVET.provide(when_absent)? else { return Ok(()) };
     let specs = spec::read_all(&root())?;

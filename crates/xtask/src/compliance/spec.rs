@@ -31,7 +31,7 @@ impl Level {
         }
     }
 
-    /// Whether there is no choice.
+    /// Whether the level leaves no choice.
     pub const fn is_binding(self) -> bool {
         matches!(self, Self::Must | Self::Step)
     }

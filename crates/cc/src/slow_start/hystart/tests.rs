@@ -8,7 +8,7 @@ use test_case::test_case;
 
 const SEGMENT: Bytes = 1_000;
 
-/// A policy that is told of flights of a hundred segments while its window stands still.
+/// A policy that receives flights of a hundred segments while its window stands still.
 struct Flights {
     policy: Hystart,
     window: Window,

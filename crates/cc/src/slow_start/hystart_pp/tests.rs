@@ -14,7 +14,7 @@ use test_case::test_case;
 
 const SEGMENT: Bytes = 1_000;
 
-/// A policy that is told of flights of whole segments while its window stands still.
+/// A policy that receives flights of whole segments while its window stands still.
 struct Flights<S> {
     policy: S,
     window: Window,

@@ -34,7 +34,7 @@ pub trait Tail: Debug + Clone + Send + 'static {
     fn on_ack(&self, phase: &mut Self::Phase, ack: &TailAck<'_>) -> TailStep;
 }
 
-/// What a tail is told about an ACK.
+/// What a tail learns about an ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct TailAck<'w> {
     /// Octets acknowledged.

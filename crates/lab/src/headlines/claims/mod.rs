@@ -1,4 +1,4 @@
-//! The published results, in the order in which they are told.
+//! The published results, in the order in which they are reported.
 
 mod receivers;
 mod recovery;

@@ -15,7 +15,7 @@ const ARMS: &[StudyArm] = &[StudyArm::with("no-hystart", "server-2019", &CLASSIC
 /// The whole grid.
 static GRID: Study = Study::of("hystart", "hystart", ARMS);
 
-/// Where a tail can be told.
+/// Where a tail can be recognised.
 static TAIL: Study = Study {
     name: "hystart-tail",
     experiment: "hystart",

@@ -1,5 +1,5 @@
 //! The bootstrap over seeds (B. Efron, "Bootstrap methods: another look at the jackknife", 1979): an interval for a number
-//! that is no median, such as a ratio of means or the largest of several.
+//! that is not a median, such as a ratio of means or the largest of several.
 //!
 //! Seeds are drawn again with replacement, and the number is computed anew from the runs that belong to them; the interval
 //! holds 95 % of what comes out. Draws start from a fixed seed, so that equal runs give equal intervals.

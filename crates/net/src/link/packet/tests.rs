@@ -44,7 +44,7 @@ fn frame(version: u8, protocol: u8, payload: &[u8], gso_size: u16) -> Vec<u8> {
     let virtio = VirtioNetHdr {
         flags: NEEDS_CSUM,
         gso_type: if gso_size > 0 { gso_type } else { GSO_NONE },
-        hdr_len: 1, // Nobody may rely on it.
+        hdr_len: 1, // No reader may rely on it.
         gso_size,
         csum_start: ip_len as u16,
         csum_offset: csum_offset as u16,

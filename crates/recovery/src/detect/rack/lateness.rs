@@ -2,7 +2,7 @@
 //!
 //! RFC 8985 §6.2 step 4 widens the reordering window by a quarter of the minimum RTT a round trip and never beyond the
 //! smoothed RTT. On a path shorter than its reordering, that takes many rounds and ends too low: each late segment is sent
-//! again for nothing. But what arrives although it was given up tells its lateness exactly: by the answer to its original,
+//! again for nothing. But what arrives although it was given up reveals its lateness exactly: by the answer to its original,
 //! or, when the copy was faster, by the report of a duplicate.
 //!
 //! Owns: the segments given up last, until one or the other is heard of them, and the greatest lateness found.

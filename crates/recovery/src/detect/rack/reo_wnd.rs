@@ -155,7 +155,7 @@ impl ReoWnd {
         let Some(min_rtt) = cx.min_rtt.or(cx.srtt) else { return Duration::ZERO };
         let window = (min_rtt * u32::from(self.mult)) / 4;
         let window = cx.srtt.map_or(window, |srtt| window.min(srtt));
-        // Lateness that was measured is no guess, and needs no such bound.
+        // Lateness that was measured is not a guess, and needs no such bound.
         window.max(self.lateness.as_ref().map_or(Duration::ZERO, |late| late.tolerance(self.longest_lateness(cx))))
     }
 }

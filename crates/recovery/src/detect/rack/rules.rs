@@ -42,8 +42,8 @@ pub fn is_ambiguous(segment: &SentSegment, echo: Option<u32>, early: EarlyAnswer
     echo.is_some_and(|tsecr| is_older(tsecr, segment.tsval)) || is_early(segment, early, cx)
 }
 
-/// Whether a delivery tells of the path: a retransmission's does only where the least RTT is known, and if no earlier copy
-/// can have brought it. Before that, an answer to the original would pass for a path without length.
+/// Whether a delivery is evidence about the path: a retransmission's is only where the least RTT is known, and if no
+/// earlier copy can have brought it. Before that, an answer to the original would pass for a path without length.
 #[inline]
 pub fn is_believed(segment: &SentSegment, echo: Option<u32>, early: EarlyAnswer, cx: &DetectCx) -> bool {
     segment.retransmits == 0 || (cx.min_rtt.is_some() && !is_ambiguous(segment, echo, early, cx))

@@ -354,7 +354,7 @@ impl Path {
         });
         let mut flow =
             Flow { smss: SMSS, reduction, lost_waiting: 0, pipe: 0, delivered: 0, sent: 0, log: String::new() };
-        // Positions in the pipe, told only by their number: everything arrives in order.
+        // Positions in the pipe, identified only by their number: everything arrives in order.
         let mut arriving: VecDeque<()> = (0..self.flight - self.lost).map(|_| ()).collect();
         let mut seen = Vec::new();
         for (index, &merged) in (0..).zip(self.merged.iter().cycle().take(acks)) {

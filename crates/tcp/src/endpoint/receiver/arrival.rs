@@ -245,7 +245,7 @@ impl Receiver {
     /// Everything up to and including the peer's FIN is here.
     fn on_fin(&mut self, around: &Around<'_>) {
         if around.state == State::Established && around.cfg.ack.timer == AckTimer::Adaptive {
-            // The ACK waits for our FIN, which applications tend to send soon; a duplicate is no news any more.
+            // The ACK waits for our FIN, which applications tend to send soon; a duplicate FIN brings nothing new.
             self.policy.on_fin();
             self.ack.forget_duplicate();
         } else {

@@ -175,7 +175,7 @@ impl Receiver {
         }
     }
 
-    /// Whether the application's reading has opened the window so far that the peer should be told.
+    /// Whether the application's reading has opened the window so far that the peer needs an update.
     pub fn window_update_due(&self, config: &ReceiveConfig) -> bool {
         let rcv_nxt = self.rcv_nxt();
         match self.memory() {

@@ -35,8 +35,9 @@ impl Sender {
     //# The send window is updated by no older segment than the last that did.
     //= specs/rfc7323.md#window-scale
     //# In all other segments the window field is shifted, to the right when sent and to the left when received.
-    /// Step 1: the send window moves only with news (RFC 9293 §3.10.7.4, fifth). An ACK of something new is news whatever its
-    /// sequence number is, since all others left before it: a forged number far ahead would close the window for ever.
+    /// Step 1: only news moves the send window (RFC 9293 §3.10.7.4, fifth). An ACK that advances SND.UNA updates the
+    /// window whatever SEG.SEQ is, since every earlier segment was sent before it: otherwise a forged number far ahead
+    /// would close the window indefinitely.
     /// The segment offers `wnd` octets.
     #[inline]
     pub fn update_window(&mut self, send: &SendConfig, repr: &TcpRepr, ack: SeqNum, wnd: Bytes) {

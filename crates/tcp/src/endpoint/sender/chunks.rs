@@ -89,13 +89,13 @@ impl Sender {
         self.buffer.chunks()?.burst_end(self.offset_of(seq))
     }
 
-    /// Octets that were let go and have not left.
+    /// Octets that were released and have not left.
     pub fn planned(&self) -> Bytes {
         let committed = self.buffer.chunks().map_or(0, |chunks| chunks.committed());
         Bytes::try_from(committed.saturating_sub(self.sent_offset())).unwrap_or(Bytes::MAX)
     }
 
-    /// Octets that were not let go.
+    /// Octets that have not been released.
     pub fn not_let_go(&self) -> Bytes {
         self.data_end().distance_from(self.space.nxt()).saturating_sub(self.planned())
     }
@@ -204,7 +204,7 @@ impl Sender {
         }
     }
 
-    /// Segments in flight, with those that were let go.
+    /// Segments in flight, including those that were released.
     pub fn segments_in_flight(&self) -> u32 {
         let (board, smss) = (&self.rec.board, self.space.smss());
         let planned = self.buffer.chunks().map_or(0, |chunks| chunks.segments_behind(self.sent_offset(), smss));
@@ -282,7 +282,7 @@ impl Sender {
         if follows.is_none() {
             return Train::No;
         }
-        // What a reduction allows was not told of this segment yet.
+        // The reduction's allowance does not account for this segment yet.
         let spent = if self.rec.reduction.is_some() { end.distance_from(start) } else { 0 };
         let room = self.allowance(cfg).saturating_sub(spent);
         let goes_on = self.rec.board.next_lost().is_some_and(|next| {

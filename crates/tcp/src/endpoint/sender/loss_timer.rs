@@ -67,7 +67,7 @@ impl Sender {
     /// When a tail loss probe is to leave (RFC 8985 §7.2): none inside an episode, nor while anything is selectively
     /// acknowledged, because then the detector has something to judge by.
     pub fn tail_probe_at(&self, cfg: &Config, neg: &Negotiated) -> Option<Instant> {
-        // Without SACK the answer to a probe would tell nothing about what came before it.
+        // Without SACK the answer to a probe would reveal nothing about what came before it.
         let config = cfg.recovery.probe.as_ref().filter(|_| neg.sack)?;
         let board = &self.rec.board;
         let quiet = !self.rec.episode().repairs() && board.sacked_bytes() == 0 && board.lost_bytes() == 0;

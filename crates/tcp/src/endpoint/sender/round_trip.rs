@@ -1,4 +1,4 @@
-//! Step 4 of ACK processing: what an ACK tells of the round-trip time (RFC 6298 §3, RFC 7323 §4).
+//! Step 4 of ACK processing: what an ACK reveals about the round-trip time (RFC 6298 §3, RFC 7323 §4).
 
 use super::Sender;
 use crate::config::Config;

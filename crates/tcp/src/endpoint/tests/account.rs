@@ -1,4 +1,4 @@
-//! What an endpoint tells about itself: each number against a story in which it is known.
+//! What an endpoint reports about itself: each number against a story in which it is known.
 
 use crate::testing::{MSS, Script, peer_options, quick, tso_device};
 use crate::{CongestionState, Details, FlightSegments, Origin, RateLimit};

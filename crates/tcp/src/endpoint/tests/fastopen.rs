@@ -574,7 +574,7 @@ fn a_reset_leaves_the_data_to_the_application() {
     assert_eq!(script.read(100), Err(ReadError::Closed(CloseReason::Reset)));
 }
 
-// One that nobody has accepted ends: packetdrill's `server_unreachable_before_accept` shows it.
+// A connection that no application has accepted ends: packetdrill's `server_unreachable_before_accept` shows it.
 #[test_case(0 => true; "the SYN-ACK was not delivered")]
 #[test_case(700 => false; "nothing like it was sent")]
 fn an_error_of_the_network_does_not_end_what_an_application_uses(seq: u32) -> bool {

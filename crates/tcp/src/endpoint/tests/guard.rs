@@ -183,7 +183,7 @@ fn data_that_comes_again_is_acknowledged_however_often() {
     }
 }
 
-/// Each side takes the other's ACKs for segments of another connection: without a bound they would answer for ever.
+/// Each side takes the other's ACKs for those of another connection: unbounded, they would answer indefinitely.
 #[test]
 fn a_peer_that_answers_each_of_our_acks_gets_few() {
     let mut script = in_use(quick());

@@ -1,4 +1,4 @@
-//! The path MTU as routers tell it: what is believed, what becomes of the flight, how long it lasts, and DF.
+//! The path MTU as routers report it: what is believed, what becomes of the flight, how long it lasts, and DF.
 
 use crate::StackCx;
 use crate::config::{Config, Discovery, UnsaidMtu};
@@ -212,7 +212,7 @@ fn messages_about_a_large_flight_release_one_initial_window_between_two_acknowle
         script.icmp(too_big(mtu), end);
         assert_eq!((smss(&script), octets(&mut script)), (mtu - 40, 0), "the window has been spent");
     }
-    // A timeout slows the sender down, and the next message may have as much sent again, as the window lets it go.
+    // A timeout slows the sender down, and the next message may cause as much to be sent again, as the window permits.
     while octets(&mut script) == 0 {
         script.pass(Duration::from_millis(10));
     }

@@ -1,4 +1,4 @@
-//! How long a peer that does not answer is borne with (RFC 9293 §3.8.3, §3.8.4).
+//! When to give up on an unresponsive peer (RFC 9293 §3.8.3, §3.8.4).
 
 use crate::ConnEvent;
 use crate::config::{Config, CountedFrom, Farewell, KeepAliveConfig, RetryLimit, WindowProbe};
@@ -143,7 +143,7 @@ fn keep_alive_ends_with_the_connection() {
     assert_eq!(script.stack.connections(), 0);
 }
 
-/// How long a peer that has vanished is borne with, and how often the data was sent again.
+/// Returns how long it took to give up on a vanished peer, and how often the data was sent again.
 fn until_given_up(cfg: Config) -> (Duration, usize) {
     let mut script = Script::established(cfg);
     let start = script.now;
@@ -377,7 +377,7 @@ fn old_acknowledgements_are_no_answers_to_probes(probe: WindowProbe) {
     let sent: u32 = script.data().iter().map(|sent| sent.1).sum();
     script.peer_window = 0;
     script.ack(1 + sent);
-    // Somebody acknowledged in the peer's name what it never got: whatever it is asked, it says where it stands.
+    // A third party acknowledged in the peer's name what it never got: the peer answers every probe with where it stands.
     let mut probes = 0;
     for _ in 0..60 {
         script.pass(SECOND);

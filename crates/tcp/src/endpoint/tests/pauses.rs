@@ -58,7 +58,7 @@ fn a_window_survives_silence_for(restart: IdleRestart, pause_s: u64, segments: u
 #[test]
 fn an_application_that_uses_little_of_its_window_loses_half_of_it_every_five_minutes() {
     let mut script = grown(IdleRestart::HalvePerFiveMinutes, PacingConfig::Off);
-    // Something is in flight whenever something is acknowledged: there is no pause.
+    // Something is in flight whenever something is acknowledged, so a pause never occurs.
     script.write(u64::from(MSS));
     let mut acked = 30;
     let mut use_little = |seconds: u32| {

@@ -157,7 +157,7 @@ fn the_answer_to_a_probe_lets_time_judge_what_came_before() {
 //= specs/rfc8985.md#acknowledgement-of-a-probe
 //= type=test
 //# An ACK beyond a repeated segment's probe is answered by one reduction of the window, as a fast recovery is.
-/// Only the very last segment was lost; the probe itself brings it. What follows tells whether that was so.
+/// Only the very last segment was lost; the probe itself brings it. What follows shows whether that was so.
 #[test_case(&[], 7..8; "repaired: one reduction, as RFC 9438 has it")]
 #[test_case(&[(4, 5)], 10..21; "needless: both copies arrived")]
 fn later_data_tells_whether_a_probe_repaired_a_loss(dsack: &[(u32, u32)], segments: core::ops::Range<u32>) {

@@ -85,7 +85,7 @@ fn a_duplicate_is_reported_at_the_limit_too() {
     assert_eq!(blocks(&script.sent()[0]), [(3, 4), (3, 4)]);
     segment(&mut script, 0, Flags::NONE);
     assert_eq!(blocks(&script.sent()[0]), [(0, 1), (3, 4)]);
-    // A refused segment was never held, so its return is no duplicate.
+    // A refused segment was never held, so its return is not a duplicate.
     segment(&mut script, 5, Flags::NONE);
     segment(&mut script, 5, Flags::NONE);
     assert_eq!(script.sent().iter().map(blocks).collect::<Vec<_>>(), [[(3, 4)], [(3, 4)]]);

@@ -39,7 +39,7 @@ fn after_a_slow_handshake_the_minimum_is_right_after_two_round_trips() {
     assert_eq!(script.info().min_rtt, Some(ms(20)));
 }
 
-/// The peer, or somebody in its place, acknowledges a flight long before it can have arrived.
+/// The peer, or an attacker in its place, acknowledges a flight long before it can have arrived.
 #[test]
 fn one_early_ack_changes_neither_the_minimum_nor_the_controller() {
     let mut cfg = quick();
@@ -151,7 +151,7 @@ fn an_answer_that_was_not_delayed_is_no_early_one() {
         further_round_trips: 0,
     };
     let mut script = Script::connecting(cfg);
-    // The SYN is lost, so that its answer tells nothing.
+    // The SYN is lost, so that its answer reveals nothing.
     script.pass(Duration::from_secs(1));
     script.pass(ms(10));
     script.finish_handshake(peer_options());

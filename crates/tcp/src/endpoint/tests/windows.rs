@@ -390,7 +390,7 @@ fn a_narrower_window_counts(shrinking: WindowShrinking, windows: [u32; 3]) {
     assert_eq!(script.info().snd_wnd, 60_000, "a wider one always does");
 }
 
-/// A peer that has closed its window in a segment which is far ahead of its stream: nobody will ever fill the gap.
+/// A peer that has closed its window in a segment which is far ahead of its stream: the gap will never be filled.
 fn closed_from_ahead() -> Script {
     let mut script = Script::established(quick());
     script.write(2 * u64::from(MSS));

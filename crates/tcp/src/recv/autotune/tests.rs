@@ -280,7 +280,7 @@ fn a_reader_that_reads_slowly_does_not_grow_it(config: ReceiveWindowConfig, stam
     assert!(size <= 65_535, "{size}");
 }
 
-/// Without timestamps, round trips can be told from a slow reader's windows only within bounds.
+/// Without timestamps, round trips can be distinguished from a slow reader's windows only within bounds.
 #[test_case(ReceiveWindowConfig::default(); "eager")]
 #[test_case(DEPLOYED; "deployed")]
 fn without_timestamps_a_slow_reader_grows_it_a_little(config: ReceiveWindowConfig) {

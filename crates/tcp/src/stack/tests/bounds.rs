@@ -117,7 +117,7 @@ fn blocks_out_of_order_are_bounded_whatever_the_profile_says() {
     assert_eq!(info.counters.dropped[crate::DropReason::ReassemblyLimit as usize], 50);
 }
 
-/// Closes a connection from `port` from our side, and lets it go.
+/// Closes a connection from `port` from our side, and releases it.
 fn close_first(bench: &mut Bench, port: u16) {
     let (conn, ack) = open(bench, port);
     bench.cx(|stack, cx| stack.release(cx, conn));
@@ -416,7 +416,7 @@ fn memory_stays_within_the_budget_whatever_strangers_send(memory_max: u64) {
         }
     }
     assert!(bench.stack.guard_counters().out_of_order_discarded > 0);
-    // Nobody lost a connection, and data in order still gets through.
+    // No connection was lost, and data in order still gets through.
     for (port, (conn, ack)) in connections {
         bench.deliver_octets(data(port, 1, ack), b"abc");
         assert_eq!(read(&mut bench, conn, 4), b"0abc");

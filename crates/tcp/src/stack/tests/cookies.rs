@@ -198,7 +198,7 @@ fn unanswered_handshakes_deny_nobody_a_connection() {
     }
 }
 
-/// Without need nobody may try cookies out.
+/// While cookies are not needed, no peer may try them out.
 #[test]
 fn cookies_are_not_believed_long_after_they_were_made() {
     let mut bench = Bench::listening(0, with_cookies(SynCookies::WhenFull));

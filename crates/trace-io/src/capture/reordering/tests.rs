@@ -1,4 +1,4 @@
-//! Orders of delivery, and the rule that tells late from again.
+//! Orders of delivery, and the rule that distinguishes late segments from repeated ones.
 
 use super::*;
 use crate::capture::pieces::Fate;

@@ -6,11 +6,11 @@ use crate::capture::flow::Flow;
 
 /// Part of the bytes, per cent, that may be missing without a word: a capture begins and ends somewhere.
 const MISSING_PCT: f64 = 0.5;
-/// Fewer segments fit into a first flight (RFC 6928), which tells nothing of what follows.
+/// Fewer segments fit into a first flight (RFC 6928), which reveals nothing of what follows.
 const FIRST_FLIGHT: u64 = 10;
-/// Segments, mostly with silence between them, of which that can be told.
+/// Segments, mostly with silence between them, from which that can be inferred.
 const PAUSES: u64 = 3;
-/// A connection of few bytes in many segments is a dialogue, whose pauses can be told.
+/// A connection of few bytes in many segments is a dialogue, whose pauses can be recognised.
 const DIALOGUE: u64 = 20;
 
 /// Returns the one finding that stands instead of all others.

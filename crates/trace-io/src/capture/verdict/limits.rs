@@ -7,7 +7,7 @@ use crate::capture::report::ms;
 const BUFFERBLOAT: u64 = 50_000_000;
 /// A receiver whose window stays below this, per cent of what it was, has unread data in it.
 const STAYS_BELOW_PCT: u64 = 75;
-/// Retransmissions of which this part was needless are no losses.
+/// Retransmissions of which this part was needless are not losses.
 const NEEDLESS: f64 = 0.4;
 
 pub(super) fn window(case: &Case) -> Option<Finding> {
