@@ -54,11 +54,11 @@ fn seed(text: &str) -> u64 {
 fn input(seed: u64, run: u64) -> Vec<u8> {
     let mut rng = Rng::new(seed).fork(&format!("run/{run}"));
     let len = 64 + rng.below(2_000) as usize;
-    let mut octets = Vec::with_capacity(len + 8);
-    while octets.len() < len {
-        octets.extend_from_slice(&rng.next_u64().to_le_bytes());
+    let mut bytes = Vec::with_capacity(len + 8);
+    while bytes.len() < len {
+        bytes.extend_from_slice(&rng.next_u64().to_le_bytes());
     }
-    octets
+    bytes
 }
 
 /// Ends the program when one run does not end.
@@ -96,12 +96,12 @@ fn main() -> ExitCode {
     let mut slowest = (Duration::ZERO, 0);
     for run in order.from..order.from + order.runs {
         RUN.store(run, Ordering::Relaxed);
-        let (octets, started) = (input(order.seed, run), Instant::now());
+        let (bytes, started) = (input(order.seed, run), Instant::now());
         let place = place(&order, &words[0], run);
         if let Some(path) = &place {
-            std::fs::write(path, &octets).unwrap_or_else(|error| eprintln!("{}: {error}", path.display()));
+            std::fs::write(path, &bytes).unwrap_or_else(|error| eprintln!("{}: {error}", path.display()));
         }
-        match catch_unwind(|| (order.play)(&octets)) {
+        match catch_unwind(|| (order.play)(&bytes)) {
             Ok(tally) => {
                 if let Some(path) = &place {
                     // Whoever removed it meant it.

@@ -3,7 +3,7 @@
 //!
 //! Afterwards nobody interferes. Whatever was done before: the books balance at every step, what is read is a prefix of what
 //! was written, nobody waits without a timer for something that is not acknowledged, and everything ends when both
-//! applications have let go. Where nothing was forged, every octet arrives and both sides close normally.
+//! applications have let go. Where nothing was forged, every byte arrives and both sides close normally.
 
 mod settings;
 mod side;
@@ -12,7 +12,7 @@ use crate::Tally;
 use crate::input::Input;
 use base::{Duration, Instant, SeqNum, SeqRange};
 use core::net::{IpAddr, SocketAddr};
-use side::{Place, Side, first_octet, pattern};
+use side::{Place, Side, first_byte, pattern};
 use std::collections::BTreeMap;
 use tcp::{Budget, ChecksumState, CloseReason, FinProgress, Payload, RxFrame, Sent, StackCx, State, turn};
 use trace::Off;
@@ -25,7 +25,7 @@ const PRESENCE: Duration = Duration::from_secs(20);
 /// Most moments of a game at which something happens.
 const MOMENTS: u32 = 50_000;
 
-/// A packet on its way: its header (or all of an ICMP message), and which octets of the stream it carries.
+/// A packet on its way: its header (or all of an ICMP message), and which bytes of the stream it carries.
 #[derive(Clone, Debug)]
 struct Parcel {
     to: usize,
@@ -66,7 +66,7 @@ struct Game<'a> {
 
 impl<'a> Game<'a> {
     fn new(mut input: Input<'a>) -> Self {
-        let choice = input.octet();
+        let choice = input.byte();
         let v6 = choice & 1 == 1;
         let ips = if v6 { ["fd00::1", "fd00::2"] } else { ["10.0.0.1", "10.0.0.2"] };
         let ips: [IpAddr; 2] = ips.map(|ip| ip.parse().expect("an address"));
@@ -79,9 +79,9 @@ impl<'a> Game<'a> {
         sides[1].stack.listen(PORT, 8, &configs[1]).expect("a free port");
         let (mut cx, remote) = (StackCx::new(now, &mut off), SocketAddr::new(ips[1], PORT));
         let conn = sides[0].stack.connect(&mut cx, &configs[0], remote).expect("a free port");
-        let octets = pattern(0, amounts[0].min(700));
-        let early = sides[0].stack.fast_open(&mut cx, conn, &octets);
-        sides[0].writes_octets = early.is_ok();
+        let bytes = pattern(0, amounts[0].min(700));
+        let early = sides[0].stack.fast_open(&mut cx, conn, &bytes);
+        sides[0].writes_bytes = early.is_ok();
         sides[0].written = early.unwrap_or(0) as u64;
         sides[0].conn = Some(conn);
         let path_mtu = if narrow { 1_280 } else { 1_500 };
@@ -129,7 +129,7 @@ impl<'a> Game<'a> {
         let mut tx = |frame: tcp::TxFrame<'_>| {
             let place = match frame.payload {
                 Payload::Pattern { offset, .. } => Place::At(offset),
-                Payload::Bytes(octets) => Place::Of(octets.to_vec()),
+                Payload::Bytes(bytes) => Place::Of(bytes.to_vec()),
             };
             left.push((frame.header.to_vec(), frame.payload.len(), place));
             Sent::Accepted
@@ -152,7 +152,7 @@ impl<'a> Game<'a> {
         if tcp.flags.contains(Flags::SYN) {
             self.sides[from].isses.push(tcp.seq);
         }
-        self.origin = (first_octet(&tcp), self.sides[from].offset_of(&tcp, len, place));
+        self.origin = (first_byte(&tcp), self.sides[from].offset_of(&tcp, len, place));
         let too_big = header.len() as u32 + len > self.path_mtu;
         if too_big && ip.fragmentation == wire::Fragmentation::Forbidden {
             let packet_len = if ip.src.is_ipv4() { (header.len() as u32 + len) as u16 } else { 0 };
@@ -162,8 +162,8 @@ impl<'a> Game<'a> {
         if !self.is_present() {
             return self.post(from, ip, &tcp, len, DELAY);
         }
-        let later = DELAY + Duration::from_micros(u64::from(self.input.octet()) * 2_000);
-        match self.input.octet() {
+        let later = DELAY + Duration::from_micros(u64::from(self.input.byte()) * 2_000);
+        match self.input.byte() {
             0..=139 => self.post(from, ip, &tcp, len, DELAY),
             140..=169 => {}
             170..=189 => {
@@ -183,7 +183,7 @@ impl<'a> Game<'a> {
 
     /// Something that `from` never sent, or that the network never said.
     fn forge(&mut self, from: usize, ip: IpRepr, tcp: &TcpRepr, len: u32, header: &[u8]) {
-        let (what, near) = (self.input.octet(), u32::from(self.input.short()));
+        let (what, near) = (self.input.byte(), u32::from(self.input.short()));
         let mut forged = *tcp;
         let shift = |seq: SeqNum| if what & 64 == 0 { seq + near % 3_000 } else { seq - near % 3_000 };
         match what & 15 {
@@ -215,7 +215,7 @@ impl<'a> Game<'a> {
         self.enqueue(Parcel { to, header, offset: 0, len: 0 }, DELAY);
     }
 
-    /// A segment goes to the other side. Its octets are those that stand there in the sender's stream, as far as there are.
+    /// A segment goes to the other side. Its bytes are those that stand there in the sender's stream, as far as there are.
     fn post(&mut self, from: usize, ip: IpRepr, tcp: &TcpRepr, len: u32, delay: Duration) {
         let side = &self.sides[from];
         // Whoever opens a connection in another's name, with data to be believed at once, has a stream of its own.
@@ -224,7 +224,7 @@ impl<'a> Game<'a> {
             return;
         }
         let (first, offset) = self.origin;
-        let moved = i64::from(first_octet(tcp).distance_from(first) as i32);
+        let moved = i64::from(first_byte(tcp).distance_from(first) as i32);
         let offset = offset.checked_add_signed(moved).unwrap_or(u64::MAX);
         let len = u64::from(len).min(side.to_write.saturating_sub(offset)) as u32;
         let mut header = [0; MAX_HEADER];
@@ -241,7 +241,7 @@ impl<'a> Game<'a> {
     fn judge(&self) {
         assert!(self.next().is_none(), "no end: {:?}", self.states());
         for (side, other) in [(0, 1), (1, 0)].map(|(side, other)| (&self.sides[side], &self.sides[other])) {
-            assert!(side.read <= other.to_write, "{} octets read of {}", side.read, other.to_write);
+            assert!(side.read <= other.to_write, "{} bytes read of {}", side.read, other.to_write);
             let conn = side.conn.filter(|_| !side.over());
             if let Some(queues) = conn.and_then(|conn| side.stack.queues(conn)) {
                 let waits = queues.unacknowledged > 0 || matches!(queues.fin, FinProgress::Queued | FinProgress::Sent);

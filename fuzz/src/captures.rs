@@ -1,4 +1,4 @@
-//! Captures that nobody here made: whatever the octets, the analysis ends, its books balance, and it can be written down.
+//! Captures that nobody here made: whatever the bytes, the analysis ends, its books balance, and it can be written down.
 
 use trace_io::capture::{DirectionReport, FlowReport, analyze};
 

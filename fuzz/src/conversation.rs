@@ -18,10 +18,10 @@ const PORT: u16 = 80;
 /// The peer's initial sequence number, close to the wrap.
 const PEER_ISS: SeqNum = SeqNum(u32::MAX - 3000);
 
-/// Octets of one step: what to do, and seven octets of how.
+/// Bytes of one step: what to do, and seven bytes of how.
 const STEP: usize = 8;
 
-/// Plays the input: one octet chooses the configuration, each following group of eight is a step.
+/// Plays the input: one byte chooses the configuration, each following group of eight is a step.
 pub fn conversation(bytes: &[u8]) {
     let Some((&choice, steps)) = bytes.split_first() else { return };
     let mut game = Game::new(choice);
@@ -124,7 +124,7 @@ impl Game {
         }
     }
 
-    /// Numbers are offsets from both sides' first octets, so that most of them matter.
+    /// Numbers are offsets from both sides' first bytes, so that most of them matter.
     fn segment(&mut self, what: u8, x: u16, y: u16, [e, f, g]: [u8; 3]) {
         let flags = match what >> 4 {
             0 => Flags::from_bits(e),
@@ -143,7 +143,7 @@ impl Game {
         if self.timestamps {
             repr.options.timestamps = Some(Timestamps { tsval: u32::from(f & 3), tsecr: u32::from(e) });
         }
-        // The pattern has no octets before its first.
+        // The pattern has no bytes before its first.
         let len = if seq.before(PEER_ISS + 1) || flags.contains(Flags::SYN) { 0 } else { u32::from(g) * 6 };
         self.turn(Some((repr, len)));
     }
@@ -213,7 +213,7 @@ impl Game {
         }
         if let Some(endpoint) = self.conn.and_then(|conn| self.stack.endpoint(conn)) {
             endpoint.audit().unwrap_or_else(|problem| panic!("{problem}"));
-            assert_eq!(endpoint.info().mismatches, 0, "an octet at the wrong place");
+            assert_eq!(endpoint.info().mismatches, 0, "a byte at the wrong place");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A fuzzer's octets as a stream of choices. Behind its end every choice is zero.
+//! A fuzzer's bytes as a stream of choices. Behind its end every choice is zero.
 
 /// Where the reading is.
 #[derive(Clone, Debug)]
@@ -7,7 +7,7 @@ pub struct Input<'a> {
 }
 
 impl<'a> Input<'a> {
-    /// From the first octet on.
+    /// From the first byte on.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { left: bytes }
     }
@@ -17,26 +17,26 @@ impl<'a> Input<'a> {
         self.left.is_empty()
     }
 
-    /// The next octet.
-    pub fn octet(&mut self) -> u8 {
+    /// The next byte.
+    pub fn byte(&mut self) -> u8 {
         let Some((first, left)) = self.left.split_first() else { return 0 };
         self.left = left;
         *first
     }
 
-    /// The next two octets.
+    /// The next two bytes.
     pub fn short(&mut self) -> u16 {
-        u16::from_le_bytes([self.octet(), self.octet()])
+        u16::from_le_bytes([self.byte(), self.byte()])
     }
 
-    /// The next four octets.
+    /// The next four bytes.
     pub fn word(&mut self) -> u32 {
         u32::from(self.short()) | u32::from(self.short()) << 16
     }
 
     /// A number below `bound`, which is from 1 to 256.
     pub fn below(&mut self, bound: usize) -> usize {
-        usize::from(self.octet()) % bound
+        usize::from(self.byte()) % bound
     }
 
     /// One of these, of which there are up to 256.
@@ -46,6 +46,6 @@ impl<'a> Input<'a> {
 
     /// Yes in `n` of 256 cases.
     pub fn chance(&mut self, n: u8) -> bool {
-        self.octet() < n
+        self.byte() < n
     }
 }

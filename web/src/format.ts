@@ -1,4 +1,4 @@
-// Numbers as people read them. Decimal units throughout: kB is a thousand octets.
+// Numbers as people read them. Decimal units throughout: kB is a thousand bytes.
 
 import type { Column, Unit } from "./payload";
 

@@ -65,7 +65,7 @@ export const LANES: Lane[] = [
       },
       {
         table: "window", label: "Receive window edge", tone: "window", ink: { as: "steps", y: "edge", width: 1 }, soft: true,
-        event: "TcpDataTransferCumAck", step: "RFC 9293 §3.8.6: SND.UNA + SND.WND, the highest octet that may be sent",
+        event: "TcpDataTransferCumAck", step: "RFC 9293 §3.8.6: SND.UNA + SND.WND, the highest byte that may be sent",
       },
       {
         table: "acks", label: "Cumulative ACK", tone: "ack", ink: { as: "steps", y: "ack", width: 1.25 }, part: "acks",
@@ -97,7 +97,7 @@ export const LANES: Lane[] = [
     zero: true,
     series: [
       { table: "pipe", label: "pipe", tone: "pipe", ink: { as: "steps", y: "v", width: 1, faint: true }, event: "pipe",
-        step: "RFC 6675 §2: octets believed to be in flight" },
+        step: "RFC 6675 §2: bytes believed to be in flight" },
       { table: "ssthresh", label: "ssthresh", tone: "ssthresh", ink: { as: "steps", y: "v", width: 1.25, dash: [6, 4] }, event: "ssthresh",
         step: "RFC 5681 §3.1: where slow start gives way to congestion avoidance", soft: true },
       { table: "snd_wnd", label: "Send window", tone: "snd-wnd", ink: { as: "steps", y: "v", width: 1.25, dash: [2, 3] }, event: "SND.WND",
@@ -130,7 +130,7 @@ export const LANES: Lane[] = [
     zero: true,
     series: [
       { table: "rate", label: "Delivered", tone: "rate", ink: { as: "steps", y: "v", width: 1.5 }, event: "delivery rate",
-        step: "Octets newly acknowledged or SACKed, over one round trip" },
+        step: "Bytes newly acknowledged or SACKed, over one round trip" },
     ],
   },
   {

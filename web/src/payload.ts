@@ -12,7 +12,7 @@ interface ColumnJson {
   name: string;
   unit: Unit;
   type: "u8" | "u16" | "u32" | "f64";
-  /** Octets into the block. */
+  /** Bytes into the block. */
   at: number;
   words?: string[];
 }
@@ -97,14 +97,14 @@ async function inflate(base64: string): Promise<ArrayBuffer> {
   // What goes wrong here is told to the reader as well.
   const written = Promise.allSettled([writer.write(bytesOf(base64)), writer.close()]);
   const parts: Uint8Array[] = [];
-  let octets = 0;
+  let bytes = 0;
   const reader = readable.getReader();
   for (let part = await reader.read(); !part.done; part = await reader.read()) {
     parts.push(part.value);
-    octets += part.value.length;
+    bytes += part.value.length;
   }
   await written;
-  const block = new Uint8Array(octets);
+  const block = new Uint8Array(bytes);
   let at = 0;
   for (const part of parts) {
     block.set(part, at);
@@ -113,11 +113,11 @@ async function inflate(base64: string): Promise<ArrayBuffer> {
   return block.buffer;
 }
 
-const OCTETS = { u8: 1, u16: 2, u32: 4, f64: 8 };
+const BYTES = { u8: 1, u16: 2, u32: 4, f64: 8 };
 
 /** The values of a column that lies within the block. */
 function numbersOf(column: ColumnJson, rows: number, block: ArrayBuffer): Float64Array {
-  const part = block.slice(column.at, column.at + rows * OCTETS[column.type]);
+  const part = block.slice(column.at, column.at + rows * BYTES[column.type]);
   switch (column.type) {
     case "u8":
       return new Float64Array(new Uint8Array(part));
@@ -141,7 +141,7 @@ function numbersOf(column: ColumnJson, rows: number, block: ArrayBuffer): Float6
 function tableOf(name: string, json: RunJson["tables"][string], block: ArrayBuffer): Table {
   const columns = new Map<string, Column>();
   for (const column of json.columns) {
-    const whole = Math.floor((block.byteLength - column.at) / OCTETS[column.type]);
+    const whole = Math.floor((block.byteLength - column.at) / BYTES[column.type]);
     if (whole < json.rows) throw new Error(`table ${name}, column ${column.name}: ${whole} rows instead of ${json.rows}`);
     columns.set(column.name, new Column(column.name, column.unit, column.words, () => numbersOf(column, json.rows, block)));
   }

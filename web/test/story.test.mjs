@@ -72,7 +72,7 @@ describe("a path that reorders, without and with D-SACKs recognised", () => {
       for (let i = 0; i < cwnd.rows; i++) area += values[i] * ((i + 1 < cwnd.rows ? cwnd.t[i + 1] : run.end) - cwnd.t[i]);
       return area / (run.end - cwnd.t[0]);
     }`);
-    assert.ok(mean[0] * 3 < mean[1], `${mean} octets`);
+    assert.ok(mean[0] * 3 < mean[1], `${mean} bytes`);
     const [slow, fast] = await both("(run) => run.end");
     assert.ok(slow > 1.4 * fast, `${slow} and ${fast} µs`);
   });

@@ -62,15 +62,15 @@ impl fmt::Display for Rate {
 /// One delivery-rate sample (draft-ietf-ccwg-bbr §4.1): what one ACK says about the speed of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
-    /// Octets delivered between the sending of the newest acknowledged segment and now.
+    /// Bytes delivered between the sending of the newest acknowledged segment and now.
     pub delivered: u64,
-    /// The longer of the send interval and the ACK interval of those octets.
+    /// The longer of the send interval and the ACK interval of those bytes.
     pub interval: Duration,
-    /// Total octets delivered when that segment was sent: the start of the round it belongs to.
+    /// Total bytes delivered when that segment was sent: the start of the round it belongs to.
     pub prior_delivered: u64,
-    /// Octets that were in flight when that segment was sent, itself included.
+    /// Bytes that were in flight when that segment was sent, itself included.
     pub pipe_at_send: Bytes,
-    /// Octets marked lost between the sending of that segment and now.
+    /// Bytes marked lost between the sending of that segment and now.
     pub lost: u64,
     /// The sender had nothing more to send at that time, so the rate is a lower bound.
     pub app_limited: bool,

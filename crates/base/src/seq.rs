@@ -31,7 +31,7 @@ impl SeqNum {
     pub const fn at_or_after(self, other: Self) -> bool {
         !self.before(other)
     }
-    /// Octets from `earlier` up to `self`, going forwards round the circle.
+    /// Bytes from `earlier` up to `self`, going forwards round the circle.
     #[inline]
     pub const fn distance_from(self, earlier: Self) -> u32 {
         self.0.wrapping_sub(earlier.0)
@@ -51,21 +51,21 @@ impl SeqNum {
 impl Add<u32> for SeqNum {
     type Output = Self;
     #[inline]
-    fn add(self, octets: u32) -> Self {
-        Self(self.0.wrapping_add(octets))
+    fn add(self, bytes: u32) -> Self {
+        Self(self.0.wrapping_add(bytes))
     }
 }
 impl AddAssign<u32> for SeqNum {
     #[inline]
-    fn add_assign(&mut self, octets: u32) {
-        *self = *self + octets;
+    fn add_assign(&mut self, bytes: u32) {
+        *self = *self + bytes;
     }
 }
 impl Sub<u32> for SeqNum {
     type Output = Self;
     #[inline]
-    fn sub(self, octets: u32) -> Self {
-        Self(self.0.wrapping_sub(octets))
+    fn sub(self, bytes: u32) -> Self {
+        Self(self.0.wrapping_sub(bytes))
     }
 }
 impl fmt::Display for SeqNum {
@@ -89,7 +89,7 @@ impl SeqRange {
     pub const fn new(start: SeqNum, end: SeqNum) -> Self {
         Self { start, end }
     }
-    /// Octets inside; zero when `end` is not after `start`.
+    /// Bytes inside; zero when `end` is not after `start`.
     #[inline]
     pub const fn len(self) -> u32 {
         if self.start.before(self.end) { self.end.distance_from(self.start) } else { 0 }

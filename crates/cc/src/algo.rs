@@ -40,10 +40,10 @@ pub struct CcConfig {
 /// applies it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum GrowthCount {
-    /// The octets that the cumulative acknowledgement advanced by.
+    /// The bytes that the cumulative acknowledgement advanced by.
     #[default]
     Acknowledged,
-    /// Of these, and of what is newly SACKed with them, the octets that nothing had reported before; on a path that reorders
+    /// Of these, and of what is newly SACKed with them, the bytes that nothing had reported before; on a path that reorders
     /// more widely than loss detection allows for, also what is only SACKed. For senders that keep chunks; others go by
     /// [`Self::Acknowledged`].
     Delivered,
@@ -127,8 +127,8 @@ pub enum PacingConfig {
     },
 }
 
-/// The controller that `cfg` describes, for segments of `smss` octets. `iss` is the initial sequence number: policies that
-/// count rounds begin with the octet after it.
+/// The controller that `cfg` describes, for segments of `smss` bytes. `iss` is the initial sequence number: policies that
+/// count rounds begin with the byte after it.
 ///
 /// # Panics
 /// When [`CcConfig::problems`] would have found something, or `smss` is zero.

@@ -9,7 +9,7 @@ use crate::window::Window;
 use base::{Bytes, Duration, Instant, Rate};
 use core::fmt::Debug;
 
-/// Decides how many octets may be in flight, and optionally when the next may leave.
+/// Decides how many bytes may be in flight, and optionally when the next may leave.
 ///
 /// Calling order for one ACK: `on_lost` for each segment the ACK proved lost, then `on_congestion` if that began an
 /// episode, then `on_ack`; `on_recovery_exit` comes before the `on_ack` of the ACK that ended the episode.
@@ -32,7 +32,7 @@ pub trait CongestionControl: Debug + Send {
     /// The window was not used, and is lowered to `cwnd` (RFC 2861 §3.2): what is known of the path becomes `ssthresh`, but
     /// for a quarter. The default keeps the window.
     fn on_unused(&mut self, _cwnd: Bytes) {}
-    /// The path's segment size changed; `cwnd` keeps its size in octets but not less than the controller's minimum.
+    /// The path's segment size changed; `cwnd` keeps its size in bytes but not less than the controller's minimum.
     fn on_smss_change(&mut self, smss: Bytes);
     /// The last reduction was spurious. Restores what was saved before it, never leaving less than that; `false` when
     /// there is nothing to restore.
@@ -47,7 +47,7 @@ pub trait CongestionControl: Debug + Send {
     fn snapshot(&self) -> Snapshot;
     /// A copy, so that endpoints can be cloned.
     fn clone_box(&self) -> Box<dyn CongestionControl>;
-    /// Octets this controller occupies behind its box, for the memory budget of an idle connection.
+    /// Bytes this controller occupies behind its box, for the memory budget of an idle connection.
     fn state_size(&self) -> usize;
 }
 
@@ -60,11 +60,11 @@ impl Clone for Box<dyn CongestionControl> {
 /// When segments may leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pacing {
-    /// At most `quantum` octets at once, then spaced so that the long-run rate is `rate`.
+    /// At most `quantum` bytes at once, then spaced so that the long-run rate is `rate`.
     Rate {
-        /// The long-run rate of payload octets.
+        /// The long-run rate of payload bytes.
         rate: Rate,
-        /// Largest burst, octets.
+        /// Largest burst, bytes.
         quantum: Bytes,
     },
     /// The next segment leaves at this moment or later (chirps and paced first flights decide each departure).
@@ -88,9 +88,9 @@ pub struct Snapshot {
     /// `slow_start` or the policy's own phase (`css`, `lss`), the avoidance algorithm's name (`cubic`, `reno`), or a
     /// controller's own phase.
     pub phase: &'static str,
-    /// Congestion window, octets.
+    /// Congestion window, bytes.
     pub cwnd: Bytes,
-    /// Slow-start threshold, octets.
+    /// Slow-start threshold, bytes.
     pub ssthresh: Bytes,
     /// Further values, e.g. `("w_max", 1_460_000)`; unused places have an empty name.
     pub values: [(&'static str, u64); 4],

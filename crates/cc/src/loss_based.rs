@@ -117,12 +117,12 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
         let mut note = None;
         let mut cause = ExitCause::Threshold;
         match self.slow_start.on_ack(ack, &self.window) {
-            Step::Grow(octets) => self.grow(ack, octets, self.window.ssthresh()),
-            Step::Turn(octets) => {
-                self.grow(ack, octets, self.window.ssthresh());
+            Step::Grow(bytes) => self.grow(ack, bytes, self.window.ssthresh()),
+            Step::Turn(bytes) => {
+                self.grow(ack, bytes, self.window.ssthresh());
                 note = Some(self.phase_note());
             }
-            Step::Contend(octets) => return self.contend(ack, octets),
+            Step::Contend(bytes) => return self.contend(ack, bytes),
             Step::Exit { window, cause: why } => {
                 // A window below the floor of `ssthresh` has yet to reach it.
                 self.window.set_ssthresh(window);
@@ -138,13 +138,13 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
     }
 
     /// Slow start beside avoidance. The window with which this begins becomes `ssthresh`.
-    fn contend(&mut self, ack: &AckSample, octets: Bytes) -> Option<CcNote> {
+    fn contend(&mut self, ack: &AckSample, bytes: Bytes) -> Option<CcNote> {
         if self.avoiding == Avoiding::Contending {
-            let growth = self.avoidance.on_ack(ack, &self.window).max(octets);
+            let growth = self.avoidance.on_ack(ack, &self.window).max(bytes);
             self.grow(ack, growth, Window::MAX);
             return None;
         }
-        self.grow(ack, octets, self.window.ssthresh());
+        self.grow(ack, bytes, self.window.ssthresh());
         self.window.set_ssthresh(self.window.cwnd());
         self.become_avoiding(Avoiding::Contending, ack.now);
         Some(self.phase_note())
@@ -169,9 +169,9 @@ impl<S: SlowStart, A: Avoidance> State<S, A> {
     //= specs/rfc9438.md#application-limit
     //# The window of a flow that does not use it does not grow.
     #[inline]
-    fn grow(&mut self, ack: &AckSample, octets: Bytes, up_to: Bytes) {
+    fn grow(&mut self, ack: &AckSample, bytes: Bytes, up_to: Bytes) {
         if ack.cwnd_limited {
-            self.window.grow(octets.min(up_to.saturating_sub(self.window.cwnd())));
+            self.window.grow(bytes.min(up_to.saturating_sub(self.window.cwnd())));
         }
     }
 

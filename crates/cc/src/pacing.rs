@@ -43,7 +43,7 @@ impl WindowPacing {
 /// `percent` of `cwnd` each `srtt`; `None` when that is not a rate.
 #[inline]
 fn window_rate(cwnd: Bytes, percent: u32, srtt: Duration) -> Option<Rate> {
-    // 8 bits an octet, 10^9 ns a second, 100 percent.
+    // 8 bits a byte, 10^9 ns a second, 100 percent.
     match (u64::from(cwnd) * u64::from(percent)).checked_mul(8 * 1_000_000_000 / 100) {
         Some(scaled) => Rate::from_bits_per_sec(scaled.checked_div(srtt.as_nanos())?),
         None => Rate::from_delivery(u64::from(cwnd) * u64::from(percent) / 100, srtt),

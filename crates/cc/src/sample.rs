@@ -18,11 +18,11 @@ pub enum EpisodeKind {
 pub struct SentSample {
     /// Departure time.
     pub now: Instant,
-    /// Payload octets.
+    /// Payload bytes.
     pub bytes: Bytes,
-    /// Octets in flight, this segment included.
+    /// Bytes in flight, this segment included.
     pub pipe: Bytes,
-    /// One past the highest octet sent so far.
+    /// One past the highest byte sent so far.
     pub snd_nxt: SeqNum,
 }
 
@@ -31,18 +31,18 @@ pub struct SentSample {
 pub struct AckSample {
     /// Ingress time of the ACK.
     pub now: Instant,
-    /// Octets that may open the window: those the cumulative acknowledgement advanced by, or what of them is news
+    /// Bytes that may open the window: those the cumulative acknowledgement advanced by, or what of them is news
     /// ([`crate::GrowthCount`]).
     pub acked: Bytes,
-    /// Octets newly selectively acknowledged.
+    /// Bytes newly selectively acknowledged.
     pub sacked: Bytes,
-    /// Octets newly delivered either way; none is counted twice over the life of a connection.
+    /// Bytes newly delivered either way; none is counted twice over the life of a connection.
     pub delivered: Bytes,
-    /// Octets this ACK proved lost.
+    /// Bytes this ACK proved lost.
     pub newly_lost: Bytes,
-    /// Octets in flight after the ACK.
+    /// Bytes in flight after the ACK.
     pub pipe: Bytes,
-    /// Octets in flight before it.
+    /// Bytes in flight before it.
     pub prior_pipe: Bytes,
     /// This ACK's RTT sample, if it carried a valid one.
     pub rtt: Option<Duration>,
@@ -52,11 +52,11 @@ pub struct AckSample {
     pub min_rtt: Option<Duration>,
     /// Delivery rate, if a sample could be formed.
     pub rate: Option<RateSample>,
-    /// Total octets delivered on this connection, this ACK included.
+    /// Total bytes delivered on this connection, this ACK included.
     pub total_delivered: u64,
-    /// First octet not yet cumulatively acknowledged.
+    /// First byte not yet cumulatively acknowledged.
     pub snd_una: SeqNum,
-    /// One past the highest octet sent.
+    /// One past the highest byte sent.
     pub snd_nxt: SeqNum,
     /// Where the connection stands after this ACK.
     pub episode: EpisodeKind,
@@ -70,11 +70,11 @@ pub struct AckSample {
 pub struct LossSample {
     /// When the loss was recognised.
     pub now: Instant,
-    /// Its octets.
+    /// Its bytes.
     pub bytes: Bytes,
-    /// Octets in flight when it was sent, itself included.
+    /// Bytes in flight when it was sent, itself included.
     pub pipe_at_send: Bytes,
-    /// Octets delivered on the connection when it was sent.
+    /// Bytes delivered on the connection when it was sent.
     pub delivered_at_send: u64,
 }
 
@@ -93,12 +93,12 @@ impl CongestionEvent {
 pub enum CongestionEvent {
     /// An episode of fast recovery begins.
     Loss {
-        /// Octets outstanding: sent and not cumulatively acknowledged.
+        /// Bytes outstanding: sent and not cumulatively acknowledged.
         flight_size: Bytes,
     },
     /// The receiver echoed a congestion mark.
     Ecn {
-        /// Octets outstanding.
+        /// Bytes outstanding.
         flight_size: Bytes,
         /// What the window is multiplied by (RFC 8511 §3); `None` for the same as after a loss.
         beta: Option<Ratio>,
@@ -107,7 +107,7 @@ pub enum CongestionEvent {
     },
     /// The retransmission timer expired.
     Timeout {
-        /// Octets outstanding.
+        /// Bytes outstanding.
         flight_size: Bytes,
         /// First expiry for this data: repeated ones leave `ssthresh` alone (RFC 5681 §3.1).
         first: bool,

@@ -8,7 +8,7 @@ use crate::sample::{AckSample, CongestionEvent, EpisodeKind};
 use base::{Bytes, Duration, Instant, Rng, SeqNum};
 use core::fmt::Write;
 
-/// An ACK of `acked` octets at `ms`, of a flight that the window limited, outside any episode.
+/// An ACK of `acked` bytes at `ms`, of a flight that the window limited, outside any episode.
 pub fn ack(ms: u64, acked: Bytes) -> AckSample {
     AckSample {
         now: Instant::from_nanos(ms * 1_000_000),

@@ -1,11 +1,11 @@
 //! The window a controller owns, and how large it is at first (RFC 5681 §3.1, RFC 3390, RFC 6928).
 //!
-//! Everything is in octets. Every way to change a [`Window`] keeps it inside its bounds, so that no algorithm has to:
+//! Everything is in bytes. Every way to change a [`Window`] keeps it inside its bounds, so that no algorithm has to:
 //! `cwnd` lies between one segment and [`Window::MAX`], `ssthresh` is never below two segments.
 
 use base::Bytes;
 
-/// `cwnd`, `ssthresh` and `smss`, in octets.
+/// `cwnd`, `ssthresh` and `smss`, in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
     cwnd: Bytes,
@@ -21,27 +21,27 @@ impl Window {
     /// `ssthresh` before anything is known about the path (RFC 5681 §3.1: arbitrarily high).
     pub const UNKNOWN: Bytes = Bytes::MAX;
 
-    /// The window of a new connection whose segments hold `smss` octets.
+    /// The window of a new connection whose segments hold `smss` bytes.
     ///
     /// # Panics
     /// When `smss` is zero: no window can be counted in such segments.
     pub fn new(initial: &InitialWindow, smss: Bytes) -> Self {
-        assert!(smss > 0, "a segment must hold at least one octet");
+        assert!(smss > 0, "a segment must hold at least one byte");
         let mut window = Self { cwnd: 0, ssthresh: Self::UNKNOWN, smss };
-        window.set_cwnd(initial.octets(smss));
+        window.set_cwnd(initial.bytes(smss));
         window
     }
-    /// Octets that may be in flight.
+    /// Bytes that may be in flight.
     #[inline]
     pub const fn cwnd(&self) -> Bytes {
         self.cwnd
     }
-    /// Slow start ends here, octets; [`Window::UNKNOWN`] before the first congestion signal or exit.
+    /// Slow start ends here, bytes; [`Window::UNKNOWN`] before the first congestion signal or exit.
     #[inline]
     pub const fn ssthresh(&self) -> Bytes {
         self.ssthresh
     }
-    /// Octets of a full segment.
+    /// Bytes of a full segment.
     #[inline]
     pub const fn smss(&self) -> Bytes {
         self.smss
@@ -60,40 +60,40 @@ impl Window {
     pub const fn believed(&self) -> Bytes {
         if self.ssthresh != Self::UNKNOWN && self.ssthresh > self.cwnd { self.ssthresh } else { self.cwnd }
     }
-    /// Opens the window by `octets`.
+    /// Opens the window by `bytes`.
     #[inline]
-    pub fn grow(&mut self, octets: Bytes) {
-        self.set_cwnd(self.cwnd.saturating_add(octets));
+    pub fn grow(&mut self, bytes: Bytes) {
+        self.set_cwnd(self.cwnd.saturating_add(bytes));
     }
     /// Sets `cwnd`, held between one segment and [`Window::MAX`].
     #[inline]
-    pub fn set_cwnd(&mut self, octets: Bytes) {
-        self.cwnd = octets.min(Self::MAX).max(self.smss);
+    pub fn set_cwnd(&mut self, bytes: Bytes) {
+        self.cwnd = bytes.min(Self::MAX).max(self.smss);
     }
     //= specs/rfc9438.md#multiplicative-decrease
     //# `ssthresh` is at least two segments.
     /// Sets `ssthresh`, but not below two segments (RFC 5681 §3.1, equation 4).
-    pub fn set_ssthresh(&mut self, octets: Bytes) {
-        self.ssthresh = octets.max(self.smss.saturating_mul(2));
+    pub fn set_ssthresh(&mut self, bytes: Bytes) {
+        self.ssthresh = bytes.max(self.smss.saturating_mul(2));
     }
-    /// The path's segment size changed. Sizes in octets stay, as far as the bounds allow.
+    /// The path's segment size changed. Sizes in bytes stay, as far as the bounds allow.
     ///
     /// # Panics
     /// When `smss` is zero.
     pub fn set_smss(&mut self, smss: Bytes) {
-        assert!(smss > 0, "a segment must hold at least one octet");
+        assert!(smss > 0, "a segment must hold at least one byte");
         self.smss = smss;
         self.set_cwnd(self.cwnd);
         self.set_ssthresh(self.ssthresh);
     }
 }
 
-/// How large the window of a new connection is: a number of segments, and optionally a bound in octets.
+/// How large the window of a new connection is: a number of segments, and optionally a bound in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InitialWindow {
     /// At most this many full segments.
     pub segments: u32,
-    /// At most this many octets, except that two segments are always allowed; `None` for no such bound.
+    /// At most this many bytes, except that two segments are always allowed; `None` for no such bound.
     pub bytes_max: Option<Bytes>,
 }
 
@@ -108,9 +108,9 @@ impl InitialWindow {
         Self { segments, bytes_max: None }
     }
     //= specs/rfc5681.md#initial-window
-    //# The initial window is no larger than ten segments, or 14600 octets, or two segments, as RFC 6928 combines them.
-    /// The initial window in octets for segments of `smss` octets.
-    pub fn octets(&self, smss: Bytes) -> Bytes {
+    //# The initial window is no larger than ten segments, or 14600 bytes, or two segments, as RFC 6928 combines them.
+    /// The initial window in bytes for segments of `smss` bytes.
+    pub fn bytes(&self, smss: Bytes) -> Bytes {
         let counted = self.segments.saturating_mul(smss);
         self.bytes_max.map_or(counted, |max| counted.min(max.max(smss.saturating_mul(2))))
     }
@@ -129,7 +129,7 @@ mod tests {
 
     //= specs/rfc5681.md#initial-window
     //= type=test
-    //# The initial window is no larger than ten segments, or 14600 octets, or two segments, as RFC 6928 combines them.
+    //# The initial window is no larger than ten segments, or 14600 bytes, or two segments, as RFC 6928 combines them.
     #[test_case(InitialWindow::RFC6928, 1460, 14_600)]
     #[test_case(InitialWindow::RFC6928, 1448, 14_480)]
     #[test_case(InitialWindow::RFC6928, 8960, 17_920; "two jumbo segments")]
@@ -141,7 +141,7 @@ mod tests {
     #[test_case(InitialWindow::plain(1), 1460, 1_460; "one segment")]
     #[test_case(InitialWindow { segments: 1, bytes_max: Some(14_600) }, 8960, 8_960; "the count still bounds")]
     fn initial_window_of(initial: InitialWindow, smss: Bytes, expected: Bytes) {
-        assert_eq!(initial.octets(smss), expected);
+        assert_eq!(initial.bytes(smss), expected);
         assert_eq!(Window::new(&initial, smss).cwnd(), expected);
     }
 
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_smaller_segment_keeps_the_octets_and_a_larger_one_raises_the_floors() {
+    fn a_smaller_segment_keeps_the_bytes_and_a_larger_one_raises_the_floors() {
         let mut window = Window::new(&InitialWindow::plain(2), 1_000);
         window.set_ssthresh(2_000);
         window.set_smss(500);

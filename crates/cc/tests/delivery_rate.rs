@@ -16,7 +16,7 @@ struct DeliveryRate {
     window: Window,
     /// Fastest rate of each of the last rounds.
     fastest: [Option<Rate>; ROUNDS_REMEMBERED],
-    /// A round ends when something sent after this many octets were delivered is itself delivered.
+    /// A round ends when something sent after this many bytes were delivered is itself delivered.
     round_end: u64,
     round: usize,
     min_rtt: Option<Duration>,
@@ -116,7 +116,7 @@ struct Bottleneck {
 }
 
 impl Bottleneck {
-    /// One round trip; returns the octets delivered in it. `offered` is what the application has to send, if it is short.
+    /// One round trip; returns the bytes delivered in it. `offered` is what the application has to send, if it is short.
     fn round(&mut self, cc: &mut dyn CongestionControl, offered: Option<u64>) -> u64 {
         let paced = match cc.pacing() {
             Some(Pacing::Rate { rate, .. }) => rate.bytes_in(self.rtt),
@@ -132,15 +132,15 @@ impl Bottleneck {
         let interval = self.rate.time_for(arrived).max(if paced < capacity { self.rtt } else { Duration::ZERO });
         self.now += self.rtt + self.rate.time_for(self.queue);
         self.delivered += arrived;
-        let octets = arrived as Bytes;
+        let bytes = arrived as Bytes;
         cc.on_ack(&AckSample {
             now: self.now,
-            acked: octets,
+            acked: bytes,
             sacked: 0,
-            delivered: octets,
+            delivered: bytes,
             newly_lost: 0,
             pipe: self.queue as Bytes,
-            prior_pipe: octets,
+            prior_pipe: bytes,
             rtt: Some(self.rtt + self.rate.time_for(self.queue)),
             srtt: Some(self.rtt),
             min_rtt: Some(self.rtt),
@@ -148,7 +148,7 @@ impl Bottleneck {
                 delivered: arrived,
                 interval,
                 prior_delivered,
-                pipe_at_send: octets,
+                pipe_at_send: bytes,
                 lost: 0,
                 app_limited: offered.is_some(),
             }),

@@ -16,7 +16,7 @@ pub struct AnalyzeArgs {
     /// A capture: pcap or pcapng, also compressed by gzip.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// How many flows are shown, those of most octets first.
+    /// How many flows are shown, those of most bytes first.
     #[arg(long, value_name = "N", default_value = "10", value_parser = clap::value_parser!(u32).range(1..))]
     flows: u32,
     /// One flow in full, by its number.

@@ -21,15 +21,15 @@ pub struct TraceArgs {
     /// Write a trace: a directory with trace.parquet, trace.qlog, trace.pcapng and summary.json.
     #[arg(long, value_name = "DIR")]
     trace: Option<PathBuf>,
-    /// Octets of each packet that trace.pcapng keeps.
-    #[arg(long, value_name = "OCTETS", requires = "trace", default_value_t = HEADERS, value_parser = snaplen)]
+    /// Bytes of each packet that trace.pcapng keeps.
+    #[arg(long, value_name = "BYTES", requires = "trace", default_value_t = HEADERS, value_parser = snaplen)]
     snaplen: usize,
 }
 
 /// Headers are kept in any case.
 fn snaplen(text: &str) -> Result<usize, String> {
-    let octets = text.parse().ok().filter(|octets| (HEADERS..=WHOLE).contains(octets));
-    octets.ok_or_else(|| format!("a number from {HEADERS}, which holds any header, to {WHOLE}, which holds any packet"))
+    let bytes = text.parse().ok().filter(|bytes| (HEADERS..=WHOLE).contains(bytes));
+    bytes.ok_or_else(|| format!("a number from {HEADERS}, which holds any header, to {WHOLE}, which holds any packet"))
 }
 
 /// What is written beside a trace.
@@ -106,15 +106,15 @@ fn transfer(run: &RunSpec, measured: &Measured, summary: &Summary) -> String {
 fn total<'c>(counts: impl IntoIterator<Item = &'c Count>) -> Count {
     counts.into_iter().fold(Count::default(), |sum, count| Count {
         segments: sum.segments + count.segments,
-        octets: sum.octets + count.octets,
+        bytes: sum.bytes + count.bytes,
     })
 }
 
 fn sent(summary: &Summary) -> String {
     let data = summary.sent.iter().filter(|(cause, _)| !["ack", "syn", "reset"].contains(&cause.as_str()));
     let (all, again) = (total(data.map(|(_, count)| count)), total(summary.retransmitted.values()));
-    let percent = again.octets as f64 * 100.0 / (all.octets as f64).max(1.0);
-    format!("{} segments with data, {} of them again ({percent:.2} % of the octets)", all.segments, again.segments)
+    let percent = again.bytes as f64 * 100.0 / (all.bytes as f64).max(1.0);
+    format!("{} segments with data, {} of them again ({percent:.2} % of the bytes)", all.segments, again.segments)
 }
 
 fn causes(counts: &std::collections::BTreeMap<String, Count>) -> String {
@@ -140,7 +140,7 @@ fn rtt(summary: &Summary) -> String {
 fn reordering(summary: &Summary) -> String {
     match summary.reorderings {
         0 => "none seen by the sender".to_owned(),
-        times => format!("seen {times} times by the sender, by {} octets at most", summary.reordering_extent),
+        times => format!("seen {times} times by the sender, by {} bytes at most", summary.reordering_extent),
     }
 }
 
@@ -151,7 +151,7 @@ fn network(summary: &Summary) -> String {
     };
     let (dropped, moved) = (&summary.network.dropped, &summary.network.reordered);
     format!(
-        "{}, {}; queue {} octets at most",
+        "{}, {}; queue {} bytes at most",
         counts(dropped, "dropped"),
         counts(moved, "out of order"),
         summary.network.max_backlog

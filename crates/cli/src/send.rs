@@ -34,7 +34,7 @@ pub struct SendArgs {
     /// What to send.
     #[arg(value_name = "FILE", required_unless_present = "bytes", conflicts_with = "bytes")]
     file: Option<PathBuf>,
-    /// Send this many octets of a fixed pattern instead, with units as in 100MB or 64KiB; or the file of this name.
+    /// Send this many bytes of a fixed pattern instead, with units as in 100MB or 64KiB; or the file of this name.
     #[arg(long, value_name = "N|FILE", value_parser = amount)]
     bytes: Option<Amount>,
     /// Write a trace: a directory with trace.parquet, trace.qlog and summary.json, for `longhaul view`.
@@ -45,13 +45,13 @@ pub struct SendArgs {
 /// What `--bytes` may name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Amount {
-    Octets(u64),
+    Bytes(u64),
     File(PathBuf),
 }
 
 fn amount(text: &str) -> Result<Amount, String> {
     match profiles::units::bytes(text) {
-        Ok(octets) => Ok(Amount::Octets(octets)),
+        Ok(bytes) => Ok(Amount::Bytes(bytes)),
         Err(_) if Path::new(text).is_file() => Ok(Amount::File(text.into())),
         Err(problem) => Err(format!("{problem}; nor is there a file of this name")),
     }
@@ -84,7 +84,7 @@ pub fn send(args: &SendArgs) -> Result<(), LinkError> {
             let (file, len) = open(path)?;
             (Payload::Reader(Box::new(file)), len)
         }
-        (None, Some(Amount::Octets(octets))) => (Payload::Pattern(*octets), Some(*octets)),
+        (None, Some(Amount::Bytes(bytes))) => (Payload::Pattern(*bytes), Some(*bytes)),
         (None, None) => unreachable!("clap asks for one of the two"),
     };
     let profile = args.link.profile()?;
@@ -144,7 +144,7 @@ fn cannot_trace(error: TraceError) -> LinkError {
 /// Receives, and says what came of it.
 ///
 /// # Errors
-/// When the device cannot be had, the file cannot be written, the connection does not end well, or the number of octets
+/// When the device cannot be had, the file cannot be written, the connection does not end well, or the number of bytes
 /// is not the expected one.
 pub fn recv(args: &RecvArgs) -> Result<(), LinkError> {
     let remote = resolve(&args.link, &args.remote)?;
@@ -271,8 +271,8 @@ mod tests {
 
     #[test]
     fn bytes_may_be_a_number_a_size_or_a_file() {
-        assert_eq!(amount("1000"), Ok(Amount::Octets(1000)));
-        assert_eq!(amount("100mb"), Ok(Amount::Octets(100_000_000)));
+        assert_eq!(amount("1000"), Ok(Amount::Bytes(1000)));
+        assert_eq!(amount("100mb"), Ok(Amount::Bytes(100_000_000)));
         let this = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
         assert_eq!(amount(this), Ok(Amount::File(this.into())));
         assert!(amount("no-such-thing").is_err_and(|problem| problem.contains("nor is there a file")));

@@ -56,7 +56,7 @@ pub struct LinkArgs {
     /// Super-segments and checksums left to the kernel, or every packet as on a wire.
     #[arg(long, value_name = "on|off", default_value = "on")]
     offload: OffloadArg,
-    /// Largest IP packet, octets.
+    /// Largest IP packet, bytes.
     #[arg(long, value_name = "BYTES", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..))]
     mtu: u16,
     /// Packets lost at random in each direction, as `1%` or `0.01`; super-segments are cut for it.
@@ -165,9 +165,9 @@ impl LinkArgs {
 
 /// Unpredictable bits for sequence numbers and ports (RFC 6528 §3, RFC 6056 §3).
 fn random_words() -> std::io::Result<[u64; 3]> {
-    let mut octets = [0; 24];
-    std::fs::File::open("/dev/urandom")?.read_exact(&mut octets)?;
-    let (words, _) = octets.as_chunks::<8>();
+    let mut bytes = [0; 24];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    let (words, _) = bytes.as_chunks::<8>();
     Ok([0, 1, 2].map(|index| u64::from_ne_bytes(words[index])))
 }
 

@@ -1,6 +1,6 @@
 //! `longhaul window`: which receive window a path needs, what a given one allows, and how systems are configured.
 //!
-//! The arithmetic is that of the bandwidth-delay product: the octets that are on their way while the first of them is
+//! The arithmetic is that of the bandwidth-delay product: the bytes that are on their way while the first of them is
 //! acknowledged. A window below it limits the rate to one window a round trip.
 
 mod settings;
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::output;
 use base::{Duration, Rate};
 use clap::{Args, ValueEnum};
-use lab::window::{LARGEST, bits_per_sec, octets, segments, shift};
+use lab::window::{LARGEST, bits_per_sec, bytes, segments, shift};
 use profiles::units;
 use settings::Settings;
 use std::fmt::Write;
@@ -26,8 +26,8 @@ pub struct WindowArgs {
     /// How much longer a round trip may take at times.
     #[arg(long, value_name = "TIME", value_parser = units::duration, default_value = "0")]
     jitter: Duration,
-    /// Octets of payload in a full segment.
-    #[arg(long, value_name = "OCTETS", default_value = "1460", value_parser = clap::value_parser!(u32).range(1..=65_495))]
+    /// Bytes of payload in a full segment.
+    #[arg(long, value_name = "BYTES", default_value = "1460", value_parser = clap::value_parser!(u32).range(1..=65_495))]
     mss: u32,
     /// A window to judge; otherwise the one that the path needs.
     #[arg(long, value_name = "BYTES", value_parser = units::bytes)]
@@ -54,7 +54,7 @@ const LONGEST: Duration = Duration::from_secs(3_600);
 /// What a path asks of a window.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Answer {
-    /// Octets on their way in a round trip, and in one with jitter, rounded up.
+    /// Bytes on their way in a round trip, and in one with jitter, rounded up.
     product: u64,
     with_jitter: u64,
     /// Full segments that hold the latter.
@@ -96,7 +96,7 @@ fn answer(args: &WindowArgs) -> Result<Answer, String> {
         ));
     }
     let rate = args.rate.bits_per_sec();
-    let (product, with_jitter) = (octets(rate, rtt), octets(rate, worst));
+    let (product, with_jitter) = (bytes(rate, rtt), bytes(rate, worst));
     let segments = segments(with_jitter, args.mss);
     let needed = segments * u64::from(args.mss);
     let window = args.window.unwrap_or(needed);

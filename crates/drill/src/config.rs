@@ -44,7 +44,7 @@ pub struct Config {
     pub bind_port: u16,
     /// `--connect_port`: where the stack connects to.
     pub connect_port: u16,
-    /// `--mtu` of the device, octets.
+    /// `--mtu` of the device, bytes.
     pub mtu: u32,
     /// `--mss`: segment size of injected super-segments (kernel only).
     pub mss: Option<u16>,
@@ -230,19 +230,19 @@ fn netmask(text: &str) -> Result<u8, String> {
     Ok(u8::try_from(mask.to_bits().leading_ones()).unwrap_or(32))
 }
 
-/// The address's octets as they lie in a header.
-pub fn octets(address: IpAddr) -> Vec<u8> {
+/// The address's bytes as they lie in a header.
+pub fn bytes(address: IpAddr) -> Vec<u8> {
     match address {
         IpAddr::V4(v4) => v4.octets().to_vec(),
         IpAddr::V6(v6) => v6.octets().to_vec(),
     }
 }
 
-/// An address of 4 or 16 octets.
-pub fn address(octets: &[u8]) -> Option<IpAddr> {
-    match octets.len() {
-        4 => <[u8; 4]>::try_from(octets).ok().map(|octets| IpAddr::V4(Ipv4Addr::from(octets))),
-        16 => <[u8; 16]>::try_from(octets).ok().map(|octets| IpAddr::V6(Ipv6Addr::from(octets))),
+/// An address of 4 or 16 bytes.
+pub fn address(bytes: &[u8]) -> Option<IpAddr> {
+    match bytes.len() {
+        4 => <[u8; 4]>::try_from(bytes).ok().map(|bytes| IpAddr::V4(Ipv4Addr::from(bytes))),
+        16 => <[u8; 16]>::try_from(bytes).ok().map(|bytes| IpAddr::V6(Ipv6Addr::from(bytes))),
         _ => None,
     }
 }

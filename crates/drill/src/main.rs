@@ -176,7 +176,7 @@ fn many(arguments: &Arguments) -> ExitCode {
 /// What a script saw, and how it ended; its name without the folders above that of its group.
 fn digest(report: &Report) -> String {
     let mut digest = Digest::default();
-    digest.octets(report.log.as_bytes());
+    digest.bytes(report.log.as_bytes());
     digest.word(u64::from(report.ended == Ended::Passed));
     let name: PathBuf = report.script.iter().rev().take(2).collect::<Vec<_>>().into_iter().rev().collect();
     format!("scripts/{}={:016x}", name.with_extension("").display(), digest.finish())

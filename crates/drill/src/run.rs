@@ -3,7 +3,7 @@
 //! Scripts set sysctls, and a stack may read them, so each run gets a namespace of its own, whatever the stack. It has a
 //! `tun0` with the run's addresses, as scripts expect it. Entering it changes the process for good: one process, one run.
 
-use crate::config::{Config, IpVersion, octets};
+use crate::config::{Config, IpVersion, bytes};
 use crate::ffi::{Kernel, Linked, enter_namespace, open_tun, prefer_realtime};
 use crate::script::{ScriptOption, parse};
 use crate::stack::Stack;
@@ -150,12 +150,12 @@ fn set_up(config: &Config) -> Result<(), String> {
 
 /// `address` with its host bits cleared.
 fn network(address: IpAddr, prefix: u8) -> IpAddr {
-    let mut octets = octets(address);
-    for (at, octet) in octets.iter_mut().enumerate() {
+    let mut bytes = bytes(address);
+    for (at, byte) in bytes.iter_mut().enumerate() {
         let kept = u32::from(prefix).saturating_sub(at as u32 * 8).min(8);
-        *octet &= (0xff00_u32 >> kept) as u8;
+        *byte &= (0xff00_u32 >> kept) as u8;
     }
-    config::address(&octets).unwrap_or(address)
+    config::address(&bytes).unwrap_or(address)
 }
 
 #[cfg(test)]
@@ -163,8 +163,8 @@ mod tests {
     use super::*;
     use test_case::test_case;
 
-    #[test_case("192.0.2.77", 24 => "192.0.2.0"; "whole octets")]
-    #[test_case("192.0.2.77", 28 => "192.0.2.64"; "part of an octet")]
+    #[test_case("192.0.2.77", 24 => "192.0.2.0"; "whole bytes")]
+    #[test_case("192.0.2.77", 28 => "192.0.2.64"; "part of a byte")]
     #[test_case("fd3d:fa7b:d17d::1", 48 => "fd3d:fa7b:d17d::"; "version six")]
     #[test_case("192.0.2.77", 0 => "0.0.0.0"; "everything")]
     fn a_network_has_no_host_bits(address: &str, prefix: u8) -> String {

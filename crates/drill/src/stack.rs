@@ -110,8 +110,8 @@ pub enum Call {
 /// The memory of a call that reads or writes: so many zeros, or none behind a null pointer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Buffer {
-    /// That many octets.
-    Octets(Vec<u8>),
+    /// That many bytes.
+    Bytes(Vec<u8>),
     /// A null pointer with a length.
     Null(usize),
 }

@@ -139,11 +139,11 @@ impl Suite {
 /// Reads a pipe to its end beside the waiting, so that a talkative child is not held up.
 fn collect(pipe: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
     std::thread::spawn(move || {
-        let mut octets = Vec::new();
+        let mut bytes = Vec::new();
         if let Some(mut pipe) = pipe {
-            let _ = pipe.read_to_end(&mut octets);
+            let _ = pipe.read_to_end(&mut bytes);
         }
-        String::from_utf8_lossy(&octets).into_owned()
+        String::from_utf8_lossy(&bytes).into_owned()
     })
 }
 

@@ -1,4 +1,4 @@
-//! The arithmetic of receive windows: the octets that are on their way while the first of them is acknowledged, the rate that a
+//! The arithmetic of receive windows: the bytes that are on their way while the first of them is acknowledged, the rate that a
 //! window allows, and how it is announced. In whole numbers.
 
 use base::Duration;
@@ -6,17 +6,17 @@ use base::Duration;
 /// The largest window that TCP can announce: 16 bits and a shift of 14 (RFC 7323 §2.3).
 pub const LARGEST: u64 = 65_535 << 14;
 
-/// Octets that a link of `rate` bits a second carries in `span`, rounded up.
-pub fn octets(rate: u64, span: Duration) -> u64 {
+/// Bytes that a link of `rate` bits a second carries in `span`, rounded up.
+pub fn bytes(rate: u64, span: Duration) -> u64 {
     (u128::from(rate) * u128::from(span.as_nanos())).div_ceil(8_000_000_000) as u64
 }
 
-/// Bits a second when `octets` are carried in each `span`, rounded down.
+/// Bits a second when `bytes` are carried in each `span`, rounded down.
 ///
 /// # Panics
 /// When `span` is zero.
-pub fn bits_per_sec(octets: u64, span: Duration) -> u64 {
-    (u128::from(octets) * 8_000_000_000 / u128::from(span.as_nanos())) as u64
+pub fn bits_per_sec(bytes: u64, span: Duration) -> u64 {
+    (u128::from(bytes) * 8_000_000_000 / u128::from(span.as_nanos())) as u64
 }
 
 /// The smallest shift with which 16 bits say `window` (RFC 7323 §2.2).
@@ -24,7 +24,7 @@ pub fn shift(window: u64) -> u32 {
     (0..=14).find(|shift| 65_535 << shift >= window).unwrap_or(14)
 }
 
-/// Full segments that hold `octets`.
-pub fn segments(octets: u64, mss: u32) -> u64 {
-    octets.div_ceil(mss.into())
+/// Full segments that hold `bytes`.
+pub fn segments(bytes: u64, mss: u32) -> u64 {
+    bytes.div_ceil(mss.into())
 }

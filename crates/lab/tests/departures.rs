@@ -43,7 +43,7 @@ fn bursts(scenario: &Scenario) -> bool {
 /// Four megabytes, silence, and as much again, twice.
 fn with_pauses(profile: &str, changes: &[(&str, &str)], pause: Duration) -> Scenario {
     let config = config(profile, changes);
-    let writer = AppPace::Chunks { octets: 4_000_000, every: pause };
+    let writer = AppPace::Chunks { bytes: 4_000_000, every: pause };
     fast(FlowSpec { writer, ..FlowSpec::new(config.clone(), config, Workload::Bytes(12_000_000)) }, 20)
 }
 

@@ -4,7 +4,7 @@
 use core::fmt::Write;
 use lab::{Overrides, Plan, SimBackend, execute, spec};
 
-/// Goodput in Mbit/s, retransmitted octets in percent and timeouts of one run per cell and profile; where losses are
+/// Goodput in Mbit/s, retransmitted bytes in percent and timeouts of one run per cell and profile; where losses are
 /// placed, what they cost.
 fn grid(experiment: &str, set: &[&str]) -> String {
     let mut found = spec::builtin(experiment).expect("built in");

@@ -17,8 +17,8 @@ fn observe(experiment: &str, arm: &str, set: &[&str]) -> Summary {
     let measured = simulate(&plan.runs[0], &mut summarizer).unwrap();
     let summary = summarizer.finish();
     assert_eq!(summary.limited.shares.iter().map(|share| share.ns).sum::<u64>(), summary.limited.total_ns);
-    let again: u64 = summary.retransmitted.values().map(|count| count.octets).sum();
-    // A FIN that goes again with data has a number, and is not an octet of the stream.
+    let again: u64 = summary.retransmitted.values().map(|count| count.bytes).sum();
+    // A FIN that goes again with data has a number, and is not a byte of the stream.
     let fins = again - measured.bytes_retransmitted.unwrap();
     assert!(fins <= 5, "{fins}");
     assert_eq!(Some(summary.timeouts), measured.rtos);

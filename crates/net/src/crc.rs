@@ -11,9 +11,9 @@ pub struct Crc32(u32);
 
 impl Crc32 {
     /// Takes more of the stream in.
-    pub fn update(&mut self, octets: &[u8]) {
+    pub fn update(&mut self, bytes: &[u8]) {
         let mut hasher = Hasher::new_with_initial(self.0);
-        hasher.update(octets);
+        hasher.update(bytes);
         self.0 = hasher.finalize();
     }
 
@@ -27,9 +27,9 @@ impl Crc32 {
 mod tests {
     use super::*;
 
-    fn crc_of(octets: &[u8]) -> u32 {
+    fn crc_of(bytes: &[u8]) -> u32 {
         let mut crc = Crc32::default();
-        crc.update(octets);
+        crc.update(bytes);
         crc.value()
     }
 
@@ -41,12 +41,12 @@ mod tests {
 
     #[test]
     fn where_the_stream_is_cut_does_not_matter() {
-        let octets: Vec<u8> = (0..1000u32).map(|i| (i * 7) as u8).collect();
+        let bytes: Vec<u8> = (0..1000u32).map(|i| (i * 7) as u8).collect();
         for cut in 0..40 {
             let mut crc = Crc32::default();
-            crc.update(&octets[..cut]);
-            crc.update(&octets[cut..]);
-            assert_eq!(crc.value(), crc_of(&octets));
+            crc.update(&bytes[..cut]);
+            crc.update(&bytes[cut..]);
+            assert_eq!(crc.value(), crc_of(&bytes));
         }
     }
 }

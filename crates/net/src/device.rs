@@ -7,7 +7,7 @@ use tcp::{ChecksumState, DeviceCaps};
 /// What is known about a frame that was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// Octets of the IP packet.
+    /// Bytes of the IP packet.
     pub len: usize,
     /// Segment size of a super-segment; `None` for a plain packet.
     pub gso_size: Option<u16>,
@@ -20,7 +20,7 @@ pub struct Received {
 pub struct Frame<'a> {
     /// IP and TCP header.
     pub header: &'a [u8],
-    /// The segment's octets.
+    /// The segment's bytes.
     pub payload: &'a [u8],
     /// Segment size when the device is to cut the payload.
     pub gso_size: Option<u16>,

@@ -35,39 +35,39 @@ impl Impairment {
 /// How packets travel: moving one moves a pointer.
 pub(crate) type Parcel = Box<RawPacket>;
 
-/// A plain IP packet with its octets.
+/// A plain IP packet with its bytes.
 #[derive(Clone, Debug)]
 pub struct RawPacket {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     header_len: usize,
     checksum: ChecksumState,
 }
 
 impl Default for RawPacket {
     fn default() -> Self {
-        Self { octets: Vec::new(), header_len: 0, checksum: ChecksumState::InHeader }
+        Self { bytes: Vec::new(), header_len: 0, checksum: ChecksumState::InHeader }
     }
 }
 
 impl RawPacket {
     pub(crate) fn as_rx(&self, at: Instant) -> RxFrame<'_> {
-        let (header, payload) = self.octets.split_at(self.header_len);
+        let (header, payload) = self.bytes.split_at(self.header_len);
         RxFrame { at, header, payload: Payload::Bytes(payload), gso_size: None, checksum: self.checksum }
     }
 
     pub(crate) fn as_frame(&self) -> Frame<'_> {
-        let (header, payload) = self.octets.split_at(self.header_len);
+        let (header, payload) = self.bytes.split_at(self.header_len);
         Frame { header, payload, gso_size: None, checksum: self.checksum }
     }
 }
 
 impl Packet for Parcel {
     fn wire_len(&self) -> u32 {
-        self.octets.len() as u32
+        self.bytes.len() as u32
     }
 
     fn mark_ce(&mut self) -> bool {
-        mark_ce(&mut self.octets)
+        mark_ce(&mut self.bytes)
     }
 
     fn duplicate(&self) -> Self {
@@ -84,7 +84,7 @@ pub(crate) struct PacketPool {
 impl PacketPool {
     fn take(&mut self, checksum: ChecksumState) -> Parcel {
         let mut packet = self.boxes.take();
-        packet.octets.clear();
+        packet.bytes.clear();
         packet.checksum = checksum;
         packet
     }
@@ -93,13 +93,13 @@ impl PacketPool {
     pub(crate) fn outgoing(&mut self, frame: &TxFrame<'_>) -> Parcel {
         assert!(frame.gso_size.is_none(), "a super-segment although the device cuts none");
         let mut packet = self.take(frame.checksum);
-        packet.octets.extend_from_slice(frame.header);
+        packet.bytes.extend_from_slice(frame.header);
         packet.header_len = frame.header.len();
         match frame.payload {
-            Payload::Bytes(octets) => packet.octets.extend_from_slice(octets),
+            Payload::Bytes(bytes) => packet.bytes.extend_from_slice(bytes),
             Payload::Pattern { offset, len } => {
-                packet.octets.resize(frame.header.len() + len as usize, 0);
-                fill_pattern(offset, &mut packet.octets[frame.header.len()..]);
+                packet.bytes.resize(frame.header.len() + len as usize, 0);
+                fill_pattern(offset, &mut packet.bytes[frame.header.len()..]);
             }
         }
         packet
@@ -116,11 +116,11 @@ impl PacketPool {
         let mut parts = Parts::new(split.header, split.payload, gso_size);
         loop {
             let mut packet = self.take(checksum);
-            let Some(payload) = parts.next_into(&mut packet.octets) else {
+            let Some(payload) = parts.next_into(&mut packet.bytes) else {
                 return self.put_back(packet);
             };
-            packet.header_len = packet.octets.len();
-            packet.octets.extend_from_slice(payload);
+            packet.header_len = packet.bytes.len();
+            packet.bytes.extend_from_slice(payload);
             each(self, packet);
         }
     }
@@ -165,7 +165,7 @@ mod tests {
         };
         let mut packet = PacketPool::default().outgoing(&frame);
         assert_eq!(packet.mark_ce(), after.is_some());
-        let (ip, _) = wire::parse(&packet.octets, 0).expect("its checksum holds");
+        let (ip, _) = wire::parse(&packet.bytes, 0).expect("its checksum holds");
         assert_eq!(ip.ecn, after.unwrap_or(before));
     }
 }

@@ -20,12 +20,12 @@ const BATCH: usize = 32;
 /// a step, so that they keep up with what arrives even if they send all of it back.
 const BATCH_BYTES: usize = ALLOWANCE / 4;
 
-/// Room for a frame of a device that gives super-segments: 65,535 octets of IP, and a little that no sender uses.
+/// Room for a frame of a device that gives super-segments: 65,535 bytes of IP, and a little that no sender uses.
 const SUPER_FRAME: usize = 1 << 16;
 
 /// A frame as it was read.
 struct Slot {
-    octets: Box<[u8]>,
+    bytes: Box<[u8]>,
     at: Instant,
     received: Received,
 }
@@ -79,7 +79,7 @@ impl Inlet {
             Segmentation::Tso { .. } => SUPER_FRAME,
         };
         let received = Received { len: 0, gso_size: None, checksum: tcp::ChecksumState::InHeader };
-        let slot = || Slot { octets: vec![0; size].into(), at: Instant::ZERO, received };
+        let slot = || Slot { bytes: vec![0; size].into(), at: Instant::ZERO, received };
         let known = Known { until: Instant::ZERO, mark: None };
         let impaired =
             impairment.build_ingress().map(|path| Impaired { path, arrived: Vec::new(), pool: PacketPool::default() });
@@ -97,7 +97,7 @@ impl Inlet {
         let began = clock.now();
         let (mut at, mut bytes) = (began, 0);
         while let Some(slot) = self.slots.get_mut(self.filled).filter(|_| bytes < BATCH_BYTES) {
-            match device.receive(&mut slot.octets) {
+            match device.receive(&mut slot.bytes) {
                 Ok(received) => {
                     at = clock.now();
                     bytes += received.len;
@@ -121,7 +121,7 @@ impl Inlet {
     pub(crate) fn advance(&mut self, now: Instant) {
         let Some(Impaired { path, arrived, pool }) = &mut self.impaired else { return };
         for slot in &self.slots[..self.filled] {
-            let Ok(split) = wire::split(&slot.octets[..slot.received.len]) else {
+            let Ok(split) = wire::split(&slot.bytes[..slot.received.len]) else {
                 self.refused.set(self.refused.get() + 1);
                 continue;
             };
@@ -171,7 +171,7 @@ impl Inlet {
 impl Slot {
     fn as_rx(&self) -> Option<RxFrame<'_>> {
         let Received { len, gso_size, checksum } = self.received;
-        let split = wire::split(&self.octets[..len]).ok()?;
+        let split = wire::split(&self.bytes[..len]).ok()?;
         let payload = Payload::Bytes(split.payload);
         Some(RxFrame { at: self.at, header: split.header, payload, gso_size, checksum })
     }

@@ -9,7 +9,7 @@ use nix::libc::{IPPROTO_TCP, TCP_INFO, getsockopt, socklen_t};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd};
 
-/// Totals of a connection of the kernel's, in octets of payload.
+/// Totals of a connection of the kernel's, in bytes of payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelTotals {
     /// Sent, retransmissions included.
@@ -31,7 +31,7 @@ pub fn kernel_totals(socket: &impl AsFd) -> io::Result<KernelTotals> {
     let mut answer = [0_u8; LEN];
     let mut len = LEN as socklen_t;
     let fd = socket.as_fd().as_raw_fd();
-    // SAFETY: the kernel writes at most `len` octets into an array that is that long, and how many into `len`.
+    // SAFETY: the kernel writes at most `len` bytes into an array that is that long, and how many into `len`.
     let result = unsafe { getsockopt(fd, IPPROTO_TCP, TCP_INFO, answer.as_mut_ptr().cast(), &raw mut len) };
     if result != 0 {
         return Err(io::Error::last_os_error());

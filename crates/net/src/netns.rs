@@ -25,7 +25,7 @@ const OWN: &str = "/proc/thread-self/ns/net";
 #[derive(Debug, thiserror::Error)]
 pub enum NamespaceError {
     /// No such name for a file, or none at all.
-    #[error("`{0}` cannot name a network namespace: 1 to 255 octets, no `/`, no white space, not `.` or `..`")]
+    #[error("`{0}` cannot name a network namespace: 1 to 255 bytes, no `/`, no white space, not `.` or `..`")]
     BadName(String),
     /// One of this name is there already.
     #[error("a network namespace `{0}` exists already: choose another name, or remove it with `ip netns del {0}`")]

@@ -1,4 +1,4 @@
-//! The virtio-net header (virtio 1.2 §5.1.6, as the kernel's TUN driver speaks it: 10 octets, the machine's byte order),
+//! The virtio-net header (virtio 1.2 §5.1.6, as the kernel's TUN driver speaks it: 10 bytes, the machine's byte order),
 //! which says what is left to do for a packet.
 
 use crate::device::{Frame, Received};
@@ -13,7 +13,7 @@ pub(crate) const GSO_ECN: u8 = 0x80;
 /// Where the checksum stands in a TCP header.
 const TCP_CHECKSUM_AT: u16 = 16;
 
-/// What the header in front of a packet of `len` octets says about it.
+/// What the header in front of a packet of `len` bytes says about it.
 pub(crate) fn received(header: &[u8; VIRTIO_NET_HDR_LEN], len: usize) -> Received {
     let header = VirtioNetHdr::decode(header).expect("the length is the header's");
     let gso_size = match header.gso_type & !GSO_ECN {
@@ -41,9 +41,9 @@ pub(crate) fn virtio_header(frame: &Frame<'_>) -> [u8; VIRTIO_NET_HDR_LEN] {
         header.gso_size = gso_size;
         header.hdr_len = frame.header.len() as u16;
     }
-    let mut octets = [0; VIRTIO_NET_HDR_LEN];
-    header.encode(&mut octets).expect("the length is the header's");
-    octets
+    let mut bytes = [0; VIRTIO_NET_HDR_LEN];
+    header.encode(&mut bytes).expect("the length is the header's");
+    bytes
 }
 
 #[cfg(test)]

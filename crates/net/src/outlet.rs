@@ -11,7 +11,7 @@ use tcp::{Payload, Sent, TxFrame, fill_pattern};
 pub(crate) struct Outlet<D> {
     pub(crate) device: D,
     impaired: Option<Impaired>,
-    /// The octets of a described payload.
+    /// The bytes of a described payload.
     scratch: Vec<u8>,
     room: Room,
     error: Option<io::Error>,
@@ -55,7 +55,7 @@ impl<D: Device> Outlet<D> {
             return Sent::Accepted;
         }
         let payload = match frame.payload {
-            Payload::Bytes(octets) => octets,
+            Payload::Bytes(bytes) => bytes,
             Payload::Pattern { offset, len } => {
                 self.scratch.resize(len as usize, 0);
                 fill_pattern(offset, &mut self.scratch);

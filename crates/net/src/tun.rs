@@ -26,11 +26,11 @@ pub enum Offload {
 /// What a device is made from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TunConfig {
-    /// Name of the interface, 1 to 15 octets.
+    /// Name of the interface, 1 to 15 bytes.
     pub name: String,
     /// The stack's address; the kernel gets another one of the same network.
     pub address: Cidr,
-    /// Largest IP packet, octets.
+    /// Largest IP packet, bytes.
     pub mtu: u16,
     /// Virtio-net header or not.
     pub offload: Offload,
@@ -40,7 +40,7 @@ pub struct TunConfig {
 #[derive(Debug, thiserror::Error)]
 pub enum TunError {
     /// No such name for an interface.
-    #[error("`{0}` cannot name a network interface: 1 to 15 octets, no `/`, no white space")]
+    #[error("`{0}` cannot name a network interface: 1 to 15 bytes, no `/`, no white space")]
     BadName(String),
     /// The kernel has no TUN driver, or its device node is missing.
     #[error("there is no /dev/net/tun: load the kernel's `tun` module, or pass the device into the container")]
@@ -213,7 +213,7 @@ fn add_address(device: &SyncDevice, (address, prefix): (IpAddr, u8)) -> io::Resu
     }
 }
 
-/// Most payload octets of a super-segment: with the largest header it still fits a 16-bit length field.
+/// Most payload bytes of a super-segment: with the largest header it still fits a 16-bit length field.
 const TSO_MAX_BYTES: u32 = u16::MAX as u32 - wire::MAX_HEADER as u32;
 
 /// Packets that the kernel may keep until the stack reads them. The kernel's own five hundred overflow when a thousand
@@ -267,7 +267,7 @@ mod tests {
     use test_case::test_case;
 
     #[test_case("")]
-    #[test_case("sixteen-octets-x")]
+    #[test_case("sixteen-bytes-x")]
     #[test_case("a/b")]
     #[test_case("a b")]
     #[test_case("lh%d")]
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test_case("lh0")]
-    #[test_case("fifteen-octets-")]
+    #[test_case("fifteen-bytes-")]
     fn good_names_pass(name: &str) {
         check_name(name).unwrap();
     }

@@ -69,9 +69,9 @@ fn the_loopback_device_is_up() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let mut client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         client.write_all(b"x").unwrap();
-        let mut octet = [0];
-        listener.accept().unwrap().0.read_exact(&mut octet).unwrap();
-        octet
+        let mut byte = [0];
+        listener.accept().unwrap().0.read_exact(&mut byte).unwrap();
+        byte
     });
     assert_eq!(came.unwrap(), *b"x");
 }

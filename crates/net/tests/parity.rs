@@ -33,15 +33,15 @@ const MTU: u16 = 1_500;
 struct Ether {
     now: Instant,
     /// Towards the server and towards the client.
-    paths: [Path<Octets>; 2],
+    paths: [Path<Bytes>; 2],
     /// What has arrived and was not read yet, by reader: the client is 0.
     inboxes: [VecDeque<Vec<u8>>; 2],
 }
 
 #[derive(Debug)]
-struct Octets(Vec<u8>);
+struct Bytes(Vec<u8>);
 
-impl Packet for Octets {
+impl Packet for Bytes {
     fn wire_len(&self) -> u32 {
         self.0.len() as u32
     }
@@ -95,7 +95,7 @@ impl Device for FakeDevice {
     fn transmit(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         assert_eq!((frame.checksum, frame.gso_size), (ChecksumState::InHeader, None));
         let ether = &mut *self.ether.borrow_mut();
-        let packet = Octets([frame.header, frame.payload].concat());
+        let packet = Bytes([frame.header, frame.payload].concat());
         ether.paths[self.side].offer(ether.now, packet, &mut |_, _, _| {});
         Ok(())
     }

@@ -6,13 +6,13 @@ use core::ops::Range;
 
 /// What a hop has to know about the thing it carries.
 pub trait Packet: Debug + Sized {
-    /// Octets of the IP packet, headers included, link layer excluded.
+    /// Bytes of the IP packet, headers included, link layer excluded.
     fn wire_len(&self) -> u32;
     /// Sets the congestion-experienced mark; `false` when the packet is not ECN-capable.
     fn mark_ce(&mut self) -> bool;
     /// An identical second packet.
     fn duplicate(&self) -> Self;
-    /// The octets of its stream that the packet carries, counted from the start of the stream; `None` when it carries none
+    /// The bytes of its stream that the packet carries, counted from the start of the stream; `None` when it carries none
     /// or the position is not known.
     fn stream(&self) -> Option<Range<u64>> {
         None
@@ -83,15 +83,15 @@ pub trait Hop<P: Packet>: Debug + Send {
     fn reorders(&self) -> bool {
         false
     }
-    /// Octets inside at `now`, the packet in service counted whole; zero for hops that keep no queue.
+    /// Bytes inside at `now`, the packet in service counted whole; zero for hops that keep no queue.
     fn backlog(&self, _now: Instant) -> u64 {
         0
     }
-    /// The most octets that were ever inside at once.
+    /// The most bytes that were ever inside at once.
     fn max_backlog(&self) -> u64 {
         0
     }
-    /// What waits here, given up to a hop that takes this one's place: when each packet leaves, and its octets, oldest first.
+    /// What waits here, given up to a hop that takes this one's place: when each packet leaves, and its bytes, oldest first.
     /// The packets themselves leave as they would have.
     fn hand_over(&mut self) -> Vec<(Instant, u32)> {
         Vec::new()

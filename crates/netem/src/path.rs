@@ -43,18 +43,18 @@ struct Stage<P: Packet> {
 pub struct PathStats {
     /// Packets offered by the caller.
     pub offered: u64,
-    /// Octets offered by the caller.
-    pub offered_octets: u64,
+    /// Bytes offered by the caller.
+    pub offered_bytes: u64,
     /// Packets that came out at the other end, copies included.
     pub delivered: u64,
-    /// Octets that came out at the other end, copies included.
-    pub delivered_octets: u64,
+    /// Bytes that came out at the other end, copies included.
+    pub delivered_bytes: u64,
     /// Copies made on the way.
     pub duplicated: u64,
     /// Packets that were dropped on the way.
     pub dropped: Drops,
-    /// The most octets that any one hop ever held in its queue, the packet in service counted whole.
-    pub max_backlog_octets: u64,
+    /// The most bytes that any one hop ever held in its queue, the packet in service counted whole.
+    pub max_backlog_bytes: u64,
 }
 
 /// Dropped packets by cause.
@@ -129,7 +129,7 @@ impl<P: Packet> Path<P> {
         self.set_clock(now);
         self.moved = None;
         self.stats.offered += 1;
-        self.stats.offered_octets += u64::from(packet.wire_len());
+        self.stats.offered_bytes += u64::from(packet.wire_len());
         self.enter(0, now, packet, dropped);
     }
 
@@ -156,7 +156,7 @@ impl<P: Packet> Path<P> {
         }
         let arrival = self.arrivals.pop_due(now)?;
         self.stats.delivered += 1;
-        self.stats.delivered_octets += u64::from(arrival.1.wire_len());
+        self.stats.delivered_bytes += u64::from(arrival.1.wire_len());
         Some(arrival)
     }
 
@@ -166,15 +166,15 @@ impl<P: Packet> Path<P> {
         (self.stats.offered + self.stats.duplicated - gone) as usize
     }
 
-    /// Octets queued in the hops at `now`, the packets in service counted whole; what flies over a line is not queued.
+    /// Bytes queued in the hops at `now`, the packets in service counted whole; what flies over a line is not queued.
     pub fn backlog(&self, now: Instant) -> u64 {
         self.stages.iter().map(|stage| stage.hop.backlog(now)).sum()
     }
 
     /// What went through so far.
     pub fn stats(&self) -> PathStats {
-        let max_backlog_octets = self.stages.iter().map(|stage| stage.hop.max_backlog()).max().unwrap_or(0);
-        PathStats { max_backlog_octets, ..self.stats }
+        let max_backlog_bytes = self.stages.iter().map(|stage| stage.hop.max_backlog()).max().unwrap_or(0);
+        PathStats { max_backlog_bytes, ..self.stats }
     }
 
     fn set_clock(&mut self, now: Instant) {

@@ -19,7 +19,7 @@ use base::{Duration, Rate, Ratio, Rng};
 /// One direction of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathSpec {
-    /// What the bottleneck passes, in IP octets; `None` for no bottleneck, and then `buffer` means nothing.
+    /// What the bottleneck passes, in IP bytes; `None` for no bottleneck, and then `buffer` means nothing.
     pub rate: Option<Rate>,
     /// Drop-tail buffer of the bottleneck.
     pub buffer: Buffer,

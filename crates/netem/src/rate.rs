@@ -8,7 +8,7 @@ use crate::hop::{DropCause, Hop, Offer, Packet};
 use crate::queue::droptail::{Buffer, DropTail};
 use base::{Instant, Rate, Rng};
 
-/// 8 bits an octet, 10⁹ nanoseconds a second: `octets × BIT_NANOS / bits per second` is a time in nanoseconds.
+/// 8 bits a byte, 10⁹ nanoseconds a second: `bytes × BIT_NANOS / bits per second` is a time in nanoseconds.
 const BIT_NANOS: u64 = 8_000_000_000;
 
 /// A link of fixed rate with a bounded FIFO buffer in front; the packet in service counts towards the bound, whole.
@@ -36,10 +36,10 @@ impl<P: Packet> Hop<P> for Bottleneck {
         Offer::Forwards(exit, packet)
     }
     fn backlog(&self, now: Instant) -> u64 {
-        self.queue.octets(now)
+        self.queue.bytes(now)
     }
     fn max_backlog(&self) -> u64 {
-        self.queue.max_octets()
+        self.queue.max_bytes()
     }
     fn hand_over(&mut self) -> Vec<(Instant, u32)> {
         self.queue.take()
@@ -70,7 +70,7 @@ impl Serialiser {
         Self { rate, idle_from_ns: 0, fraction: 0 }
     }
 
-    /// When the last bit of `len` octets that arrive at `now` has left, rounded up to a nanosecond.
+    /// When the last bit of `len` bytes that arrive at `now` has left, rounded up to a nanosecond.
     #[inline]
     fn exit(&mut self, now: Instant, len: u32) -> Instant {
         if now.as_nanos() > self.idle_from_ns {

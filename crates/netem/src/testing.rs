@@ -46,7 +46,7 @@ pub(crate) struct Outcome {
     pub(crate) drops: Vec<(u64, DropCause)>,
 }
 
-/// Offers one packet at each (nanosecond, octets), polling at every deadline on the way and to the end.
+/// Offers one packet at each (nanosecond, bytes), polling at every deadline on the way and to the end.
 pub(crate) fn drive(path: &mut Path<Parcel>, offers: &[(u64, u32)]) -> Outcome {
     let mut outcome = Outcome::default();
     for (index, (ns, len)) in (0..).zip(offers) {

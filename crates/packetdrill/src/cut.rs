@@ -81,17 +81,17 @@ mod tests {
         let len = wire::emit(&ip, &tcp, 2_500, &mut header);
         let frame = frame(&header[..len]);
         assert_eq!(packets(&frame, Cut::Never), [packet(&frame)]);
-        let (mut seen, mut octets) = (Vec::new(), Vec::new());
+        let (mut seen, mut bytes) = (Vec::new(), Vec::new());
         for packet in packets(&frame, Cut::AtTheDevice) {
             let cut = wire::split(&packet).expect("a packet");
             assert!(wire::checksum::verify(cut.header, cut.payload));
             let (part_ip, part) = wire::parse(cut.header, cut.payload.len() as u32).expect("a segment");
             assert_eq!((part_ip, part.ack, part.window), (ip, tcp.ack, tcp.window));
             seen.push((part.seq.distance_from(tcp.seq), cut.payload.len(), part.flags));
-            octets.extend_from_slice(cut.payload);
+            bytes.extend_from_slice(cut.payload);
         }
         let last = Flags::PSH.with(Flags::FIN);
         assert_eq!(seen, [(0, 1_000, Flags::CWR), (1_000, 1_000, Flags::NONE), (2_000, 500, last)]);
-        assert_eq!(octets, packet(&frame)[len..]);
+        assert_eq!(bytes, packet(&frame)[len..]);
     }
 }

@@ -15,7 +15,7 @@ pub(crate) struct Descriptor {
     fd: RawFd,
     /// Device and inode; nothing when the machine does not report them.
     identity: Option<(u64, u64)>,
-    /// Octets that a caller has written into the file and that were looked at.
+    /// Bytes that a caller has written into the file and that were looked at.
     taken: u64,
 }
 
@@ -38,8 +38,8 @@ impl Descriptor {
         if !is_ours || len <= self.taken {
             return Vec::new();
         }
-        let octets = std::fs::read(&path).unwrap_or_default();
-        let new = octets.get(self.taken as usize..).unwrap_or_default().to_vec();
+        let bytes = std::fs::read(&path).unwrap_or_default();
+        let new = bytes.get(self.taken as usize..).unwrap_or_default().to_vec();
         self.taken += new.len() as u64;
         new
     }

@@ -17,7 +17,7 @@ const LEAST_MTU: u16 = 68;
 pub(crate) struct Flags {
     /// What every socket's configuration begins with.
     pub profile: Arc<profiles::Profile>,
-    /// Largest IP packet, octets; the device's when absent.
+    /// Largest IP packet, bytes; the device's when absent.
     pub mtu: Option<u16>,
     /// The host's own addresses, for connections from sockets that are not bound.
     pub local: Vec<IpAddr>,

@@ -29,7 +29,7 @@ use wire::Unreachable;
 #[derive(Clone, Debug)]
 pub(crate) struct Emitted {
     pub at: Instant,
-    pub octets: Vec<u8>,
+    pub bytes: Vec<u8>,
 }
 
 /// The host.
@@ -140,7 +140,7 @@ impl Host {
             if refuses {
                 return Sent::Accepted;
             }
-            out.extend(packets(&frame, cut).into_iter().map(|octets| Emitted { at: now, octets }));
+            out.extend(packets(&frame, cut).into_iter().map(|bytes| Emitted { at: now, bytes }));
             Sent::Accepted
         };
         let mut cx = StackCx::new(now, &mut self.watch);

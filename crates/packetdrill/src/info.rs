@@ -1,8 +1,8 @@
-//! What `TCP_INFO` reports, in Linux's layout (`struct tcp_info`, as of 6.18: 280 octets), and the memory counts of
+//! What `TCP_INFO` reports, in Linux's layout (`struct tcp_info`, as of 6.18: 280 bytes), and the memory counts of
 //! `SO_MEMINFO`.
 //!
 //! Filled from [`tcp::Details`] and nothing else. What this stack counts differently is put into Linux's terms here:
-//! windows into segments; the SYN and the FIN into the octets and segments that were acknowledged or received; a SYN-ACK,
+//! windows into segments; the SYN and the FIN into the bytes and segments that were acknowledged or received; a SYN-ACK,
 //! which Linux counts for the listener, out of those that were sent. Fields without a counterpart are zero, as they are in a
 //! kernel without that feature; each is named where it stands.
 
@@ -10,9 +10,9 @@ use base::{Bytes, Duration};
 use libc::c_int;
 use tcp::{CloseReason, CongestionState, Details, Origin, RateLimit, State};
 
-/// Octets of the structure.
+/// Bytes of the structure.
 pub(crate) const INFO_LEN: usize = 280;
-/// Octets of `SO_MEMINFO`: nine counts.
+/// Bytes of `SO_MEMINFO`: nine counts.
 pub(crate) const MEMINFO_LEN: usize = 36;
 
 /// A threshold, or a rate, that nothing limits.
@@ -20,7 +20,7 @@ const NO_THRESHOLD: u32 = 0x7fff_ffff;
 const NO_LIMIT: u64 = u64::MAX;
 /// What Linux assumes of a peer before it has sent a segment (RFC 9293 MUST-15), and the options' share of each segment.
 const DEFAULT_MSS: u32 = 536;
-const TIMESTAMP_OCTETS: u32 = 12;
+const TIMESTAMP_BYTES: u32 = 12;
 /// Linux's initial window, and its reordering before any was seen (`tcp_reordering`).
 const INITIAL_WINDOW_SEGMENTS: u32 = 10;
 const REORDERING_SEGMENTS: u32 = 3;
@@ -32,7 +32,7 @@ pub(crate) const CLOSED: u8 = 7;
 /// What the socket knows that the connection does not.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SocketSide {
-    /// `SO_MAX_PACING_RATE`, octets a second.
+    /// `SO_MAX_PACING_RATE`, bytes a second.
     pub max_pacing_rate: u64,
     /// What `tcp_reordering` was when the socket was made.
     pub reordering: u32,
@@ -121,7 +121,7 @@ pub(crate) fn connection(d: &Details, side: &SocketSide) -> [u8; INFO_LEN] {
     image.0
 }
 
-/// Octets 1 to 15: small counts, what was negotiated, the timeouts.
+/// Bytes 1 to 15: small counts, what was negotiated, the timeouts.
 fn head(image: &mut Image, d: &Details) {
     let (sack, timestamps, scaling) = d.info.negotiated;
     image.byte(1, congestion_state(d.congestion));
@@ -141,7 +141,7 @@ fn head(image: &mut Image, d: &Details) {
     image.u32(12, if waited { micros(d.ack_delay) } else { 0 });
 }
 
-/// Octets 16 to 63: segment sizes, the flight, and how long ago things happened. That an ACK was sent is not kept by Linux
+/// Bytes 16 to 63: segment sizes, the flight, and how long ago things happened. That an ACK was sent is not kept by Linux
 /// either.
 fn times_and_sizes(image: &mut Image, d: &Details) {
     image.u32(16, d.info.smss);
@@ -157,7 +157,7 @@ fn times_and_sizes(image: &mut Image, d: &Details) {
     image.u32(60, u32::from(d.path_mtu));
 }
 
-/// Octets 64 to 91: the round trip, windows in segments, reordering.
+/// Bytes 64 to 91: the round trip, windows in segments, reordering.
 fn congestion(image: &mut Image, d: &Details, side: &SocketSide) {
     let smss = d.info.smss.max(1);
     let unknown = d.info.ssthresh > NO_THRESHOLD;
@@ -170,7 +170,7 @@ fn congestion(image: &mut Image, d: &Details, side: &SocketSide) {
     image.u32(88, side.reordering.max(d.reordering_extent.div_ceil(smss)));
 }
 
-/// Octets 92 to 103: the receiver's own measurements; and segments sent again, SYNs among them.
+/// Bytes 92 to 103: the receiver's own measurements; and segments sent again, SYNs among them.
 fn receiver(image: &mut Image, d: &Details) {
     let first_space = INITIAL_WINDOW_SEGMENTS * u32::from(d.advertised_mss);
     image.u32(92, d.receiver_rtt.map_or(0, micros));
@@ -178,13 +178,13 @@ fn receiver(image: &mut Image, d: &Details) {
     image.u32(100, d.info.counters.segments_retransmitted.wrapping_add(syn_timeouts(d)));
 }
 
-/// Octets 104 to 119 and 160 to 167: rates, in octets a second.
+/// Bytes 104 to 119 and 160 to 167: rates, in bytes a second.
 fn rates(image: &mut Image, d: &Details, side: &SocketSide) {
     image.u64(104, pacing_rate(d).min(side.max_pacing_rate));
     image.u64(160, d.delivery_rate.map_or(0, |rate| rate.bits_per_sec() / 8));
 }
 
-/// Octets 120 to 159 and 168 to 215: totals.
+/// Bytes 120 to 159 and 168 to 215: totals.
 fn totals(image: &mut Image, d: &Details) {
     let (counters, state) = (&d.info.counters, d.info.state);
     let active = d.origin == Origin::Active;
@@ -211,8 +211,8 @@ fn totals(image: &mut Image, d: &Details) {
     image.u64(208, counters.bytes_retransmitted);
 }
 
-/// Octets 216 to 247: duplicates, reordering, windows, timeouts. No path is chosen by hashing, so none is chosen anew
-/// (`tcpi_rehash`); the counts of AccECN (RFC 9768) behind octet 247 stay zero without it.
+/// Bytes 216 to 247: duplicates, reordering, windows, timeouts. No path is chosen by hashing, so none is chosen anew
+/// (`tcpi_rehash`); the counts of AccECN (RFC 9768) behind byte 247 stay zero without it.
 fn tail(image: &mut Image, d: &Details) {
     image.u32(216, d.info.counters.dsacks_received);
     image.u32(220, d.reorderings);
@@ -226,7 +226,7 @@ fn tail(image: &mut Image, d: &Details) {
 
 /// What timestamps take of each segment.
 fn overhead(d: &Details) -> Bytes {
-    if d.info.negotiated.1 { TIMESTAMP_OCTETS } else { 0 }
+    if d.info.negotiated.1 { TIMESTAMP_BYTES } else { 0 }
 }
 
 /// Timeouts of SYNs and SYN-ACKs, each of which sent one again.

@@ -26,7 +26,7 @@ const CONTROL: u16 = 0x10;
 const GET_FAMILY: u8 = 3;
 const FAMILY_ID: u16 = 1;
 const FAMILY_NAME: u16 = 2;
-/// The question for entries, the attribute of their address, and the octets before it.
+/// The question for entries, the attribute of their address, and the bytes before it.
 const GET: u8 = 1;
 const ADDRESS_V4: u16 = 1;
 const FIXED: usize = 4;

@@ -33,28 +33,28 @@ pub(crate) fn device_mtu() -> Option<u16> {
     DEVICE_MTU.into_iter().find_map(read).filter(|_| has_device())
 }
 
-/// The octets of a frame.
+/// The bytes of a frame.
 pub(crate) fn packet(frame: &TxFrame<'_>) -> Vec<u8> {
-    let mut octets = Vec::with_capacity(frame.header.len() + frame.payload.len() as usize);
-    octets.extend_from_slice(frame.header);
+    let mut bytes = Vec::with_capacity(frame.header.len() + frame.payload.len() as usize);
+    bytes.extend_from_slice(frame.header);
     match frame.payload {
-        Payload::Bytes(payload) => octets.extend_from_slice(payload),
+        Payload::Bytes(payload) => bytes.extend_from_slice(payload),
         Payload::Pattern { offset, len } => {
-            octets.resize(frame.header.len() + len as usize, 0);
-            fill_pattern(offset, &mut octets[frame.header.len()..]);
+            bytes.resize(frame.header.len() + len as usize, 0);
+            fill_pattern(offset, &mut bytes[frame.header.len()..]);
         }
     }
-    octets
+    bytes
 }
 
 /// What is reported of an ICMP message. The stack judges whether it is a valid one.
-fn blame(octets: &[u8]) -> Option<Blame> {
-    let version = octets.first()? >> 4;
-    let at = if version == 4 { usize::from(octets[0] & 15) * 4 } else { 40 };
-    let message = (*octets.get(at)?, *octets.get(at + 1)?);
+fn blame(bytes: &[u8]) -> Option<Blame> {
+    let version = bytes.first()? >> 4;
+    let at = if version == 4 { usize::from(bytes[0] & 15) * 4 } else { 40 };
+    let message = (*bytes.get(at)?, *bytes.get(at + 1)?);
     let from: IpAddr = match version {
-        4 if *octets.get(9)? == PROTOCOL_ICMP => octets.get(12..)?.first_chunk::<4>().copied()?.into(),
-        6 if *octets.get(6)? == PROTOCOL_ICMP6 => octets.get(8..)?.first_chunk::<16>().copied()?.into(),
+        4 if *bytes.get(9)? == PROTOCOL_ICMP => bytes.get(12..)?.first_chunk::<4>().copied()?.into(),
+        6 if *bytes.get(6)? == PROTOCOL_ICMP6 => bytes.get(8..)?.first_chunk::<16>().copied()?.into(),
         _ => return None,
     };
     Some(Blame { kind: message.0, code: message.1, from })
@@ -63,12 +63,12 @@ fn blame(octets: &[u8]) -> Option<Blame> {
 impl Host {
     /// A packet arrives at the present moment. Whomever it is for is at home here: packetdrill sends no others. What is
     /// neither a TCP segment nor an ICMP message is dropped.
-    pub fn arrive(&mut self, octets: &[u8]) {
-        let Ok(split) = wire::split(octets) else { return };
+    pub fn arrive(&mut self, bytes: &[u8]) {
+        let Ok(split) = wire::split(bytes) else { return };
         if let Ok((ip, _)) = wire::parse(split.header, split.payload.len() as u32) {
             self.stack.add_address(ip.dst);
         }
-        self.blame = blame(octets);
+        self.blame = blame(bytes);
         let (at, payload) = (self.now(), Payload::Bytes(split.payload));
         let checksum = ChecksumState::InHeader;
         self.drive(Some(RxFrame { at, header: split.header, payload, gso_size: None, checksum }));
@@ -76,7 +76,7 @@ impl Host {
 
     /// The oldest packet that has not been fetched, with the moment it was sent in the clock's microseconds.
     pub fn fetch(&mut self) -> Option<(Vec<u8>, i64)> {
-        let Emitted { at, octets } = self.out.pop_front()?;
-        Some((octets, self.clock.wall_us(at)))
+        let Emitted { at, bytes } = self.out.pop_front()?;
+        Some((bytes, self.clock.wall_us(at)))
     }
 }

@@ -8,12 +8,12 @@ use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType
 use nix::sys::time::TimeVal;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Octets of the header of a message, and of an attribute.
+/// Bytes of the header of a message, and of an attribute.
 const HEADER: usize = 16;
 const ATTRIBUTE: usize = 4;
 /// Messages and attributes begin at multiples of this.
 const ALIGNMENT: usize = 4;
-/// Octets of the largest datagram that the kernel makes for a reader with this buffer.
+/// Bytes of the largest datagram that the kernel makes for a reader with this buffer.
 const BUFFER: usize = 32_768;
 
 /// How long an answer may take, in real time.
@@ -100,11 +100,11 @@ fn take_messages(mut datagram: &[u8], answers: &mut Vec<Vec<u8>>) -> Option<More
 
 /// An attribute as it stands in a request.
 pub(crate) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-    let mut octets = ((ATTRIBUTE + value.len()) as u16).to_ne_bytes().to_vec();
-    octets.extend_from_slice(&kind.to_ne_bytes());
-    octets.extend_from_slice(value);
-    octets.resize(octets.len().next_multiple_of(ALIGNMENT), 0);
-    octets
+    let mut bytes = ((ATTRIBUTE + value.len()) as u16).to_ne_bytes().to_vec();
+    bytes.extend_from_slice(&kind.to_ne_bytes());
+    bytes.extend_from_slice(value);
+    bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
+    bytes
 }
 
 /// The value of the first attribute of `kind` among `attributes`.

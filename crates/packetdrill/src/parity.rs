@@ -25,9 +25,9 @@ const CLIENT: &str = "10.0.0.1";
 const SERVER: &str = "10.0.0.2:5001";
 
 #[derive(Debug)]
-struct Octets(Vec<u8>);
+struct Bytes(Vec<u8>);
 
-impl Packet for Octets {
+impl Packet for Bytes {
     fn wire_len(&self) -> u32 {
         self.0.len() as u32
     }
@@ -43,7 +43,7 @@ impl Packet for Octets {
 struct Side {
     plugin: Plugin,
     fd: i32,
-    /// Octets written or read.
+    /// Bytes written or read.
     moved: usize,
     over: bool,
 }
@@ -71,7 +71,7 @@ impl Side {
 
     /// What leaves, with the present moment.
     fn packets(&self) -> Vec<Vec<u8>> {
-        std::iter::from_fn(|| self.plugin.call(Host::fetch)).map(|(octets, _)| octets).collect()
+        std::iter::from_fn(|| self.plugin.call(Host::fetch)).map(|(bytes, _)| bytes).collect()
     }
 
     fn next_deadline(&self) -> Instant {
@@ -88,13 +88,13 @@ impl Side {
     fn write_all(&mut self) {
         let connected = self.plugin.call(|host| host.connected(self.fd)).is_ok();
         if connected && self.moved == 0 {
-            let mut octets = vec![0; BYTES];
-            tcp::fill_pattern(0, &mut octets);
+            let mut bytes = vec![0; BYTES];
+            tcp::fill_pattern(0, &mut bytes);
             // Both in one call, as the simulator's application does: nothing leaves in between.
             let mut sending = Sending::default();
             self.plugin
                 .call(|host| {
-                    host.send(self.fd, &[&octets], 0, &mut sending).and_then(|_| host.shutdown(self.fd, SHUT_WR))
+                    host.send(self.fd, &[&bytes], 0, &mut sending).and_then(|_| host.shutdown(self.fd, SHUT_WR))
                 })
                 .unwrap();
             self.moved = sending.len;
@@ -109,9 +109,9 @@ impl Side {
                 Err(error) => return assert_eq!(error, Errno::EAGAIN),
             }
         }
-        let mut octets = vec![0; BYTES];
+        let mut bytes = vec![0; BYTES];
         loop {
-            match self.plugin.receive(self.fd, &mut [&mut octets], MSG_DONTWAIT) {
+            match self.plugin.receive(self.fd, &mut [&mut bytes], MSG_DONTWAIT) {
                 Ok(0) if self.tcp_state() == tcp::State::CloseWait => {
                     return self.plugin.call(|host| host.shutdown(self.fd, SHUT_WR)).unwrap();
                 }
@@ -134,7 +134,7 @@ impl Side {
 /// Traces of the client and the server.
 fn by_this_crate(scenario: &Scenario) -> [String; 2] {
     let rng = Rng::new(scenario.seed);
-    let mut paths: [Path<Octets>; 2] =
+    let mut paths: [Path<Bytes>; 2] =
         [scenario.forward.build(&rng.fork("link/a→b")), scenario.reverse.build(&rng.fork("link/b→a"))];
     let remote: SocketAddr = SERVER.parse().unwrap();
     let client = Side::new(SocketAddr::new(CLIENT.parse().unwrap(), 0), &rng.fork("node/a"));
@@ -149,7 +149,7 @@ fn by_this_crate(scenario: &Scenario) -> [String; 2] {
         let mut now = Instant::ZERO;
         for (side, path) in sides.iter().zip(&mut paths) {
             now = side.now();
-            side.packets().into_iter().for_each(|packet| path.offer(now, Octets(packet), &mut |_, _, _| {}));
+            side.packets().into_iter().for_each(|packet| path.offer(now, Bytes(packet), &mut |_, _, _| {}));
         }
         let arrival = paths.iter().filter_map(Path::next_deadline).min().unwrap_or(Instant::MAX);
         let next = sides.iter().map(Side::next_deadline).min().unwrap().min(arrival);

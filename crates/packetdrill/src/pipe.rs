@@ -43,7 +43,7 @@ enum Side {
 
 #[derive(Debug)]
 struct Pipe {
-    octets: VecDeque<u8>,
+    bytes: VecDeque<u8>,
     capacity: usize,
     reader: bool,
     writer: bool,
@@ -52,16 +52,16 @@ struct Pipe {
 
 impl Pipe {
     fn room(&self) -> usize {
-        self.capacity.saturating_sub(self.octets.len())
+        self.capacity.saturating_sub(self.bytes.len())
     }
 
-    fn put(&mut self, octets: &[u8]) {
-        self.octets.extend(octets);
-        self.wakes.readable += u64::from(!octets.is_empty());
+    fn put(&mut self, bytes: &[u8]) {
+        self.bytes.extend(bytes);
+        self.wakes.readable += u64::from(!bytes.is_empty());
     }
 
     fn drop_front(&mut self, len: usize) {
-        self.octets.drain(..len);
+        self.bytes.drain(..len);
         self.wakes.writable += u64::from(len > 0);
     }
 }
@@ -94,7 +94,7 @@ impl Pipes {
         let (end, pipe) = self.end(fd)?;
         let flag = |holds: bool, flag: PollFlags| if holds { flag } else { 0 };
         Some(match end.side {
-            Side::Reading => flag(!pipe.octets.is_empty(), POLLIN | POLLRDNORM) | flag(!pipe.writer, POLLHUP),
+            Side::Reading => flag(!pipe.bytes.is_empty(), POLLIN | POLLRDNORM) | flag(!pipe.writer, POLLHUP),
             Side::Writing => flag(pipe.room() >= PIPE_BUF, POLLOUT | POLLWRNORM) | flag(!pipe.reader, POLLERR),
         })
     }
@@ -132,7 +132,7 @@ impl Pipes {
                 if capacity > CAPACITY_MAX {
                     return Err(Errno::EPERM);
                 }
-                if capacity < pipe.octets.len() {
+                if capacity < pipe.bytes.len() {
                     return Err(Errno::EBUSY);
                 }
                 pipe.capacity = capacity;
@@ -162,7 +162,7 @@ impl Pipes {
         let pipe = self.next;
         self.next += 1;
         let empty =
-            Pipe { octets: VecDeque::new(), capacity: CAPACITY, reader: true, writer: true, wakes: Wakes::default() };
+            Pipe { bytes: VecDeque::new(), capacity: CAPACITY, reader: true, writer: true, wakes: Wakes::default() };
         self.pipes.insert(pipe, empty);
         Ok(ends.map(|(descriptor, side)| {
             let fd = descriptor.fd();
@@ -191,19 +191,19 @@ impl Host {
     /// `EAGAIN` while it is empty and a writer remains; `EBADF` for the writing end.
     pub fn pipe_read(&mut self, fd: RawFd, pieces: &mut [&mut [u8]]) -> Result<usize, Errno> {
         let pipe = self.pipes.pipe_mut(fd, Side::Reading)?;
-        if pipe.octets.is_empty() && pipe.writer && pieces.iter().any(|piece| !piece.is_empty()) {
+        if pipe.bytes.is_empty() && pipe.writer && pieces.iter().any(|piece| !piece.is_empty()) {
             return Err(Errno::EAGAIN);
         }
         let mut taken = 0;
-        for (octet, place) in pipe.octets.iter().zip(pieces.iter_mut().flat_map(|piece| piece.iter_mut())) {
-            *place = *octet;
+        for (byte, place) in pipe.bytes.iter().zip(pieces.iter_mut().flat_map(|piece| piece.iter_mut())) {
+            *place = *byte;
             taken += 1;
         }
         pipe.drop_front(taken);
         Ok(taken)
     }
 
-    /// An attempt to write to a pipe what follows the octets that `so_far` counts. A small write goes in whole or not at
+    /// An attempt to write to a pipe what follows the bytes that `so_far` counts. A small write goes in whole or not at
     /// all.
     ///
     /// # Errors
@@ -218,13 +218,13 @@ impl Host {
         if total <= PIPE_BUF && room < total {
             return Err(Errno::EAGAIN);
         }
-        let octets: Vec<u8> = pieces.iter().flat_map(|piece| piece.iter().copied()).skip(*so_far).take(room).collect();
-        pipe.put(&octets);
-        *so_far += octets.len();
+        let bytes: Vec<u8> = pieces.iter().flat_map(|piece| piece.iter().copied()).skip(*so_far).take(room).collect();
+        pipe.put(&bytes);
+        *so_far += bytes.len();
         if *so_far < total { Err(Errno::EAGAIN) } else { Ok(total) }
     }
 
-    /// An attempt at `splice(2)`: moves up to `len` octets without the caller seeing them. One side is a pipe.
+    /// An attempt at `splice(2)`: moves up to `len` bytes without the caller seeing them. One side is a pipe.
     ///
     /// # Errors
     /// `EAGAIN` while nothing can be moved; `EINVAL` without a pipe, or with the same one twice; those of reading and writing.
@@ -246,26 +246,26 @@ impl Host {
         if most == 0 {
             return if len == 0 { Ok(0) } else { Err(Errno::EAGAIN) };
         }
-        let mut octets = vec![0; most];
+        let mut bytes = vec![0; most];
         let at_mark = self.is_at_mark(from);
         let mut receiving = Receiving::default();
-        let result = self.receive(from, &mut [&mut octets], MSG_DONTWAIT, &mut receiving);
+        let result = self.receive(from, &mut [&mut bytes], MSG_DONTWAIT, &mut receiving);
         if receiving.len == 0 {
-            // An urgent octet that lies in the way is not spliced, nor is it waited behind it.
+            // An urgent byte that lies in the way is not spliced, nor is it waited behind it.
             return if at_mark { Ok(0) } else { result };
         }
-        self.pipes.pipe_mut(to, Side::Writing)?.put(&octets[..receiving.len]);
+        self.pipes.pipe_mut(to, Side::Writing)?.put(&bytes[..receiving.len]);
         Ok(receiving.len)
     }
 
     fn splice_to_socket(&mut self, from: RawFd, to: RawFd, len: usize, flags: u32) -> Result<usize, Errno> {
-        let octets = self.front_of_pipe(from, len)?;
-        if octets.is_empty() {
+        let bytes = self.front_of_pipe(from, len)?;
+        if bytes.is_empty() {
             return Ok(0);
         }
         let more = if flags & SPLICE_F_MORE != 0 { MSG_MORE } else { 0 };
         let mut sending = Sending::default();
-        let result = self.send(to, &[&octets], MSG_DONTWAIT | more, &mut sending);
+        let result = self.send(to, &[&bytes], MSG_DONTWAIT | more, &mut sending);
         if sending.len == 0 {
             return result;
         }
@@ -278,29 +278,29 @@ impl Host {
         if pipe_of(self, from) == pipe_of(self, to) {
             return Err(Errno::EINVAL);
         }
-        let mut octets = self.front_of_pipe(from, len)?;
+        let mut bytes = self.front_of_pipe(from, len)?;
         let target = self.pipes.pipe_mut(to, Side::Writing)?;
         if !target.reader {
             return Err(Errno::EPIPE);
         }
-        octets.truncate(target.room());
-        if octets.is_empty() {
+        bytes.truncate(target.room());
+        if bytes.is_empty() {
             return if len == 0 { Ok(0) } else { Err(Errno::EAGAIN) };
         }
-        target.put(&octets);
-        self.pipes.pipe_mut(from, Side::Reading)?.drop_front(octets.len());
-        Ok(octets.len())
+        target.put(&bytes);
+        self.pipes.pipe_mut(from, Side::Reading)?.drop_front(bytes.len());
+        Ok(bytes.len())
     }
 
-    /// Up to `len` octets of what a pipe holds, which stay there; none when no writer remains.
+    /// Up to `len` bytes of what a pipe holds, which stay there; none when no writer remains.
     ///
     /// # Errors
     /// `EAGAIN` while it is empty; `EBADF`.
     fn front_of_pipe(&mut self, fd: RawFd, len: usize) -> Result<Vec<u8>, Errno> {
         let pipe = self.pipes.pipe_mut(fd, Side::Reading)?;
-        if pipe.octets.is_empty() && pipe.writer && len > 0 {
+        if pipe.bytes.is_empty() && pipe.writer && len > 0 {
             return Err(Errno::EAGAIN);
         }
-        Ok(pipe.octets.iter().copied().take(len).collect())
+        Ok(pipe.bytes.iter().copied().take(len).collect())
     }
 }

@@ -6,7 +6,7 @@ use crate::netlink::{Netlink, Wanted, find};
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::SockProtocol;
 
-/// The question for queueing disciplines, and the octets of its fixed part (`struct tcmsg`).
+/// The question for queueing disciplines, and the bytes of its fixed part (`struct tcmsg`).
 const GET: u16 = 38;
 const FIXED: usize = 20;
 /// Where that names the device and the place of a discipline; the place of a device's outermost one.
@@ -43,7 +43,7 @@ impl Queue {
 /// Whether this is the outermost queue of `device`, and takes no packet.
 fn is_without_room(queue: &[u8], device: u32) -> bool {
     let number =
-        |at: usize| queue.get(at..).and_then(|rest| rest.first_chunk()).map(|octets| u32::from_ne_bytes(*octets));
+        |at: usize| queue.get(at..).and_then(|rest| rest.first_chunk()).map(|bytes| u32::from_ne_bytes(*bytes));
     let ours = number(DEVICE_AT) == Some(device) && number(PARENT_AT) == Some(ROOT);
     let attributes = queue.get(FIXED..).unwrap_or_default();
     let counts = find(attributes, KIND).is_some_and(|name| name == b"pfifo\0" || name == b"bfifo\0");

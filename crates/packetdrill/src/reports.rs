@@ -1,10 +1,10 @@
-//! A socket's error queue (`MSG_ERRQUEUE`): buffers that are the application's again (`MSG_ZEROCOPY`), moments at which octets
+//! A socket's error queue (`MSG_ERRQUEUE`): buffers that are the application's again (`MSG_ZEROCOPY`), moments at which bytes
 //! left or were acknowledged (`SO_TIMESTAMPING`), and what the network said of an attempt to connect (`IP_RECVERR`).
 //!
-//! The connection's own counts are all this is made from: octets written, sent and acknowledged, looked at after each turn.
+//! The connection's own counts are all this is made from: bytes written, sent and acknowledged, looked at after each turn.
 //!
 //! Deviations:
-//! * Octets are copied when they are written, so each report about buffers says that they were
+//! * Bytes are copied when they are written, so each report about buffers says that they were
 //!   (`SO_EE_CODE_ZEROCOPY_COPIED`), as Linux says it on devices that cannot do without.
 //! * A report brings no copy of the packet it is about; `MSG_TRUNC` is set as if it had not fitted.
 
@@ -34,13 +34,13 @@ const TIMES_LEN: usize = 48;
 pub(crate) enum Report {
     /// The buffers of the calls from `first` to `last`, counted from zero, are the application's again.
     Returned { first: u32, last: u32 },
-    /// Something happened to the octet called `key`.
+    /// Something happened to the byte called `key`.
     Stamped { what: Moment, key: u32, at: Instant },
     /// The network has ended an attempt to connect.
     Blamed { errno: Errno, blame: Blame },
 }
 
-/// What can happen to an octet, with the number that `ee_info` has for it.
+/// What can happen to a byte, with the number that `ee_info` has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moment {
     /// It was handed to the device (`SCM_TSTAMP_SND`).
@@ -60,17 +60,17 @@ pub(crate) struct Blame {
     pub from: IpAddr,
 }
 
-/// Sending calls whose buffers are in use, up to this octet of the stream.
+/// Sending calls whose buffers are in use, up to this byte of the stream.
 #[derive(Clone, Copy, Debug)]
 struct Lent {
     end: u64,
     number: u32,
 }
 
-/// What is still to be reported of a call's last octet.
+/// What is still to be reported of a call's last byte.
 #[derive(Clone, Debug)]
 struct Stamp {
-    /// Octets of the stream up to and including it.
+    /// Bytes of the stream up to and including it.
     end: u64,
     key: u32,
     /// In the order in which they happen.
@@ -81,19 +81,19 @@ struct Stamp {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reports {
     queue: VecDeque<Report>,
-    /// Octets that the connection has taken.
+    /// Bytes that the connection has taken.
     written: u64,
     lent: VecDeque<Lent>,
     lent_ever: u32,
     stamps: VecDeque<Stamp>,
-    /// The octet that is called zero.
+    /// The byte that is called zero.
     origin: u64,
 }
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
-    /// Octets written and not yet sent, and not yet acknowledged.
+    /// Bytes written and not yet sent, and not yet acknowledged.
     pub unsent: u64,
     pub unacknowledged: u64,
 }
@@ -111,25 +111,25 @@ impl Reports {
         self.queue.is_empty()
     }
 
-    /// A connection begins: octets are counted anew.
+    /// A connection begins: bytes are counted anew.
     pub fn begin(&mut self) {
         self.release(u64::MAX);
         self.stamps.clear();
         (self.written, self.origin) = (0, 0);
     }
 
-    /// The connection has taken so many octets more.
+    /// The connection has taken so many bytes more.
     pub fn wrote(&mut self, len: usize) {
         self.written += len as u64;
     }
 
-    /// The buffer of a call that ends here is lent until its octets are acknowledged.
+    /// The buffer of a call that ends here is lent until its bytes are acknowledged.
     pub fn lend(&mut self) {
         self.lent.push_back(Lent { end: self.written, number: self.lent_ever });
         self.lent_ever = self.lent_ever.wrapping_add(1);
     }
 
-    /// The last octet of a call that ends here is of interest to `bits` of `SO_TIMESTAMPING`.
+    /// The last byte of a call that ends here is of interest to `bits` of `SO_TIMESTAMPING`.
     pub fn stamp(&mut self, bits: u32) {
         let all = [
             (SOF_TIMESTAMPING_TX_SCHED, Moment::Scheduled),
@@ -141,13 +141,13 @@ impl Reports {
         if moments.is_empty() {
             return;
         }
-        // Numbers begin anew after 2^32 octets.
+        // Numbers begin anew after 2^32 bytes.
         let number = self.written.wrapping_sub(self.origin).wrapping_sub(1) as u32;
         let key = if bits & SOF_TIMESTAMPING_OPT_ID != 0 { number } else { 0 };
         self.stamps.push_back(Stamp { end: self.written, key, moments });
     }
 
-    /// Octets are numbered from the first that is not acknowledged yet, or from the next that is written. An open attempt's
+    /// Bytes are numbered from the first that is not acknowledged yet, or from the next that is written. An open attempt's
     /// SYN counts, too.
     pub fn number_from(&mut self, origin: u64) {
         self.origin = origin;
@@ -188,7 +188,7 @@ impl Reports {
         told
     }
 
-    /// Buffers up to this octet are returned. Neighbours make one report.
+    /// Buffers up to this byte are returned. Neighbours make one report.
     fn release(&mut self, acked: u64) -> usize {
         let mut told = 0;
         while let Some(lent) = self.lent.pop_front_if(|lent| lent.end <= acked) {
@@ -249,21 +249,20 @@ impl Report {
             Self::Blamed { blame, .. } => encode(SocketAddr::new(blame.from, 0)),
             _ => vec![0; encode(SocketAddr::new(family.any(), 0)).len()],
         };
-        let mut octets = errno.to_ne_bytes().to_vec();
-        octets.extend([origin, kind, code, 0]);
-        octets.extend(info.to_ne_bytes());
-        octets.extend(data.to_ne_bytes());
-        octets.extend(offender);
-        octets
+        let mut bytes = errno.to_ne_bytes().to_vec();
+        bytes.extend([origin, kind, code, 0]);
+        bytes.extend(info.to_ne_bytes());
+        bytes.extend(data.to_ne_bytes());
+        bytes.extend(offender);
+        bytes
     }
 }
 
 /// Three times of seconds and nanoseconds, the first of which is known.
 fn times(us: i64) -> Vec<u8> {
-    let mut octets =
-        [us.div_euclid(1_000_000).to_ne_bytes(), (us.rem_euclid(1_000_000) * 1_000).to_ne_bytes()].concat();
-    octets.resize(TIMES_LEN, 0);
-    octets
+    let mut bytes = [us.div_euclid(1_000_000).to_ne_bytes(), (us.rem_euclid(1_000_000) * 1_000).to_ne_bytes()].concat();
+    bytes.resize(TIMES_LEN, 0);
+    bytes
 }
 
 #[cfg(test)]
@@ -291,7 +290,7 @@ mod tests {
             reports.wrote(len);
             reports.lend();
         }
-        assert_eq!(reports.look(progress(0, 12), at(1)), 0, "the first call's last octet is not acknowledged");
+        assert_eq!(reports.look(progress(0, 12), at(1)), 0, "the first call's last byte is not acknowledged");
         assert_eq!(reports.look(progress(0, 11), at(1)), 1);
         assert_eq!(reports.look(progress(0, 10), at(2)), 1);
         assert_eq!(reports.fetch(), Some(Report::Returned { first: 0, last: 1 }));
@@ -301,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_calls_last_octet_has_three_moments() {
+    fn a_calls_last_byte_has_three_moments() {
         let mut reports = Reports::default();
         reports.wrote(100);
         reports.number_from(reports.written());

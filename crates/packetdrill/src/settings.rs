@@ -12,7 +12,7 @@ pub(crate) struct Settings {
     pub receive_timeout: Option<Duration>,
     /// `SO_SNDTIMEO`: how long a call waits for room, or `connect` for the peer; indefinitely when absent.
     pub send_timeout: Option<Duration>,
-    /// `SO_RCVLOWAT`: so many octets make a socket readable, at least 1.
+    /// `SO_RCVLOWAT`: so many bytes make a socket readable, at least 1.
     pub receive_low: u32,
     /// `SO_REUSEADDR`.
     pub reuse_address: bool,

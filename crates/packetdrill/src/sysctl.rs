@@ -178,10 +178,10 @@ impl Sysctls {
             None => {}
         }
         let path = &mut config.path_mtu;
-        let octets = |name, least| self.count(name, least, u32::from(u16::MAX)).map(|octets| octets as u16);
-        path.base_mss = octets("ipv4/tcp_base_mss", 48).unwrap_or(path.base_mss);
-        path.search_end = octets("ipv4/tcp_probe_threshold", 1).unwrap_or(path.search_end);
-        path.min_v4 = octets("ipv4/route/min_pmtu", 68).unwrap_or(path.min_v4);
+        let bytes = |name, least| self.count(name, least, u32::from(u16::MAX)).map(|bytes| bytes as u16);
+        path.base_mss = bytes("ipv4/tcp_base_mss", 48).unwrap_or(path.base_mss);
+        path.search_end = bytes("ipv4/tcp_probe_threshold", 1).unwrap_or(path.search_end);
+        path.min_v4 = bytes("ipv4/route/min_pmtu", 68).unwrap_or(path.min_v4);
         path.search_again = self.span("ipv4/tcp_probe_interval", Duration::from_secs).unwrap_or(path.search_again);
         path.raise_after = self.span("ipv4/route/mtu_expires", Duration::from_secs).unwrap_or(path.raise_after);
         match self.number("ipv4/tcp_invalid_ratelimit") {
@@ -283,8 +283,8 @@ impl Sysctls {
         if let Some(restart) = self.number("ipv4/tcp_slow_start_after_idle") {
             config.cc.idle_restart = if restart == 0 { IdleRestart::Off } else { IdleRestart::HalvePerRto };
         }
-        if let Some(octets) = self.number("ipv4/tcp_notsent_lowat") {
-            config.send.notsent_lowat = notsent_lowat(octets);
+        if let Some(bytes) = self.number("ipv4/tcp_notsent_lowat") {
+            config.send.notsent_lowat = notsent_lowat(bytes);
         }
         let SegmenterConfig::Chunks(chunks) = &mut config.send.segmenter else { return };
         if let Some(divisor) = self.count("ipv4/tcp_tso_win_divisor", 0, u32::MAX) {
@@ -351,7 +351,7 @@ impl Sysctls {
     }
 }
 
-/// Four words of eight hexadecimal digits; each stands in memory as the machine orders its octets, lowest first.
+/// Four words of eight hexadecimal digits; each stands in memory as the machine orders its bytes, lowest first.
 fn fast_open_key(text: &str) -> Option<[u8; 16]> {
     let mut key = [0; 16];
     let mut words = text.trim().split('-');
@@ -361,9 +361,9 @@ fn fast_open_key(text: &str) -> Option<[u8; 16]> {
     Some(key)
 }
 
-/// So many octets may wait to be sent; the largest number stands for the absence of a limit.
-pub(crate) fn notsent_lowat(octets: i64) -> Option<u32> {
-    u32::try_from(octets).ok().filter(|octets| (1..u32::MAX).contains(octets))
+/// So many bytes may wait to be sent; the largest number stands for the absence of a limit.
+pub(crate) fn notsent_lowat(bytes: i64) -> Option<u32> {
+    u32::try_from(bytes).ok().filter(|bytes| (1..u32::MAX).contains(bytes))
 }
 
 /// The least timeout, which also bounds what the variation adds.

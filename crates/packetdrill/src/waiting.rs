@@ -241,11 +241,11 @@ impl Plugin {
     }
 
     /// A packet arrives.
-    pub fn netdev_send(&self, octets: &[u8]) {
+    pub fn netdev_send(&self, bytes: &[u8]) {
         let mut locked = self.let_returning_pass(self.lock());
         locked.host.begin();
         locked.host.send_what_others_wrote();
-        locked.host.arrive(octets);
+        locked.host.arrive(bytes);
         drop(self.tell_sleeper(locked));
     }
 

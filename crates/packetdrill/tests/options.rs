@@ -11,7 +11,7 @@ use test_case::test_case;
 /// Numbers that options are set to.
 const ASKED: [c_int; 17] = [-2, -1, 0, 1, 2, 7, 40, 64, 88, 127, 128, 255, 256, 1_000, 32_767, 32_768, c_int::MAX];
 
-/// A value as it comes back: its octets.
+/// A value as it comes back: its bytes.
 type Value = Answer<Vec<u8>>;
 
 /// Someone who has a stream socket.
@@ -174,10 +174,10 @@ fn a_message_tells_how_much_is_left() {
     assert_eq!(left_after(&script, fd, 10), None);
 }
 
-/// Receives so many octets; what a control message says is left.
+/// Receives so many bytes; what a control message says is left.
 fn left_after(script: &Script, fd: c_int, len: usize) -> Option<c_int> {
-    let (mut octets, mut control) = (vec![0u8; len], [0u64; 8]);
-    let mut piece = iovec { iov_base: octets.as_mut_ptr().cast(), iov_len: len };
+    let (mut bytes, mut control) = (vec![0u8; len], [0u64; 8]);
+    let mut piece = iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: len };
     let mut message: msghdr = unsafe { std::mem::zeroed() };
     (message.msg_iov, message.msg_iovlen) = (&raw mut piece, 1);
     (message.msg_control, message.msg_controllen) = (control.as_mut_ptr().cast(), size_of_val(&control));

@@ -73,9 +73,9 @@ impl Conversation {
         let (fd, iss) = script.accepted();
         Self { script, fd, iss, seq: 1 }
     }
-    fn peer_sends(&mut self, octets: &[u8]) {
-        self.script.deliver(&self.script.segment(Flags::PSH, self.seq, Some(self.iss + 1)), octets);
-        self.seq += octets.len() as u32;
+    fn peer_sends(&mut self, bytes: &[u8]) {
+        self.script.deliver(&self.script.segment(Flags::PSH, self.seq, Some(self.iss + 1)), bytes);
+        self.seq += bytes.len() as u32;
     }
     fn peer_closes(&mut self) {
         self.script.deliver(&self.script.segment(Flags::FIN, self.seq, Some(self.iss + 1)), b"");
@@ -133,7 +133,7 @@ fn by_edge_a_writer_is_told_when_there_is_room_again() {
     while let Ok(len) = script.write(*fd, &[0; 5_000]) {
         written += len as u32;
     }
-    assert!(written > 0 && told(script, epfd) == 0, "{written} octets fit");
+    assert!(written > 0 && told(script, epfd) == 0, "{written} bytes fit");
     talk.peer_acks(1 + 1_000);
     assert_eq!(told(script, epfd), 0, "too little room to be worth it");
     for acked in (2..=written / 1_000).map(|segments| segments * 1_000) {
@@ -234,7 +234,7 @@ fn who_finds_no_room_for_all_events_gets_the_rest_next() {
 }
 
 #[test]
-fn a_pipe_carries_octets_and_knows_its_ends() {
+fn a_pipe_carries_bytes_and_knows_its_ends() {
     let script = Script::new();
     let (from, to) = pipe(&script);
     assert_eq!((script.poll(from, POLLIN, 0), script.poll(to, POLLOUT, 0)), (0, POLLOUT));
@@ -264,7 +264,7 @@ fn a_full_pipe_takes_no_part_of_a_small_write() {
 }
 
 #[test]
-fn splice_moves_octets_between_connection_and_pipe() {
+fn splice_moves_bytes_between_connection_and_pipe() {
     let mut talk = Conversation::new();
     let (from, to) = pipe(&talk.script);
     let Conversation { fd, .. } = talk;

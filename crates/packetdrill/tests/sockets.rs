@@ -213,7 +213,7 @@ fn flags_of_a_receiving_call_are_obeyed() {
     script.deliver(&script.segment(Flags::PSH, 1, Some(iss + 1)), b"abcdefgh");
     assert_eq!(script.recv(fd, 3, MSG_PEEK), Ok(b"abc".to_vec()));
     assert_eq!(script.recv(fd, 100, MSG_PEEK), Ok(b"abcdefgh".to_vec()));
-    assert_eq!(script.recv(fd, 2, MSG_TRUNC).map(|octets| octets.len()), Ok(2));
+    assert_eq!(script.recv(fd, 2, MSG_TRUNC).map(|bytes| bytes.len()), Ok(2));
     assert_eq!(script.recv(fd, 3, MSG_WAITALL), Ok(b"cde".to_vec()));
     assert_eq!(script.recv(fd, 10, MSG_WAITALL | MSG_DONTWAIT), Ok(b"fgh".to_vec()));
     assert_eq!(script.read(fd, 0), Ok(vec![]));
@@ -256,7 +256,7 @@ fn queues_are_told_by_ioctl() {
     assert_eq!([FIONREAD, TIOCOUTQ, SIOCOUTQNSD].map(|request| script.ioctl(fd, request)), [Ok(0); 3]);
     script.deliver(&script.segment(Flags::PSH, 1, Some(iss + 1)), b"abc");
     assert_eq!(script.write(fd, &[7; 20_000]), Ok(20_000));
-    // Ten segments of 1000 octets are the initial window.
+    // Ten segments of 1000 bytes are the initial window.
     let queues: [Answer<i32>; 3] = [FIONREAD, TIOCOUTQ, SIOCOUTQNSD].map(|request| script.ioctl(fd, request));
     assert_eq!(queues, [Ok(3), Ok(20_000), Ok(10_000)]);
     assert_eq!(script.ioctl(fd, 0x1234), Err(Errno::ENOTTY));
@@ -269,9 +269,9 @@ fn a_full_buffer_takes_a_part_and_then_nothing() {
     let script = Script::new();
     let (fd, _) = script.accepted();
     script.set_nonblocking(fd);
-    let octets = vec![7; 32 << 20];
-    let taken = script.write(fd, &octets).unwrap();
-    assert!((1..octets.len() as i32).contains(&taken));
+    let bytes = vec![7; 32 << 20];
+    let taken = script.write(fd, &bytes).unwrap();
+    assert!((1..bytes.len() as i32).contains(&taken));
     assert_eq!(script.write(fd, b"x"), Err(Errno::EAGAIN));
     assert_eq!(script.poll(fd, ALL, 0), 0);
 }
@@ -298,7 +298,7 @@ fn calls_that_make_no_sense_say_why() {
     assert_eq!(script.poll(99_999, ALL, 0), libc::POLLNVAL);
     let v6: SocketAddr = "[2001:db8::1]:80".parse().unwrap();
     assert_eq!(script.connect(fd, v6), Err(Errno::EAFNOSUPPORT));
-    assert_eq!(script.connect_octets(fd, &[2, 0, 0]), Err(Errno::EINVAL));
+    assert_eq!(script.connect_bytes(fd, &[2, 0, 0]), Err(Errno::EINVAL));
     assert_eq!(script.bind(fd, script.local), Ok(0));
     assert_eq!(script.bind(fd, script.local), Err(Errno::EINVAL));
     let other = script.socket();
@@ -312,7 +312,7 @@ fn calls_that_make_no_sense_say_why() {
 fn disconnecting_resets_and_frees_the_socket() {
     let script = Script::new();
     let (fd, _) = script.accepted();
-    assert_eq!(script.connect_octets(fd, &[0; 16]), Ok(0));
+    assert_eq!(script.connect_bytes(fd, &[0; 16]), Ok(0));
     assert!(script.expect().has(Flags::RST));
     assert_eq!(script.read(fd, 1), Err(Errno::ECONNRESET));
     assert_eq!(script.read(fd, 1), Err(Errno::ENOTCONN));
@@ -335,7 +335,7 @@ fn segments_larger_than_the_device_come_in_and_bursts_go_out_in_one_packet(local
             *burst = script.expect().payload.len();
         }
     }
-    assert_eq!(bursts, [5_000, 5_000], "half the window of ten segments each; {headers} octets of headers");
+    assert_eq!(bursts, [5_000, 5_000], "half the window of ten segments each; {headers} bytes of headers");
 }
 
 /// Connects with `data` in the SYN as far as that goes; the peer's address stands in the call.

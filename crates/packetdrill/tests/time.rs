@@ -162,13 +162,13 @@ fn a_blocked_read_waits_for_all_it_wants() {
 fn a_blocked_write_goes_on_as_room_appears() {
     let script = Script::new();
     let (fd, iss) = script.accepted();
-    let octets: Vec<u8> = (0..8_000_000u32).map(|n| (n / 1_000) as u8).collect();
+    let bytes: Vec<u8> = (0..8_000_000u32).map(|n| (n / 1_000) as u8).collect();
     let mut received = Vec::new();
     let (result, _) = blocked(
         &script,
-        |script| script.write(fd, &octets),
+        |script| script.write(fd, &bytes),
         || {
-            while received.len() < octets.len() {
+            while received.len() < bytes.len() {
                 let seen = script.expect();
                 if seen.tcp.seq == iss + 1 + received.len() as u32 {
                     received.extend_from_slice(&seen.payload);
@@ -178,8 +178,8 @@ fn a_blocked_write_goes_on_as_room_appears() {
             }
         },
     );
-    assert_eq!(result, Ok(octets.len() as i32));
-    assert!(received == octets);
+    assert_eq!(result, Ok(bytes.len() as i32));
+    assert!(received == bytes);
 }
 
 #[test]
@@ -255,12 +255,12 @@ fn the_same_script_gives_the_same_packets_at_the_same_times() {
 
 #[test]
 fn a_writer_that_waits_is_woken_when_a_third_of_the_buffer_is_free() {
-    let octets = vec![7; 32 << 20];
+    let bytes = vec![7; 32 << 20];
     let capacity = {
         let script = Script::new();
         let (fd, _) = script.accepted();
         script.setsockopt(fd, libc::SOL_SOCKET, libc::SO_SNDBUF, &[100_000]).unwrap();
-        script.send(fd, &octets, libc::MSG_DONTWAIT).unwrap() as u32
+        script.send(fd, &bytes, libc::MSG_DONTWAIT).unwrap() as u32
     };
     let script = Script::new();
     let (fd, iss) = script.accepted();
@@ -268,7 +268,7 @@ fn a_writer_that_waits_is_woken_when_a_third_of_the_buffer_is_free() {
     let (mut acked, mut acks) = (0, Vec::new());
     let (result, end) = blocked(
         &script,
-        |script| script.write(fd, &octets[..capacity as usize + 10]),
+        |script| script.write(fd, &bytes[..capacity as usize + 10]),
         || {
             while acked < capacity / 2 {
                 acked += script.expect().payload.len() as u32;

@@ -20,7 +20,7 @@ pub(crate) fn chunks(config: &mut Config) -> Option<&mut ChunksConfig> {
 pub(crate) fn chunk_costs(config: &mut Config) -> Option<(&mut u32, &mut u32)> {
     match &mut config.send.accounting {
         SendAccounting::Chunks { head, record } => Some((head, record)),
-        SendAccounting::Octets => None,
+        SendAccounting::Bytes => None,
     }
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn pacing(config: &mut Config) -> Option<[&mut u32; 3]> {
 pub(crate) fn frames(config: &mut Config) -> Option<&mut FrameMemory> {
     match &mut config.receive.accounting {
         ReceiveAccounting::Frames(frames) => Some(frames),
-        ReceiveAccounting::Octets => None,
+        ReceiveAccounting::Bytes => None,
     }
 }
 

@@ -13,7 +13,7 @@ use crate::raw_leaf::RawLeaf;
 use core::ops::Range;
 use std::collections::BTreeMap;
 
-/// Least window, octets: four segments of Ethernet.
+/// Least window, bytes: four segments of Ethernet.
 const WINDOW_MIN: u32 = 4 * 1460;
 /// Largest window that a SYN or a connection without scaling can say.
 const UNSCALED_MAX: u32 = 65_535;

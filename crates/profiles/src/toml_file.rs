@@ -15,7 +15,7 @@ pub struct FileError {
     pub file: String,
     /// The whole text, for showing the place.
     pub text: String,
-    /// Octets of `text` that are wrong.
+    /// Bytes of `text` that are wrong.
     pub span: Range<usize>,
     /// What is wrong.
     pub problem: String,

@@ -1,7 +1,7 @@
 //! The two applications of a transfer of ours: one writes the position-coded pattern as fast as it is taken, the other reads.
 //!
-//! They describe octets instead of moving them, as the simulator's do: what an application does with its data is not part of
-//! the comparison. The receiving stack checks every octet that came.
+//! They describe bytes instead of moving them, as the simulator's do: what an application does with its data is not part of
+//! the comparison. The receiving stack checks every byte that came.
 
 use base::Instant;
 use lab::spec::Flow;
@@ -60,7 +60,7 @@ impl Source {
         self.began
     }
 
-    /// Octets written.
+    /// Bytes written.
     pub fn written(&self) -> u64 {
         self.written
     }
@@ -126,7 +126,7 @@ impl Sink {
         Self { port, cfg, end: End::default(), read: 0, last_read: Instant::ZERO }
     }
 
-    /// Octets read.
+    /// Bytes read.
     pub fn read(&self) -> u64 {
         self.read
     }

@@ -1,6 +1,6 @@
 //! Two programs as an arm: the server is started in one namespace, the client in the other once the server's port is open.
 //!
-//! The time is the client's, from its start to its end: only the client knows when the last octet was read. What else there
+//! The time is the client's, from its start to its end: only the client knows when the last byte was read. What else there
 //! is to know stays with the programs. Each runs in a process group of its own, which is killed at the end.
 
 use crate::interrupt::let_through;
@@ -26,7 +26,7 @@ const PORT: u16 = 5_201;
 /// A server that does not listen by then never will.
 const PATIENCE: std::time::Duration = std::time::Duration::from_secs(10);
 
-/// Octets of what a program said that are shown when it fails.
+/// Bytes of what a program said that are shown when it fails.
 const SHOWN: usize = 2_000;
 
 /// Makes one transfer.

@@ -26,7 +26,7 @@ use std::time::Duration;
 
 const PORT: u16 = 9;
 
-/// Octets that are written or read at once.
+/// Bytes that are written or read at once.
 const CHUNK: usize = 256 << 10;
 
 /// How often the receiver looks whether the run was given up.
@@ -92,7 +92,7 @@ pub fn run(world: &World, flow: Flow, cc: KernelCc, watch: &mut Watch<'_>) -> Re
         outcome
     })?;
     if came.bytes != sent.bytes {
-        return Err(RunFailure(format!("the flow did not come through: {} of {} octets", came.bytes, sent.bytes)));
+        return Err(RunFailure(format!("the flow did not come through: {} of {} bytes", came.bytes, sent.bytes)));
     }
     let known = Measured::of_transfer(came.bytes, came.last_read.since(sent.began));
     Ok(with_counters(known, sent.totals, Snmp::read(&world.a).as_ref(), Snmp::read(&world.b).as_ref()))
@@ -157,7 +157,7 @@ fn receive(listener: &TcpListener, stop: &AtomicBool) -> io::Result<Came> {
         came.last_read = clock.now();
         tcp::fill_pattern(came.bytes, &mut expected[..len]);
         if chunk[..len] != expected[..len] {
-            return Err(io::Error::other(format!("wrong octets behind the first {}", came.bytes)));
+            return Err(io::Error::other(format!("wrong bytes behind the first {}", came.bytes)));
         }
         came.bytes += len as u64;
     }

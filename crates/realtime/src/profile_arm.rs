@@ -80,7 +80,7 @@ fn measured(sent: &Source, came: &Sink) -> Result<Measured, RunFailure> {
     };
     if came.read() != sent.written() || came.read() == 0 || receiver.info.mismatches > 0 {
         return Err(RunFailure(format!(
-            "the flow did not come through: {} of {} octets read, {} of them wrong; sender: {}, receiver: {}",
+            "the flow did not come through: {} of {} bytes read, {} of them wrong; sender: {}, receiver: {}",
             came.read(),
             sent.written(),
             receiver.info.mismatches,

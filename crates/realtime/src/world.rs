@@ -8,7 +8,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::thread::JoinHandle;
 
-/// Largest IP packet, octets.
+/// Largest IP packet, bytes.
 pub const MTU: u16 = 1_500;
 
 /// The kernel's addresses on the link.

@@ -39,8 +39,8 @@ impl Episode {
     //# The window is reduced no more than once for the marks of one window of data.
     //= specs/rfc6675.md#recovery
     //# Recovery lasts until everything outstanding at its beginning is cumulatively acknowledged.
-    /// Whether this cumulative acknowledgement ends the episode. What acknowledges the last octet of before a mark's answer
-    /// may still echo that mark: the answer has reached the receiver with the octet behind it.
+    /// Whether this cumulative acknowledgement ends the episode. What acknowledges the last byte of before a mark's answer
+    /// may still echo that mark: the answer has reached the receiver with the byte behind it.
     pub fn is_over(self, snd_una: SeqNum) -> bool {
         match self {
             Self::Open => false,

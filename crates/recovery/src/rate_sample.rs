@@ -12,15 +12,15 @@ use base::{Bytes, Duration, Instant};
 /// What was known when a segment was sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RateStamp {
-    /// Octets delivered on the connection by then (`P.delivered`).
+    /// Bytes delivered on the connection by then (`P.delivered`).
     pub delivered: u64,
     /// When the last of them was (`P.delivered_time`).
     pub delivered_at: Instant,
     /// When the segment was sent whose delivery began the present sending interval (`P.first_send_time`).
     pub first_sent: Instant,
-    /// Octets marked lost on the connection by then (`P.lost`).
+    /// Bytes marked lost on the connection by then (`P.lost`).
     pub lost: u64,
-    /// Octets in flight: before the transmission when it is handed to the board, with it once the board keeps it
+    /// Bytes in flight: before the transmission when it is handed to the board, with it once the board keeps it
     /// (`P.tx_in_flight`).
     pub pipe: Bytes,
     /// The application had nothing more to send.
@@ -54,7 +54,7 @@ impl RateSampler {
         Self::default()
     }
 
-    /// The stamp of a segment that leaves now, with `pipe_before` octets in flight before it.
+    /// The stamp of a segment that leaves now, with `pipe_before` bytes in flight before it.
     #[inline]
     pub fn stamp(&mut self, now: Instant, pipe_before: Bytes) -> RateStamp {
         if pipe_before == 0 {
@@ -104,19 +104,19 @@ impl RateSampler {
         })
     }
 
-    /// The application has nothing to send while `pipe` octets are in flight: what is sent until those are delivered
+    /// The application has nothing to send while `pipe` bytes are in flight: what is sent until those are delivered
     /// measures the application.
     #[inline]
     pub fn on_app_limited(&mut self, pipe: Bytes) {
         self.app_limited_until = self.delivered + u64::from(pipe);
     }
 
-    /// Octets were marked lost.
+    /// Bytes were marked lost.
     pub fn on_lost(&mut self, bytes: Bytes) {
         self.lost += u64::from(bytes);
     }
 
-    /// Octets delivered on the connection, each counted once.
+    /// Bytes delivered on the connection, each counted once.
     pub fn total_delivered(&self) -> u64 {
         self.delivered
     }

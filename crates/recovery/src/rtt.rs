@@ -201,7 +201,7 @@ impl RttEstimator {
         self.measured.as_ref()?.apart.as_ref()?.peak.as_ref().map(|peak| peak.held)
     }
 
-    /// Octets of what is boxed.
+    /// Bytes of what is boxed.
     pub fn heap_size(&self) -> usize {
         self.measured.as_ref().and_then(|known| known.apart.as_deref()).map_or(0, size_of_val)
     }

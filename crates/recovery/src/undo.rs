@@ -223,7 +223,7 @@ impl Undo {
         true
     }
 
-    /// Octets behind this.
+    /// Bytes behind this.
     pub fn heap_size(&self) -> usize {
         self.doubtful.capacity() * size_of::<SeqRange>()
     }

@@ -36,8 +36,8 @@ impl Facts {
     fn list(&self, meta: &Meta, summary: &Summary, reo_wnd: &Table) -> Vec<(String, String)> {
         let took = if self.last_data > 0 { self.last_data } else { self.last_ack };
         let payload = self.acked.saturating_sub(1); // The SYN has a number, too.
-        let octets = |counts: &BTreeMap<String, Count>| counts.values().map(|count| count.octets).sum::<u64>();
-        let again = octets(&summary.retransmitted) as f64 * 100.0 / (octets(&summary.sent) as f64).max(1.0);
+        let bytes = |counts: &BTreeMap<String, Count>| counts.values().map(|count| count.bytes).sum::<u64>();
+        let again = bytes(&summary.retransmitted) as f64 * 100.0 / (bytes(&summary.sent) as f64).max(1.0);
         let Dsacks { sent, recognised } = summary.dsacks;
         // One end knows what it recognised, a capture what was sent.
         let dsacks = match (meta.ends.len(), recognised > 0 || meta.network.is_some()) {
@@ -163,12 +163,12 @@ fn digits(value: f64) -> String {
     format!("{value:.decimals$}")
 }
 
-fn size(octets: u64) -> String {
-    match octets {
-        1_000_000_000.. => format!("{} GB", digits(octets as f64 / 1e9)),
-        1_000_000.. => format!("{} MB", digits(octets as f64 / 1e6)),
-        1_000.. => format!("{} kB", digits(octets as f64 / 1e3)),
-        _ => format!("{octets} B"),
+fn size(bytes: u64) -> String {
+    match bytes {
+        1_000_000_000.. => format!("{} GB", digits(bytes as f64 / 1e9)),
+        1_000_000.. => format!("{} MB", digits(bytes as f64 / 1e6)),
+        1_000.. => format!("{} kB", digits(bytes as f64 / 1e3)),
+        _ => format!("{bytes} B"),
     }
 }
 

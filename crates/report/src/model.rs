@@ -9,7 +9,7 @@ pub enum Unit {
     Time,
     /// A sequence number, counted from the beginning and never wrapping.
     Seq,
-    /// Octets.
+    /// Bytes.
     Bytes,
     /// A span in microseconds.
     Micros,

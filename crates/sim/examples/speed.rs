@@ -40,7 +40,7 @@ fn main() {
         let info = last.flows[0].sender.info.expect("the flow was connected").counters;
         println!(
             "{megabytes} MB over {rtt_ms} ms: {} packets/s, {} ns a packet, {runs} runs of {} steps; {} ms, \
-             {} retransmitted octets, {} episodes, {} timeouts",
+             {} retransmitted bytes, {} episodes, {} timeouts",
             packets * 1_000_000_000 / ns,
             ns / packets,
             last.steps,

@@ -9,10 +9,10 @@ use base::{Duration, Instant};
 use tcp::{DeviceCaps, Segmentation, TxChecksum};
 use wire::MAX_HEADER;
 
-/// Largest IP packet that a simulated device takes, octets.
+/// Largest IP packet that a simulated device takes, bytes.
 const MTU: u16 = 1_500;
 
-/// Most payload octets of a super-segment: with the largest header it still fits the 16-bit length field of an IP header.
+/// Most payload bytes of a super-segment: with the largest header it still fits the 16-bit length field of an IP header.
 const SUPER_SEGMENT_MAX: u32 = u16::MAX as u32 - MAX_HEADER as u32;
 
 /// How long [`Device::SUPER_SEGMENTS`] keeps packets. At 10 Gbit/s that is 40 full packets, at 1 Gbit/s four; behind a slower

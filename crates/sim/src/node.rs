@@ -137,11 +137,11 @@ impl Node {
 /// Destination address of a header that a stack of ours emitted.
 fn destination(header: &[u8]) -> IpAddr {
     if header[0] >> 4 == 4 {
-        let octets: [u8; 4] = header[16..20].try_into().expect("four octets");
-        Ipv4Addr::from(octets).into()
+        let bytes: [u8; 4] = header[16..20].try_into().expect("four bytes");
+        Ipv4Addr::from(bytes).into()
     } else {
-        let octets: [u8; 16] = header[24..40].try_into().expect("sixteen octets");
-        Ipv6Addr::from(octets).into()
+        let bytes: [u8; 16] = header[24..40].try_into().expect("sixteen bytes");
+        Ipv6Addr::from(bytes).into()
     }
 }
 

@@ -33,11 +33,11 @@ impl Outcome {
 pub struct FlowOutcome {
     /// When the first SYN left.
     pub started: Instant,
-    /// When the receiver's application had read the last octet so far; `None` when it read none.
+    /// When the receiver's application had read the last byte so far; `None` when it read none.
     pub last_read: Option<Instant>,
-    /// Payload octets that the sending application handed over.
+    /// Payload bytes that the sending application handed over.
     pub bytes_written: u64,
-    /// Payload octets that the receiving application read.
+    /// Payload bytes that the receiving application read.
     pub bytes_read: u64,
     /// The sending end.
     pub sender: EndOutcome,
@@ -46,7 +46,7 @@ pub struct FlowOutcome {
 }
 
 impl FlowOutcome {
-    /// From the first SYN sent to the last octet read: what goodput divides by.
+    /// From the first SYN sent to the last byte read: what goodput divides by.
     pub fn elapsed(&self) -> Option<Duration> {
         Some(self.last_read?.since(self.started))
     }
@@ -106,21 +106,21 @@ pub enum Cause {
         node: usize,
     },
     /// Nothing was delivered for too long.
-    #[error("flow {flow} read no octet for {idle}, after {bytes_read} octets in all")]
+    #[error("flow {flow} read no byte for {idle}, after {bytes_read} bytes in all")]
     Stalled {
         /// Which.
         flow: usize,
-        /// Since the last octet.
+        /// Since the last byte.
         idle: Duration,
-        /// Octets read before.
+        /// Bytes read before.
         bytes_read: u64,
     },
     /// Nothing is left to happen, and yet a flow has not ended.
-    #[error("flow {flow} has not ended after {bytes_read} octets, and no packet or timer is left that could end it")]
+    #[error("flow {flow} has not ended after {bytes_read} bytes, and no packet or timer is left that could end it")]
     Deadlock {
         /// Which.
         flow: usize,
-        /// Octets read before.
+        /// Bytes read before.
         bytes_read: u64,
     },
     /// The receiver read something else than the sender wrote.
@@ -191,7 +191,7 @@ mod tests {
         let failure = Failure { seed: 9, at: Instant::from_nanos(5), cause };
         assert_eq!(
             failure.to_string(),
-            "Stalled at 5ns of virtual time, seed 9: flow 2 read no octet for 300s, after 17 octets in all"
+            "Stalled at 5ns of virtual time, seed 9: flow 2 read no byte for 300s, after 17 bytes in all"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! A packet as the simulated paths carry it: the real header, the payload's octets or their description.
+//! A packet as the simulated paths carry it: the real header, the payload's bytes or their description.
 //!
 //! Packets are boxed, so that moving one through hops and queues moves a pointer, and the boxes go round through a
 //! [`PacketPool`], so that the steady state allocates nothing.
@@ -26,17 +26,17 @@ pub struct SimPacket {
     header: [u8; MAX_HEADER],
 }
 
-/// [`Payload`] that owns its octets.
+/// [`Payload`] that owns its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoredPayload {
-    /// Octets of the pattern, by position.
+    /// Bytes of the pattern, by position.
     Pattern {
-        /// Position of the first octet in the stream.
+        /// Position of the first byte in the stream.
         offset: u64,
-        /// Octets.
+        /// Bytes.
         len: u32,
     },
-    /// Octets themselves.
+    /// Bytes themselves.
     Bytes(Vec<u8>),
 }
 
@@ -62,7 +62,7 @@ impl SimPacket {
     pub fn as_frame(&self, at: Instant) -> RxFrame<'_> {
         let payload = match &self.payload {
             StoredPayload::Pattern { offset, len } => Payload::Pattern { offset: *offset, len: *len },
-            StoredPayload::Bytes(octets) => Payload::Bytes(octets),
+            StoredPayload::Bytes(bytes) => Payload::Bytes(bytes),
         };
         let gso_size = if self.gso_size == 0 { None } else { Some(self.gso_size) };
         RxFrame { at, header: self.header(), payload, gso_size, checksum: ChecksumState::Unneeded }
@@ -89,12 +89,12 @@ impl SimPacket {
     pub(crate) fn as_sent(&self, host: usize) -> PacketSent<'_> {
         let payload = match &self.payload {
             StoredPayload::Pattern { offset, len } => PacketPayload::Stream { offset: *offset, len: *len },
-            StoredPayload::Bytes(octets) => PacketPayload::Octets(octets),
+            StoredPayload::Bytes(bytes) => PacketPayload::Bytes(bytes),
         };
         PacketSent { host: host as u32, header: self.header(), payload }
     }
 
-    /// Payload octets.
+    /// Payload bytes.
     pub(crate) fn payload_len(&self) -> u32 {
         self.wire_len - u32::from(self.header_len)
     }
@@ -129,14 +129,14 @@ impl SimPacket {
                 *stored = StoredPayload::Pattern { offset, len };
                 len
             }
-            (Payload::Bytes(octets), StoredPayload::Bytes(stored)) => {
+            (Payload::Bytes(bytes), StoredPayload::Bytes(stored)) => {
                 stored.clear();
-                stored.extend_from_slice(octets);
-                octets.len() as u32
+                stored.extend_from_slice(bytes);
+                bytes.len() as u32
             }
-            (Payload::Bytes(octets), stored) => {
-                *stored = StoredPayload::Bytes(octets.to_vec());
-                octets.len() as u32
+            (Payload::Bytes(bytes), stored) => {
+                *stored = StoredPayload::Bytes(bytes.to_vec());
+                bytes.len() as u32
             }
         };
         self.wire_len = len as u32 + payload_len;
@@ -144,7 +144,7 @@ impl SimPacket {
 }
 
 impl StoredPayload {
-    /// Whether the octets are of one kind and, where that is known, follow each other.
+    /// Whether the bytes are of one kind and, where that is known, follow each other.
     fn is_continued_by(&self, next: &Self) -> bool {
         match (self, next) {
             (Self::Pattern { offset, len }, Self::Pattern { offset: next, .. }) => offset + u64::from(*len) == *next,
@@ -156,7 +156,7 @@ impl StoredPayload {
     fn append(&mut self, next: &Self) {
         match (self, next) {
             (Self::Pattern { len, .. }, Self::Pattern { len: more, .. }) => *len += more,
-            (Self::Bytes(octets), Self::Bytes(more)) => octets.extend_from_slice(more),
+            (Self::Bytes(bytes), Self::Bytes(more)) => bytes.extend_from_slice(more),
             _ => unreachable!("payloads of one connection are of one kind"),
         }
     }
@@ -189,7 +189,7 @@ impl Packet for Parcel {
         self.clone()
     }
 
-    /// Octets that are moved do not say where they belong.
+    /// Bytes that are moved do not say where they belong.
     fn stream(&self) -> Option<Range<u64>> {
         match self.payload {
             StoredPayload::Pattern { offset, len: len @ 1.. } => Some(offset..offset + u64::from(len)),
@@ -217,7 +217,7 @@ fn mark_ipv4(header: &mut [u8; MAX_HEADER]) -> bool {
 }
 
 fn mark_ipv6(header: &mut [u8; MAX_HEADER]) -> bool {
-    // The traffic class lies across the first two octets; its low bits are bits 4 and 5 of the second.
+    // The traffic class lies across the first two bytes; its low bits are bits 4 and 5 of the second.
     let capable = header[1] & (CE << 4) != 0;
     if capable {
         header[1] |= CE << 4;
@@ -289,7 +289,7 @@ impl PacketPool {
             Payload::Pattern { offset, .. } => {
                 Payload::Pattern { offset: offset + place.start as u64, len: place.len() as u32 }
             }
-            Payload::Bytes(octets) => Payload::Bytes(&octets[place]),
+            Payload::Bytes(bytes) => Payload::Bytes(&bytes[place]),
         };
         let mut packet = self.take();
         packet.fill(header, payload);
@@ -328,22 +328,22 @@ mod tests {
         assert_eq!(described.stream(), Some(9..1457));
 
         pool.put_back(described);
-        let octets = pool.packet(&frame(&[1; 40], Payload::Bytes(b"abc")));
-        assert_eq!((octets.wire_len(), octets.header()), (43, &[1; 40][..]));
-        assert!(matches!(octets.as_frame(Instant::ZERO).payload, Payload::Bytes(b"abc")));
-        assert_eq!(octets.stream(), None);
+        let bytes = pool.packet(&frame(&[1; 40], Payload::Bytes(b"abc")));
+        assert_eq!((bytes.wire_len(), bytes.header()), (43, &[1; 40][..]));
+        assert!(matches!(bytes.as_frame(Instant::ZERO).payload, Payload::Bytes(b"abc")));
+        assert_eq!(bytes.stream(), None);
         assert!(pool.free.is_empty());
     }
 
     #[test]
-    fn boxes_and_octet_buffers_go_round() {
+    fn boxes_and_byte_buffers_go_round() {
         let mut pool = PacketPool::default();
         let first = pool.packet(&frame(&[0; 40], Payload::Bytes(&[1; 1460])));
         let place: *const SimPacket = &raw const *first;
         pool.put_back(first);
         let second = pool.packet(&frame(&[0; 40], Payload::Bytes(&[])));
         assert_eq!(&raw const *second, place);
-        assert!(matches!(&second.payload, StoredPayload::Bytes(octets) if octets.capacity() >= 1460));
+        assert!(matches!(&second.payload, StoredPayload::Bytes(bytes) if bytes.capacity() >= 1460));
     }
 
     const V4: (IpAddr, IpAddr) = (IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), IpAddr::V4(Ipv4Addr::new(10, 0, 0, 2)));

@@ -74,12 +74,12 @@ pub struct FlowSpec {
     pub writer: AppPace,
     /// How fast the receiving application reads.
     pub reader: AppPace,
-    /// Whether octets are moved.
+    /// Whether bytes are moved.
     pub carriage: Carriage,
 }
 
 impl FlowSpec {
-    /// A flow that starts at once, between applications that take all they can get, without moving octets.
+    /// A flow that starts at once, between applications that take all they can get, without moving bytes.
     pub fn new(client: ValidConfig, server: ValidConfig, workload: Workload) -> Self {
         Self {
             client,
@@ -96,7 +96,7 @@ impl FlowSpec {
 /// How much a client sends before it closes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Workload {
-    /// This many octets.
+    /// This many bytes.
     Bytes(u64),
     /// As much as possible for this long after the flow's start.
     For(Duration),
@@ -109,8 +109,8 @@ pub enum AppPace {
     Unlimited,
     /// At most so much at regular times. A slow reader closes its window; a slow writer sends small segments.
     Chunks {
-        /// Octets each time.
-        octets: u64,
+        /// Bytes each time.
+        bytes: u64,
         /// Time between two; not zero.
         every: Duration,
     },
@@ -119,10 +119,10 @@ pub enum AppPace {
 /// How the payload crosses the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carriage {
-    /// By position in a known pattern: no octet is moved, each one is accounted for.
+    /// By position in a known pattern: no byte is moved, each one is accounted for.
     Described,
-    /// As octets of the same pattern, through real buffers; each one is compared.
-    Octets,
+    /// As bytes of the same pattern, through real buffers; each one is compared.
+    Bytes,
 }
 
 /// How often the books of the endpoints are audited, which costs a pass over the window each time.
@@ -158,8 +158,8 @@ pub enum Until {
 /// Version of the Internet Protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IpVersion {
-    /// 20 octets of header.
+    /// 20 bytes of header.
     V4,
-    /// 40 octets of header.
+    /// 40 bytes of header.
     V6,
 }

@@ -22,7 +22,7 @@ const LUCK: u128 = ONE / 1_000_000_000;
 const ACK_DELAY: Duration = Duration::from_millis(500);
 /// A smoothed RTT and four times a variation are at most five times the longest round trip.
 const RTO_OF_RTT: u32 = 5;
-/// Largest IP packet, octets.
+/// Largest IP packet, bytes.
 const PACKET: u64 = 1_500;
 
 /// The time without a byte read that luck alone exceeds with a probability below 1e-9 in a whole run of `scenario`.
@@ -194,7 +194,7 @@ mod tests {
     fn a_slow_application_is_waited_for() {
         let mut scenario = world(LossSpec::None);
         let before = stall_limit(&scenario);
-        let pace = |secs| AppPace::Chunks { octets: 1, every: Duration::from_secs(secs) };
+        let pace = |secs| AppPace::Chunks { bytes: 1, every: Duration::from_secs(secs) };
         (scenario.flows[0].reader, scenario.flows[0].writer) = (pace(20), pace(1));
         assert_eq!(stall_limit(&scenario), before + Duration::from_secs(21));
     }

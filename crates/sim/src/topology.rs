@@ -66,7 +66,7 @@ impl Topology {
     /// When the scenario has more than 10,000 flows, or loses segments by position where positions say too little.
     pub(crate) fn new(scenario: &Scenario) -> Self {
         assert!(scenario.flows.len() <= MAX_FLOWS, "at most {MAX_FLOWS} flows");
-        assert!(positions_are_known(scenario), "losses by position need a single flow whose octets are described");
+        assert!(positions_are_known(scenario), "losses by position need a single flow whose bytes are described");
         let rng = Rng::new(scenario.seed);
         let addresses = addresses(scenario.ip);
         let devices = [scenario.client_device, scenario.server_device];

@@ -16,7 +16,7 @@ use base::{Duration, Instant};
 use tcp::{CloseReason, Conn, ConnEvent, Stack, StackCx};
 use trace::{ConnId, Observer};
 
-/// Octets that an application moves at a time when it moves octets.
+/// Bytes that an application moves at a time when it moves bytes.
 const CHUNK: usize = 16 << 10;
 
 /// An application on a node.
@@ -132,7 +132,7 @@ impl End {
 fn chunk_for(carriage: Carriage) -> Vec<u8> {
     match carriage {
         Carriage::Described => Vec::new(),
-        Carriage::Octets => vec![0; CHUNK],
+        Carriage::Bytes => vec![0; CHUNK],
     }
 }
 

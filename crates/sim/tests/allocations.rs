@@ -1,4 +1,4 @@
-//! The steady state allocates nothing: twice the octets cost no more allocations, TCP on both ends included.
+//! The steady state allocates nothing: twice the bytes cost no more allocations, TCP on both ends included.
 
 use base::{Duration, Rate};
 use core::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +31,7 @@ unsafe impl GlobalAlloc for Counting {
 static COUNTING: Counting = Counting;
 
 /// Allocations and packets of one transfer that the receiver's window keeps from losing anything.
-fn cost(octets: u64) -> (u64, u64) {
+fn cost(bytes: u64) -> (u64, u64) {
     let mut config = Config::default();
     config.receive.window = ReceiveWindowConfig::Fixed { bytes: 200_000 };
     let config = config.validate().unwrap();
@@ -40,7 +40,7 @@ fn cost(octets: u64) -> (u64, u64) {
     forward.buffer = Buffer::Bytes(300_000);
     forward.jitter = Some(Jitter { max: Duration::from_micros(100), kind: JitterKind::KeepOrder });
     let mut scenario = Scenario::new(1, forward, PathSpec::ideal(Duration::from_millis(10)));
-    scenario.flows.push(FlowSpec::new(config.clone(), config, Workload::Bytes(octets)));
+    scenario.flows.push(FlowSpec::new(config.clone(), config, Workload::Bytes(bytes)));
     let before = ALLOCATIONS.load(Ordering::Relaxed);
     let outcome = run(&scenario, &mut Off).unwrap();
     assert_eq!(outcome.forward.dropped.total(), 0);
@@ -48,7 +48,7 @@ fn cost(octets: u64) -> (u64, u64) {
 }
 
 #[test]
-fn more_octets_need_no_more_allocations() {
+fn more_bytes_need_no_more_allocations() {
     cost(100_000);
     let (short, long) = (cost(10_000_000), cost(40_000_000));
     let packets = long.1 - short.1;

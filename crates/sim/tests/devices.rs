@@ -9,13 +9,13 @@ use test_case::test_case;
 use trace::{ConnId, Event, Observer, PacketPayload, PacketSent};
 
 const DELAY: Duration = Duration::from_millis(10);
-/// Largest packet of a simulated device, octets.
+/// Largest packet of a simulated device, bytes.
 const MTU: usize = 1_500;
 
-fn scenario(seed: u64, path: PathSpec, octets: u64) -> Scenario {
+fn scenario(seed: u64, path: PathSpec, bytes: u64) -> Scenario {
     let mut scenario = Scenario::new(seed, path, PathSpec::ideal(DELAY));
     let config = Config::default().validate().expect("the default is valid");
-    scenario.flows.push(FlowSpec::new(config.clone(), config, Workload::Bytes(octets)));
+    scenario.flows.push(FlowSpec::new(config.clone(), config, Workload::Bytes(bytes)));
     scenario.audit = AuditSchedule::EveryStep;
     scenario
 }
@@ -24,7 +24,7 @@ fn on(device: Device, scenario: Scenario) -> Scenario {
     Scenario { client_device: device, server_device: device, ..scenario }
 }
 
-/// The largest of each, octets: payload of a segment as it left a stack and as it was handed to one, and a packet on a path.
+/// The largest of each, bytes: payload of a segment as it left a stack and as it was handed to one, and a packet on a path.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Largest {
     sent: Bytes,
@@ -43,7 +43,7 @@ impl Observer for Largest {
     }
     fn packet(&mut self, _at: Instant, packet: &PacketSent<'_>) {
         let payload = match packet.payload {
-            PacketPayload::Octets(octets) => octets.len(),
+            PacketPayload::Bytes(bytes) => bytes.len(),
             PacketPayload::Stream { len, .. } => len as usize,
         };
         self.packet = self.packet.max(packet.header.len() + payload);
@@ -58,8 +58,8 @@ fn watch(scenario: &Scenario) -> (Largest, Outcome) {
 }
 
 #[test_case(IpVersion::V4, Carriage::Described)]
-#[test_case(IpVersion::V4, Carriage::Octets)]
-#[test_case(IpVersion::V6, Carriage::Octets)]
+#[test_case(IpVersion::V4, Carriage::Bytes)]
+#[test_case(IpVersion::V6, Carriage::Bytes)]
 fn super_segments_exist_between_stack_and_device_alone(ip: IpVersion, carriage: Carriage) {
     let mut scenario = Scenario { ip, ..scenario(1, PathSpec::ideal(DELAY), 1_000_000) };
     scenario.flows[0].carriage = carriage;
@@ -81,7 +81,7 @@ fn each_direction_of_a_device_stands_by_itself() {
     assert!(only_merges.sent < MTU as Bytes && only_merges.received > 10_000, "{only_merges:?}");
 }
 
-/// SYN, SYN-ACK and the octet wait once each.
+/// SYN, SYN-ACK and the byte wait once each.
 #[test]
 fn a_packet_waits_for_others_as_long_as_the_device_says() {
     let hold = Duration::from_micros(700);
@@ -128,13 +128,13 @@ fn what_is_written_is_read_over_rough_paths() {
         scenario.reverse = PathSpec { rate: None, ..rough(seed + 1_000) };
         let flow = &mut scenario.flows[0];
         if seed % 2 == 1 {
-            flow.carriage = Carriage::Octets;
+            flow.carriage = Carriage::Bytes;
         }
         if seed % 3 == 1 {
-            flow.writer = AppPace::Chunks { octets: 10_000, every: Duration::from_millis(20) };
+            flow.writer = AppPace::Chunks { bytes: 10_000, every: Duration::from_millis(20) };
         }
         if seed % 5 == 1 {
-            flow.reader = AppPace::Chunks { octets: 9_000, every: Duration::from_millis(30) };
+            flow.reader = AppPace::Chunks { bytes: 9_000, every: Duration::from_millis(30) };
         }
         let (_, outcome) = watch(&scenario);
         assert_eq!(outcome.flows[0].bytes_read, 150_000, "seed {seed}");

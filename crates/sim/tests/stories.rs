@@ -32,14 +32,14 @@ fn rack() -> Config {
     config(DetectorConfig::Rack(Default::default()))
 }
 
-fn tell(forward: PathSpec, reverse: PathSpec, config: Config, octets: u64) -> String {
-    tell_read_at(forward, reverse, config, octets, AppPace::Unlimited)
+fn tell(forward: PathSpec, reverse: PathSpec, config: Config, bytes: u64) -> String {
+    tell_read_at(forward, reverse, config, bytes, AppPace::Unlimited)
 }
 
-fn tell_read_at(forward: PathSpec, reverse: PathSpec, config: Config, octets: u64, reader: AppPace) -> String {
+fn tell_read_at(forward: PathSpec, reverse: PathSpec, config: Config, bytes: u64, reader: AppPace) -> String {
     let mut scenario = Scenario::new(1, forward, reverse);
     let config = config.validate().expect("within bounds");
-    scenario.flows.push(FlowSpec { reader, ..FlowSpec::new(config.clone(), config, Workload::Bytes(octets)) });
+    scenario.flows.push(FlowSpec { reader, ..FlowSpec::new(config.clone(), config, Workload::Bytes(bytes)) });
     let mut sink = TextSink::default();
     let outcome = run(&scenario, &mut sink).unwrap_or_else(|failure| panic!("{failure}"));
     assert!(outcome.flows[0].is_complete());
@@ -97,7 +97,7 @@ fn a_packet_that_comes_late_is_no_loss_once_reordering_is_known() {
 fn a_reader_that_falls_asleep_closes_the_window() {
     let mut sleepy = rack();
     sleepy.receive.window = ReceiveWindowConfig::Fixed { bytes: 3_000 };
-    let reader = AppPace::Chunks { octets: 3_000, every: Duration::from_millis(1_500) };
+    let reader = AppPace::Chunks { bytes: 3_000, every: Duration::from_millis(1_500) };
     insta::assert_snapshot!(tell_read_at(path(), back(), sleepy, 9_000, reader));
 }
 

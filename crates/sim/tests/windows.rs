@@ -12,21 +12,21 @@ use test_case::test_case;
 const MTU: u64 = 1_500;
 const MSS: u64 = 1_460;
 
-fn transfer(receive: ReceiveConfig, there: PathSpec, octets: u64) -> Outcome {
+fn transfer(receive: ReceiveConfig, there: PathSpec, bytes: u64) -> Outcome {
     let back = PathSpec { buffer: Buffer::Unlimited, ..PathSpec::ideal(there.delay) };
     let mut scenario = Scenario::new(1, there, back);
     let client = Config::default().validate().expect("within bounds");
     let server = Config { receive, ..Config::default() }.validate().expect("within bounds");
-    scenario.flows.push(FlowSpec::new(client, server, Workload::Bytes(octets)));
+    scenario.flows.push(FlowSpec::new(client, server, Workload::Bytes(bytes)));
     run(&scenario, &mut trace::Off).unwrap_or_else(|failure| panic!("{failure}"))
 }
 
 /// Goodput in bits per second over fifty round trips and more, of a receiver whose window is `bytes` at first.
-fn goodput(receive: ReceiveConfig, rate: u64, delay: Duration, octets: u64) -> u64 {
+fn goodput(receive: ReceiveConfig, rate: u64, delay: Duration, bytes: u64) -> u64 {
     let there = PathSpec { rate: Rate::from_bits_per_sec(rate), ..PathSpec::ideal(delay / 2) };
-    let outcome = transfer(receive, there, octets);
+    let outcome = transfer(receive, there, bytes);
     let elapsed = outcome.flows[0].elapsed().expect("complete");
-    octets * 8 * 1_000_000 / elapsed.as_micros()
+    bytes * 8 * 1_000_000 / elapsed.as_micros()
 }
 
 /// A window that stays, offered whole to a reader that keeps up: an ACK covers two segments.
@@ -35,7 +35,7 @@ fn fixed(bytes: u32) -> ReceiveConfig {
     ReceiveConfig { window, spare_segments: 2, ..ReceiveConfig::default() }
 }
 
-/// `window` octets a round trip, but no more than `rate` leaves beside headers. A round trip is the path's delay and the time of
+/// `window` bytes a round trip, but no more than `rate` leaves beside headers. A round trip is the path's delay and the time of
 /// the two frames an ACK waits for.
 fn law(window: u64, rate: u64, delay: Duration) -> u64 {
     let frames_us = 2 * MTU * 8 * 1_000_000 / rate;
@@ -44,8 +44,8 @@ fn law(window: u64, rate: u64, delay: Duration) -> u64 {
 
 fn is_within_five_percent(receive: ReceiveConfig, window: u64, rate: u64, delay: Duration) {
     let expected = law(window, rate, delay);
-    let octets = (expected / 8 * delay.as_micros() / 1_000_000 * 100).max(1 << 20);
-    let found = goodput(receive, rate, delay, octets);
+    let bytes = (expected / 8 * delay.as_micros() / 1_000_000 * 100).max(1 << 20);
+    let found = goodput(receive, rate, delay, bytes);
     assert!(found.abs_diff(expected) * 20 <= expected, "{expected} expected, {found} found");
 }
 
@@ -55,20 +55,20 @@ fn is_within_five_percent(receive: ReceiveConfig, window: u64, rate: u64, delay:
 #[test_case(17_520, 10_000_000, 85_000; "on a tenth of the rate a little less")]
 #[test_case(106_580, 10_000_000, 85_000; "73 segments fill 10 Mbit/s at 85 ms")]
 #[test_case(131_400, 10_000_000, 105_000; "90 segments fill it at 105 ms")]
-#[test_case(131_400, 100_000_000, 77_870; "and come to 13.5 Mbit/s where 17520 octets came to 1.8")]
+#[test_case(131_400, 100_000_000, 77_870; "and come to 13.5 Mbit/s where 17520 bytes came to 1.8")]
 #[test_case(17_520, 100_000_000, 77_870; "which they do")]
 fn goodput_is_the_smaller_of_the_rate_and_a_window_per_round_trip(bytes: u32, rate: u64, delay_us: u64) {
     is_within_five_percent(fixed(bytes), u64::from(bytes), rate, Duration::from_micros(delay_us));
 }
 
-/// The SYN shows 16,384 octets; with segments of 1460 they become 17,520.
+/// The SYN shows 16,384 bytes; with segments of 1460 they become 17,520.
 #[test]
 fn a_window_that_is_rounded_up_to_segments_is_worth_as_many() {
     let receive = ReceiveConfig { rounding: WindowRounding::Segments, ..fixed(16_384) };
     is_within_five_percent(receive, 17_520, 100_000_000, Duration::from_millis(70));
 }
 
-/// 100 Mbit/s, 25 ms and a queue of one product of the two, 208 packets: packets lost to the queue, and octets of the window in
+/// 100 Mbit/s, 25 ms and a queue of one product of the two, 208 packets: packets lost to the queue, and bytes of the window in
 /// hundredths of that product.
 fn overshoot(window: ReceiveWindowConfig) -> (u64, u64) {
     let rate = Rate::from_bits_per_sec(100_000_000);

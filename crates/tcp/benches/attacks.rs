@@ -37,9 +37,9 @@ const ATTACKS: [Attack; 9] = [
     Attack { name: "syn-timestamps", run: |world| world.syn_flood(Some(Timestamps { tsval: 77, tsecr: 0 })) },
     Attack { name: "ack", run: World::ack_flood },
     Attack { name: "closed-port", run: World::closed_port },
-    Attack { name: "one-octet-holes", run: World::one_octet_holes },
+    Attack { name: "one-byte-holes", run: World::one_byte_holes },
     Attack { name: "joining-holes", run: World::joining_holes },
-    Attack { name: "far-octets", run: World::far_octets },
+    Attack { name: "far-bytes", run: World::far_bytes },
     Attack { name: "time-wait", run: World::time_wait },
     Attack { name: "orphans", run: World::orphans },
 ];
@@ -142,13 +142,13 @@ impl World {
     }
 
     /// Delivers a segment from `src`; what answers it is in `answer`.
-    fn deliver(&mut self, src: IpAddr, repr: &TcpRepr, octets: &[u8], counted: bool) {
+    fn deliver(&mut self, src: IpAddr, repr: &TcpRepr, bytes: &[u8], counted: bool) {
         let fragmentation = Fragmentation::Forbidden;
         let ip = IpRepr { src, dst: SERVER, ttl: 64, dscp: 0, ecn: Ecn::NotEct, fragmentation };
-        let len = wire::emit(&ip, repr, octets.len() as u32, &mut self.header);
+        let len = wire::emit(&ip, repr, bytes.len() as u32, &mut self.header);
         self.now += Duration::from_nanos(1_000_000_000 / RATE);
         self.answer.len = 0;
-        let (header, payload) = (&self.header[..len], Payload::Bytes(octets));
+        let (header, payload) = (&self.header[..len], Payload::Bytes(bytes));
         let call = if counted { attack_packet } else { prepare_packet };
         call(&mut self.stack, self.now, header, payload, &mut self.answer);
         self.memory_max = self.memory_max.max(self.stack.guarded_usage().memory);
@@ -186,7 +186,7 @@ impl World {
         }
     }
 
-    /// An established connection with a window of 16 MiB; the number of our first octet.
+    /// An established connection with a window of 16 MiB; the number of our first byte.
     fn established(&mut self, port: u16) -> (Conn, SeqNum) {
         self.conn = None;
         self.deliver(PEER, &syn(port, None), &[], false);
@@ -204,8 +204,8 @@ impl World {
         cfg
     }
 
-    /// Single octets with gaps between them, up to the guard's number of blocks and beyond.
-    fn one_octet_holes(&mut self) {
+    /// Single bytes with gaps between them, up to the guard's number of blocks and beyond.
+    fn one_byte_holes(&mut self) {
         self.listen(Self::wide());
         let (_, ack) = self.established(1001);
         for n in 0..33_000u32 {
@@ -227,13 +227,13 @@ impl World {
         }
     }
 
-    /// Octets that take a page each, from many connections, until the budget is spent and beyond.
-    fn far_octets(&mut self) {
+    /// Bytes that take a page each, from many connections, until the budget is spent and beyond.
+    fn far_bytes(&mut self) {
         self.listen(Self::wide());
         let peers: Vec<_> = (0..24u16).map(|n| (1_001 + n, self.established(1_001 + n).1)).collect();
         for n in 0..5_310u32 {
             for (port, ack) in &peers {
-                // The last octet of a page, which is cleared up to there; the budget is spent by the 5,295th of each.
+                // The last byte of a page, which is cleared up to there; the budget is spent by the 5,295th of each.
                 let at = IRS + 1 + 4_095 + n * 2_048;
                 self.deliver(PEER, &segment(*port, Flags::NONE, at, Some(*ack)), b"x", n >= 5_285);
             }
@@ -341,7 +341,7 @@ impl Beside {
             let mut tx = |frame: TxFrame<'_>| {
                 let payload = match frame.payload {
                     Payload::Pattern { offset, len } => (offset, len),
-                    Payload::Bytes(octets) => (0, octets.len() as u32),
+                    Payload::Bytes(bytes) => (0, bytes.len() as u32),
                 };
                 to.push_back(UnderWay { at, header: frame.header.to_vec(), payload });
                 Sent::Accepted
@@ -384,7 +384,7 @@ impl Beside {
         ended.min(accepted)
     }
 
-    /// Milliseconds until the server has read `len` octets of a client.
+    /// Milliseconds until the server has read `len` bytes of a client.
     fn transfer(&mut self, len: u64, client: &ValidConfig) -> u64 {
         let to = SocketAddr::new(SERVER, PORT);
         let mut off = Off;
@@ -425,7 +425,7 @@ fn client(timestamps: TimestampConfig) -> ValidConfig {
 /// Handshakes and goodput beside the flood, without it, and without cookies.
 fn beside() {
     const HANDSHAKES: usize = 1_000;
-    const OCTETS: u64 = 20_000_000;
+    const BYTES: u64 = 20_000_000;
     for (name, timestamps) in [("without", TimestampConfig::Answer), ("with", TimestampConfig::Offer)] {
         let made = Beside::new(true, Config::default()).handshakes(HANDSHAKES, &client(timestamps));
         println!("handshakes {name} timestamps: {made} of {HANDSHAKES}");
@@ -438,7 +438,7 @@ fn beside() {
         // With a second's start the flood has filled the queue.
         let mut world = Beside::new(flood, Config::default());
         (0..1_000).for_each(|_| world.step());
-        world.transfer(OCTETS, &client(TimestampConfig::Offer))
+        world.transfer(BYTES, &client(TimestampConfig::Offer))
     });
     println!("goodput: {flooded} ms beside the flood, {quiet} ms without, {} percent", 100 * quiet / flooded);
 }

@@ -7,7 +7,7 @@ use core::fmt;
 pub enum ConnEvent {
     /// The handshake is complete.
     Connected,
-    /// There is something to read: octets or the end of the stream.
+    /// There is something to read: bytes or the end of the stream.
     Readable,
     /// A write that was cut short may go on.
     Writable,
@@ -110,7 +110,7 @@ pub enum DropReason {
     BadAck,
     /// The connection is closed.
     Closed,
-    /// It would be one block out of order too many. Its acknowledgement counted; its octets are not kept, so they are not
+    /// It would be one block out of order too many. Its acknowledgement counted; its bytes are not kept, so they are not
     /// selectively acknowledged either (RFC 2018 §4), and an ACK says so at once.
     ReassemblyLimit,
 }
@@ -137,7 +137,7 @@ impl DropReason {
 /// Result of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
-    /// This many octets; zero means none are there yet.
+    /// This many bytes; zero means none are there yet.
     Data(u64),
     /// The peer closed its direction and everything has been read.
     Fin,
@@ -163,10 +163,10 @@ pub enum WriteError {
     NoConnection,
 }
 
-/// Why an urgent octet is not available out of band.
+/// Why an urgent byte is not available out of band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UrgentError {
-    /// No mark lies ahead, or its octet was fetched, or is in the stream.
+    /// No mark lies ahead, or its byte was fetched, or is in the stream.
     NoneAhead,
     /// It has not arrived.
     NotYet,
@@ -177,8 +177,8 @@ pub enum UrgentError {
 impl fmt::Display for UrgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::NoneAhead => "no urgent octet is kept out of the stream",
-            Self::NotYet => "the urgent octet has not arrived",
+            Self::NoneAhead => "no urgent byte is kept out of the stream",
+            Self::NotYet => "the urgent byte has not arrived",
             Self::NoConnection => "no such connection",
         })
     }

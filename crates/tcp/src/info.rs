@@ -5,20 +5,20 @@ use crate::event::{CloseReason, DropReason};
 use base::{Bytes, Duration, Rate};
 use cc::Pacing;
 
-/// Totals since the connection began. Octets are payload.
+/// Totals since the connection began. Bytes are payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Segments sent, whatever they carried.
     pub segments_sent: u64,
     /// Segments received for this connection.
     pub segments_received: u64,
-    /// Payload octets sent, retransmissions included.
+    /// Payload bytes sent, retransmissions included.
     pub bytes_sent: u64,
-    /// Payload octets sent again.
+    /// Payload bytes sent again.
     pub bytes_retransmitted: u64,
-    /// Payload octets acknowledged by the peer.
+    /// Payload bytes acknowledged by the peer.
     pub bytes_acked: u64,
-    /// Payload octets received in order.
+    /// Payload bytes received in order.
     pub bytes_received: u64,
     /// Segments sent with payload, each transmission counted; wraps, as the next two do.
     pub data_segments_sent: u32,
@@ -44,7 +44,7 @@ pub struct Counters {
     pub probes: u16,
     /// Episodes that were proven spurious and undone; saturates.
     pub undone: u16,
-    /// Payload octets marked lost.
+    /// Payload bytes marked lost.
     pub bytes_lost: u64,
     /// Duplicate ranges the peer reported.
     pub dsacks_received: u32,
@@ -71,9 +71,9 @@ pub struct TcpInfo {
     pub cwnd: Bytes,
     /// Slow-start threshold.
     pub ssthresh: Bytes,
-    /// Octets in flight as the scoreboard counts them (RFC 6675 pipe).
+    /// Bytes in flight as the scoreboard counts them (RFC 6675 pipe).
     pub pipe: Bytes,
-    /// Octets sent and not cumulatively acknowledged.
+    /// Bytes sent and not cumulatively acknowledged.
     pub flight_size: Bytes,
     /// The peer's window.
     pub snd_wnd: Bytes,
@@ -91,9 +91,9 @@ pub struct TcpInfo {
     pub rto: Duration,
     /// `open`, `cwr`, `recovery` or `loss`.
     pub episode: &'static str,
-    /// Octets received in order and not yet read.
+    /// Bytes received in order and not yet read.
     pub readable: u64,
-    /// Received pattern octets that were not what their position says.
+    /// Received pattern bytes that were not what their position says.
     pub mismatches: u64,
     /// Whether SACK, timestamps and window scaling are in use, in this order.
     pub negotiated: (bool, bool, bool),
@@ -112,9 +112,9 @@ pub struct ReceiveMemory {
     pub buffer: Bytes,
     /// Memory in use.
     pub used: Bytes,
-    /// The size of the segments that arrive, octets of payload.
+    /// The size of the segments that arrive, bytes of payload.
     pub mss: Bytes,
-    /// What arriving segments have opened the window to, octets of payload.
+    /// What arriving segments have opened the window to, bytes of payload.
     pub opened: Bytes,
 }
 
@@ -127,7 +127,7 @@ pub struct Details {
     pub origin: Origin,
     /// What the sender makes of the path.
     pub congestion: CongestionState,
-    /// Octets that may be in flight at present: while a reduction is under way, those that are and what may leave
+    /// Bytes that may be in flight at present: while a reduction is under way, those that are and what may leave
     /// (RFC 9937 §6.2); otherwise the congestion window.
     pub window: Bytes,
     /// Timeouts of the same data, or SYN, since progress was made.
@@ -146,15 +146,15 @@ pub struct Details {
     pub advertised_mss: u16,
     /// What our timestamp option says now (RFC 7323 §3), whether or not it is in use.
     pub timestamp: u32,
-    /// Octets of the largest packet that the path takes, as far as routers have said.
+    /// Bytes of the largest packet that the path takes, as far as routers have said.
     pub path_mtu: u16,
     /// The flight in segments.
     pub flight: FlightSegments,
-    /// Octets written and not yet sent.
+    /// Bytes written and not yet sent.
     pub unsent: Bytes,
     /// What the send buffer may hold, ...
     pub send_buffer: Bytes,
-    /// ... and what counts against it: octets that are not acknowledged, and what it takes to keep them.
+    /// ... and what counts against it: bytes that are not acknowledged, and what it takes to keep them.
     pub send_memory: Bytes,
     /// Since data was last sent, or the connection began; in milliseconds, as the next two are.
     pub since_data_sent: Duration,
@@ -168,9 +168,9 @@ pub struct Details {
     pub receive_memory: Option<ReceiveMemory>,
     /// The round trip as the receiver measures it.
     pub receiver_rtt: Option<Duration>,
-    /// Most octets the application took within a round trip; zero before the first.
+    /// Most bytes the application took within a round trip; zero before the first.
     pub receiver_space: Bytes,
-    /// How far a segment was overtaken at most, in octets of sequence numbers.
+    /// How far a segment was overtaken at most, in bytes of sequence numbers.
     pub reordering_extent: Bytes,
     /// ACKs that showed reordering.
     pub reorderings: u32,

@@ -1,6 +1,6 @@
 //! A sans-I/O TCP: endpoints, and the host stack that owns them.
 //!
-//! The core is a pure function of (state, now, input). Time and randomness come in with each call ([`Cx`]), octets with
+//! The core is a pure function of (state, now, input). Time and randomness come in with each call ([`Cx`]), bytes with
 //! frames; what leaves, leaves through [`turn`], the one loop body that virtual time, a real device and conformance
 //! scripts share.
 //!

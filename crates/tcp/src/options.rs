@@ -5,8 +5,8 @@ use crate::endpoint::Origin;
 use core::net::IpAddr;
 use wire::Options;
 
-/// Octets a timestamps option takes in every segment, padding included.
-pub(crate) const TIMESTAMP_OCTETS: u32 = 12;
+/// Bytes a timestamps option takes in every segment, padding included.
+pub(crate) const TIMESTAMP_BYTES: u32 = 12;
 
 /// What is in use on a connection.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,7 +32,7 @@ pub(crate) fn own_mss(cfg: &Config, mtu: u16, local: IpAddr) -> u16 {
 }
 
 //= specs/rfc9293.md#segment-size
-//# Without that option the peer is taken to receive 536 octets over IPv4 and 1220 over IPv6.
+//# Without that option the peer is taken to receive 536 bytes over IPv4 and 1220 over IPv6.
 /// What a peer without the MSS option can take (RFC 9293 MUST-15).
 pub(crate) fn default_mss(local: IpAddr) -> u16 {
     if local.is_ipv4() { 536 } else { 1220 }

@@ -1,29 +1,29 @@
-//! Payload, either as octets or as a description: a position-coded stream, so that the simulator moves no octets and still
+//! Payload, either as bytes or as a description: a position-coded stream, so that the simulator moves no bytes and still
 //! checks every one.
 //!
-//! The octet at stream offset `n` is a fixed, well-mixed function of `n`. A stream that lost, gained or repeated a single
-//! octet therefore disagrees with its positions almost everywhere behind the mistake. No RFC is concerned.
+//! The byte at stream offset `n` is a fixed, well-mixed function of `n`. A stream that lost, gained or repeated a single
+//! byte therefore disagrees with its positions almost everywhere behind the mistake. No RFC is concerned.
 
-/// The octets of a segment.
+/// The bytes of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Payload<'a> {
-    /// The octets themselves.
+    /// The bytes themselves.
     Bytes(&'a [u8]),
-    /// `len` octets of the position-coded stream, the first of them at stream offset `offset`.
+    /// `len` bytes of the position-coded stream, the first of them at stream offset `offset`.
     Pattern {
-        /// Octets of the stream before the first one.
+        /// Bytes of the stream before the first one.
         offset: u64,
-        /// Number of octets.
+        /// Number of bytes.
         len: u32,
     },
 }
 
 impl Payload<'_> {
-    /// Number of octets.
+    /// Number of bytes.
     #[inline]
     pub const fn len(&self) -> u32 {
         match *self {
-            Self::Bytes(octets) => octets.len() as u32,
+            Self::Bytes(bytes) => bytes.len() as u32,
             Self::Pattern { len, .. } => len,
         }
     }
@@ -32,33 +32,33 @@ impl Payload<'_> {
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Drops the first `n` octets, or all if there are fewer.
+    /// Drops the first `n` bytes, or all if there are fewer.
     #[inline]
     pub fn trim_front(&mut self, n: u32) {
         let n = n.min(self.len());
         match self {
-            Self::Bytes(octets) => *octets = &octets[n as usize..],
+            Self::Bytes(bytes) => *bytes = &bytes[n as usize..],
             Self::Pattern { offset, len } => {
                 *offset += u64::from(n);
                 *len -= n;
             }
         }
     }
-    /// Drops everything behind the first `n` octets.
+    /// Drops everything behind the first `n` bytes.
     #[inline]
     pub fn truncate(&mut self, n: u32) {
         let n = n.min(self.len());
         match self {
-            Self::Bytes(octets) => *octets = &octets[..n as usize],
+            Self::Bytes(bytes) => *bytes = &bytes[..n as usize],
             Self::Pattern { len, .. } => *len = n,
         }
     }
 }
 
-/// Octets made from one mixing step.
+/// Bytes made from one mixing step.
 const WORD: usize = 8;
 
-/// The eight octets at stream offsets `8 * index` and up (the mixing step of SplitMix64).
+/// The eight bytes at stream offsets `8 * index` and up (the mixing step of SplitMix64).
 #[inline]
 const fn word(index: u64) -> u64 {
     let z = index.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -67,22 +67,22 @@ const fn word(index: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The octet of the stream at `offset`.
+/// The byte of the stream at `offset`.
 #[inline]
 pub const fn pattern_byte(offset: u64) -> u8 {
     word(offset / WORD as u64).to_le_bytes()[(offset % WORD as u64) as usize]
 }
 
-/// Octets from `offset` to the next whole word, at most `len`.
+/// Bytes from `offset` to the next whole word, at most `len`.
 fn head_len(offset: u64, len: usize) -> usize {
     ((WORD as u64 - offset % WORD as u64) as usize % WORD).min(len)
 }
 
-/// Writes the octets of the stream from `offset` on.
+/// Writes the bytes of the stream from `offset` on.
 pub fn fill_pattern(offset: u64, out: &mut [u8]) {
     let (head, body) = out.split_at_mut(head_len(offset, out.len()));
-    for (octet, at) in head.iter_mut().zip(offset..) {
-        *octet = pattern_byte(at);
+    for (byte, at) in head.iter_mut().zip(offset..) {
+        *byte = pattern_byte(at);
     }
     let (words, tail) = body.as_chunks_mut::<WORD>();
     let mut index = offset.div_ceil(WORD as u64);
@@ -93,9 +93,9 @@ pub fn fill_pattern(offset: u64, out: &mut [u8]) {
     tail.copy_from_slice(&word(index).to_le_bytes()[..tail.len()]);
 }
 
-/// How many of `octets` are not what the stream has from `offset` on; compares whole words as long as they agree.
-pub(crate) fn pattern_mismatches(offset: u64, octets: &[u8]) -> u32 {
-    let (head, body) = octets.split_at(head_len(offset, octets.len()));
+/// How many of `bytes` are not what the stream has from `offset` on; compares whole words as long as they agree.
+pub(crate) fn pattern_mismatches(offset: u64, bytes: &[u8]) -> u32 {
+    let (head, body) = bytes.split_at(head_len(offset, bytes.len()));
     let (words, tail) = body.as_chunks::<WORD>();
     let mut index = offset.div_ceil(WORD as u64);
     let mut wrong = differing(head, offset);
@@ -108,9 +108,9 @@ pub(crate) fn pattern_mismatches(offset: u64, octets: &[u8]) -> u32 {
     wrong + differing(tail, index * WORD as u64)
 }
 
-/// How many of a few octets differ from the stream at `offset`.
-fn differing(octets: &[u8], offset: u64) -> u32 {
-    octets.iter().zip(offset..).filter(|&(&octet, at)| octet != pattern_byte(at)).count() as u32
+/// How many of a few bytes differ from the stream at `offset`.
+fn differing(bytes: &[u8], offset: u64) -> u32 {
+    bytes.iter().zip(offset..).filter(|&(&byte, at)| byte != pattern_byte(at)).count() as u32
 }
 
 #[cfg(test)]
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn octets(offset: u64, len: usize) -> Vec<u8> {
+    fn bytes(offset: u64, len: usize) -> Vec<u8> {
         let mut out = vec![0; len];
         fill_pattern(offset, &mut out);
         out
@@ -126,15 +126,15 @@ mod tests {
 
     #[test]
     fn the_stream_is_frozen() {
-        assert_eq!(octets(0, 8), 0xe220_a839_7b1d_cdaf_u64.to_le_bytes());
+        assert_eq!(bytes(0, 8), 0xe220_a839_7b1d_cdaf_u64.to_le_bytes());
     }
 
     #[test]
     fn a_shifted_stream_disagrees_almost_everywhere() {
-        let stream = octets(1_000, 4_096);
+        let stream = bytes(1_000, 4_096);
         for shift in [1, 2, 7, 8, 9, 64, 1448, 1 << 16, 1 << 32] {
             let wrong = pattern_mismatches(1_000 + shift, &stream);
-            assert!(wrong > 4_000, "only {wrong} of 4096 octets notice a shift by {shift}");
+            assert!(wrong > 4_000, "only {wrong} of 4096 bytes notice a shift by {shift}");
         }
     }
 
@@ -150,15 +150,15 @@ mod tests {
 
     proptest! {
         #[test]
-        fn filling_agrees_with_single_octets_at_any_alignment(offset in 0u64..(1 << 40), len in 0usize..100) {
+        fn filling_agrees_with_single_bytes_at_any_alignment(offset in 0u64..(1 << 40), len in 0usize..100) {
             let single: Vec<u8> = (offset..).take(len).map(pattern_byte).collect();
-            prop_assert_eq!(&octets(offset, len), &single);
+            prop_assert_eq!(&bytes(offset, len), &single);
             prop_assert_eq!(pattern_mismatches(offset, &single), 0);
         }
 
         #[test]
-        fn every_wrong_octet_is_counted(offset in 0u64..1_000, len in 1usize..100, wrong in proptest::collection::btree_set(0usize..100, 0..5)) {
-            let mut stream = octets(offset, len);
+        fn every_wrong_byte_is_counted(offset in 0u64..1_000, len in 1usize..100, wrong in proptest::collection::btree_set(0usize..100, 0..5)) {
+            let mut stream = bytes(offset, len);
             let wrong: Vec<usize> = wrong.into_iter().filter(|&at| at < len).collect();
             for &at in &wrong {
                 stream[at] ^= 0x40;
@@ -167,8 +167,8 @@ mod tests {
         }
 
         #[test]
-        fn octets_and_descriptions_are_cut_alike(len in 0u32..100, front in 0u32..120, keep in 0u32..120) {
-            let stream = octets(7, len as usize);
+        fn bytes_and_descriptions_are_cut_alike(len in 0u32..100, front in 0u32..120, keep in 0u32..120) {
+            let stream = bytes(7, len as usize);
             let (mut real, mut described) = (Payload::Bytes(&stream), Payload::Pattern { offset: 7, len });
             for payload in [&mut real, &mut described] {
                 payload.trim_front(front);

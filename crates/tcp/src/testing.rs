@@ -21,7 +21,7 @@ pub(crate) const MSS: u32 = 1460;
 const FROM_PEER: IpRepr =
     IpRepr { src: PEER, dst: US, ttl: 64, dscp: 0, ecn: Ecn::NotEct, fragmentation: Fragmentation::Forbidden };
 
-/// A segment that left, relative numbers: our first octet and the peer's first octet are number 1.
+/// A segment that left, relative numbers: our first byte and the peer's first byte are number 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Out {
     pub ip: IpRepr,
@@ -184,7 +184,7 @@ impl Script {
         }
     }
 
-    /// Delivers a segment that carries `len` octets of the pattern and runs one turn.
+    /// Delivers a segment that carries `len` bytes of the pattern and runs one turn.
     pub fn deliver(&mut self, repr: TcpRepr, len: u32) {
         let first = repr.seq + u32::from(repr.flags.contains(Flags::SYN));
         let offset = u64::from(first.distance_from(PEER_ISS + 1));

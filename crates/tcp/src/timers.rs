@@ -14,7 +14,7 @@ pub enum TimerKind {
     Reorder,
     /// Nothing was heard of a flight for about two round trips. Armed by `timeout.rs`. Shares the loss slot.
     TailProbe,
-    /// The peer's window is closed, or the silly-window rules hold the last octets back. Armed by `timeout.rs`. Shares the
+    /// The peer's window is closed, or the silly-window rules hold the last bytes back. Armed by `timeout.rs`. Shares the
     /// loss slot.
     Persist,
     /// An acknowledgement was delayed long enough. Armed by `input.rs`.

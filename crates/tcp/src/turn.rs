@@ -18,7 +18,7 @@ pub struct RxFrame<'a> {
     pub at: Instant,
     /// IP and TCP header, options included (`wire::split` cuts a raw read).
     pub header: &'a [u8],
-    /// The segment's octets, or their description.
+    /// The segment's bytes, or their description.
     pub payload: Payload<'a>,
     /// Segment size of a super-segment; `None` for a plain one.
     pub gso_size: Option<u16>,
@@ -31,7 +31,7 @@ pub struct RxFrame<'a> {
 pub struct TxFrame<'a> {
     /// IP and TCP header.
     pub header: &'a [u8],
-    /// The segment's octets, or their description.
+    /// The segment's bytes, or their description.
     pub payload: Payload<'a>,
     /// Segment size when the device is to cut the payload; `None` for a plain segment.
     pub gso_size: Option<u16>,
@@ -47,9 +47,9 @@ pub enum ChecksumState {
     /// It stands in the header: to be verified on receipt, computed on transmission.
     InHeader,
     /// The device's: only the pseudo-header sum stands in the header (transmission), or the device or the local sender
-    /// vouches for the octets (receipt).
+    /// vouches for the bytes (receipt).
     Device,
-    /// Not needed: an emulator that cannot corrupt octets carries them.
+    /// Not needed: an emulator that cannot corrupt bytes carries them.
     Unneeded,
 }
 

@@ -1,10 +1,10 @@
 //! Blanks out everything in a Rust source that is not code.
 //!
 //! Knows line and nested block comments, strings with escapes, raw strings with any number of hashes (also with a `b` or
-//! `c` prefix), and distinguishes character literals from lifetimes. Offsets and line numbers survive: each blanked octet
+//! `c` prefix), and distinguishes character literals from lifetimes. Offsets and line numbers survive: each blanked byte
 //! becomes a space, each line break stays.
 
-/// Returns `source` with comments and literals replaced by spaces, octet for octet.
+/// Returns `source` with comments and literals replaced by spaces, byte for byte.
 ///
 /// An unterminated comment or literal is blanked to the end: such a file does not compile anyway.
 pub fn mask(source: &str) -> String {
@@ -120,7 +120,7 @@ fn quoted(rest: &[u8], quote: u8) -> usize {
     rest.len()
 }
 
-/// Octets of the character that begins with `first`.
+/// Bytes of the character that begins with `first`.
 fn char_width(first: u8) -> usize {
     match first {
         0xF0.. => 4,

@@ -50,7 +50,7 @@ fn body_start(signature: &str) -> Option<usize> {
     None
 }
 
-/// Offsets of the first and the last octet of every `#[cfg(test)]` module, attribute included.
+/// Offsets of the first and the last byte of every `#[cfg(test)]` module, attribute included.
 ///
 /// Only modules count: other items that exist for tests alone stand among the code and are read with it.
 pub fn test_module_spans(code: &str) -> Vec<(usize, usize)> {
@@ -68,7 +68,7 @@ pub fn test_module_spans(code: &str) -> Vec<(usize, usize)> {
     spans
 }
 
-/// The code with every item that exists for tests alone blanked, octet for octet.
+/// The code with every item that exists for tests alone blanked, byte for byte.
 pub(crate) fn without_tests(code: &str) -> String {
     const ATTRIBUTE: &str = "#[cfg(test)]";
     let mut bytes = code.as_bytes().to_vec();
@@ -149,12 +149,12 @@ pub(crate) fn words<'a>(code: &'a str, word: &'a str) -> impl Iterator<Item = us
     })
 }
 
-/// Line of the octet at `at`, from 1.
+/// Line of the byte at `at`, from 1.
 pub(crate) fn line_of(text: &str, at: usize) -> usize {
     text.as_bytes()[..at].iter().filter(|&&byte| byte == b'\n').count() + 1
 }
 
-/// Offset of the brace that closes the one at `open`, or of the last octet when none does.
+/// Offset of the brace that closes the one at `open`, or of the last byte when none does.
 fn closing_brace(code: &str, open: usize) -> usize {
     let mut depth = 0_usize;
     for (offset, byte) in code.as_bytes()[open..].iter().enumerate() {

@@ -24,7 +24,7 @@ pub const SUMMARY: &str = "summary.json";
 /// What is kept of packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Packets {
-    /// Octets of each.
+    /// Bytes of each.
     pub snaplen: usize,
     /// Knows what they carry.
     pub fill: Fill,

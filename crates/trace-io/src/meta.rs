@@ -38,8 +38,8 @@ pub struct Network {
     pub forward_ns: u64,
     /// Delay of the way back, nanoseconds.
     pub reverse_ns: u64,
-    /// Buffer of the bottleneck, octets of IP packets; `None` when it is bounded otherwise, or not at all.
-    pub buffer_octets: Option<u64>,
+    /// Buffer of the bottleneck, bytes of IP packets; `None` when it is bounded otherwise, or not at all.
+    pub buffer_bytes: Option<u64>,
     /// Buffer of the bottleneck, packets.
     pub buffer_packets: Option<u64>,
 }

@@ -184,7 +184,7 @@ pub const NAMES: &[Names] = &[
         etw: &[
             task("1429", "TcpCubicDataTransferCumAck", "", &[("cwnd", "Cwnd"), ("snd_wnd", "SndWnd")]),
             task("1430", "TcpCubicDataTransferDupAck", "", &[("ssthresh", "SSThresh")]),
-            task("1332", "TcpDataTransferSend", "", &[("pacing", "PacingRate, in octets a millisecond")]),
+            task("1332", "TcpDataTransferSend", "", &[("pacing", "PacingRate, in bytes a millisecond")]),
         ],
     },
     Names {

@@ -19,19 +19,19 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::time::Duration;
 
-/// Octets of a packet that are kept: more than any header has.
+/// Bytes of a packet that are kept: more than any header has.
 pub const HEADERS: usize = 128;
-/// Octets of the longest packet.
+/// Bytes of the longest packet.
 pub const WHOLE: usize = 65_535;
 
-/// Longest text of one comment, octets; an option's length has 16 bits.
+/// Longest text of one comment, bytes; an option's length has 16 bits.
 const MAX_COMMENT: usize = 60_000;
 /// Powers of ten that a unit of time is smaller than a second.
 const NANOSECONDS: u8 = 9;
 /// The packet leaves its host (draft-ietf-opsawg-pcapng, flags word).
 const OUTBOUND: u32 = 2;
 
-/// Fills in octets of the position-coded stream, by their offset in it.
+/// Fills in bytes of the position-coded stream, by their offset in it.
 pub type Fill = fn(u64, &mut [u8]);
 
 /// The file.
@@ -56,7 +56,7 @@ impl<W: Write> core::fmt::Debug for PacketWriter<W> {
 }
 
 impl<W: Write> PacketWriter<W> {
-    /// Begins a file for the ends of `meta`, with so many octets of each packet.
+    /// Begins a file for the ends of `meta`, with so many bytes of each packet.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -116,7 +116,7 @@ impl<W: Write> PacketWriter<W> {
         self.packet.clear();
         self.packet.extend_from_slice(packet.header());
         match &packet.payload {
-            Payload::Octets(octets) => self.packet.extend_from_slice(octets),
+            Payload::Bytes(bytes) => self.packet.extend_from_slice(bytes),
             Payload::Stream { offset, len } => {
                 self.packet.resize(header_len + *len as usize, 0);
                 (self.fill)(*offset, &mut self.packet[header_len..]);

@@ -13,7 +13,7 @@ use trace::{ConnId, Event, Observer, PacketPayload, PacketSent};
 const CHUNK: usize = 16_384;
 /// Chunks that may wait for a file.
 const WAITING: usize = 8;
-/// Octets of the longest header.
+/// Bytes of the longest header.
 const MAX_HEADER: usize = 128;
 
 /// What was observed in a row.
@@ -43,13 +43,13 @@ pub struct Packet {
 /// A packet's payload, or where to have it from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Payload {
-    /// The octets themselves.
-    Octets(Vec<u8>),
-    /// Octets of the position-coded stream.
+    /// The bytes themselves.
+    Bytes(Vec<u8>),
+    /// Bytes of the position-coded stream.
     Stream {
-        /// Octets of the stream before the first one.
+        /// Bytes of the stream before the first one.
         offset: u64,
-        /// Number of octets.
+        /// Number of bytes.
         len: u32,
     },
 }
@@ -65,7 +65,7 @@ impl Packet {
         let header_len = sent.header.len().min(MAX_HEADER);
         header[..header_len].copy_from_slice(&sent.header[..header_len]);
         let payload = match sent.payload {
-            PacketPayload::Octets(octets) => Payload::Octets(octets.to_vec()),
+            PacketPayload::Bytes(bytes) => Payload::Bytes(bytes.to_vec()),
             PacketPayload::Stream { offset, len } => Payload::Stream { offset, len },
         };
         Self { at, host: sent.host, behind, header, header_len, payload }
@@ -198,7 +198,7 @@ mod tests {
             }
             for packet in &chunk.packets {
                 assert!(packet.behind <= chunk.records.len());
-                assert_eq!((packet.header(), &packet.payload), (&[7; 20][..], &Payload::Octets(vec![1, 2])));
+                assert_eq!((packet.header(), &packet.payload), (&[7; 20][..], &Payload::Bytes(vec![1, 2])));
                 counts.1 += 1;
             }
             if counts.0 > self.1 { Err(io::Error::other("full")) } else { Ok(()) }
@@ -220,7 +220,7 @@ mod tests {
         for number in 0..events {
             recorder.record(Instant::from_nanos(number), ConnId(0), EVENT);
             if number % 1_000 == 0 {
-                let sent = PacketSent { host: 1, header: &[7; 20], payload: PacketPayload::Octets(&[1, 2]) };
+                let sent = PacketSent { host: 1, header: &[7; 20], payload: PacketPayload::Bytes(&[1, 2]) };
                 recorder.packet(Instant::from_nanos(number), &sent);
             }
         }

@@ -32,7 +32,7 @@ pub struct Summary {
     pub dsacks: Dsacks,
     /// Times the sender saw reordering.
     pub reorderings: u64,
-    /// Its largest extent, octets.
+    /// Its largest extent, bytes.
     pub reordering_extent: u64,
     /// What the emulated network did to the sender's packets.
     pub network: NetworkCounts,
@@ -40,13 +40,13 @@ pub struct Summary {
     pub limited: Limited,
 }
 
-/// Segments and their octets.
+/// Segments and their bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// How many.
     pub segments: u64,
     /// Sequence numbers they occupy.
-    pub octets: u64,
+    pub bytes: u64,
 }
 
 /// Times in nanoseconds.
@@ -78,11 +78,11 @@ pub struct NetworkCounts {
     pub dropped: BTreeMap<String, u64>,
     /// Moved out of the order, by way.
     pub reordered: BTreeMap<String, u64>,
-    /// The most octets that ever waited.
+    /// The most bytes that ever waited.
     pub max_backlog: u64,
 }
 
-/// What limited the sender from the opening of its connection until its last octet was acknowledged.
+/// What limited the sender from the opening of its connection until its last byte was acknowledged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limited {
     /// That time, nanoseconds.
@@ -221,14 +221,14 @@ impl Summarizer {
     }
 }
 
-fn count(causes: &mut Causes, cause: &'static str, octets: u32) {
+fn count(causes: &mut Causes, cause: &'static str, bytes: u32) {
     let known = causes.iter().position(|(known, _)| *known == cause);
     let at = known.unwrap_or_else(|| {
         causes.push((cause, Count::default()));
         causes.len() - 1
     });
     causes[at].1.segments += 1;
-    causes[at].1.octets += u64::from(octets);
+    causes[at].1.bytes += u64::from(bytes);
 }
 
 fn median_us(samples: &BTreeMap<u64, u64>) -> u64 {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// Longest word that is taken, octets, and most different ones: far more than the vocabulary has, and little memory.
+/// Longest word that is taken, bytes, and most different ones: far more than the vocabulary has, and little memory.
 const MAX_LEN: usize = 64;
 const MAX_WORDS: usize = 4_096;
 

@@ -17,10 +17,10 @@ impl Digest {
         self.0 = mixed ^ (mixed >> 27);
     }
 
-    /// Takes octets in, their number before them.
-    pub fn octets(&mut self, octets: &[u8]) {
-        self.word(octets.len() as u64);
-        let (words, tail) = octets.as_chunks::<8>();
+    /// Takes bytes in, their number before them.
+    pub fn bytes(&mut self, bytes: &[u8]) {
+        self.word(bytes.len() as u64);
+        let (words, tail) = bytes.as_chunks::<8>();
         words.iter().for_each(|word| self.word(u64::from_le_bytes(*word)));
         let mut last = [0; 8];
         last[..tail.len()].copy_from_slice(tail);
@@ -64,9 +64,9 @@ impl Observer for Digest {
     fn packet(&mut self, at: Instant, packet: &PacketSent<'_>) {
         self.word(at.as_nanos());
         self.word(packet.host.into());
-        self.octets(packet.header);
+        self.bytes(packet.header);
         match packet.payload {
-            PacketPayload::Octets(octets) => self.octets(octets),
+            PacketPayload::Bytes(bytes) => self.bytes(bytes),
             PacketPayload::Stream { offset, len } => {
                 self.word(offset);
                 self.word(len.into());
@@ -101,12 +101,12 @@ mod tests {
         let words = |words: &[u64]| of(|digest| words.iter().for_each(|word| digest.word(*word)));
         assert_ne!(words(&[1, 2]), words(&[2, 1]));
         assert_ne!(words(&[0]), words(&[]));
-        assert_ne!(of(|digest| digest.octets(b"a\0")), of(|digest| digest.octets(b"a")));
+        assert_ne!(of(|digest| digest.bytes(b"a\0")), of(|digest| digest.bytes(b"a")));
     }
 
     /// Stamps are compared across years and machines.
     #[test]
     fn the_function_is_frozen() {
-        assert_eq!(of(|digest| digest.octets(b"longhaul")), 18195278760511438950);
+        assert_eq!(of(|digest| digest.bytes(b"longhaul")), 18195278760511438950);
     }
 }

@@ -11,7 +11,7 @@ macro_rules! events {
     ($($(#[doc = $doc:literal])* $name:ident {
         $($(#[doc = $fdoc:literal])* $field:ident : $type:ty),* $(,)?
     })*) => {
-        /// Something that happened to a connection. Times are spans or moments in nanoseconds, sizes are octets.
+        /// Something that happened to a connection. Times are spans or moments in nanoseconds, sizes are bytes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Event { $($(#[doc = $doc])* $name { $($(#[doc = $fdoc])* $field: $type),* }),* }
 
@@ -110,7 +110,7 @@ events! {
         seq: SeqNum, /// Sequence numbers occupied, FIN included.
         len: Bytes, /// Flags as letters, e.g. `PA`.
         flags: &'static str, /// Acknowledgement number, if any.
-        ack: Option<SeqNum>, /// Window as advertised, octets.
+        ack: Option<SeqNum>, /// Window as advertised, bytes.
         window: Bytes, /// What made it leave: `new`; `limited_transmit`, new data that only a selective or duplicate acknowledgement made room for; `fast_retransmit`, the first retransmission of a recovery; `sack_retransmit`, the others; `additional`, a hole that nothing marks lost; `timeout`; `tail_probe`; `frto`, new data instead of retransmissions; `window_probe`; `mtu_probe`; `keep_alive`; `syn`; `ack`; `reset`.
         cause: &'static str, /// Times this range was sent before.
         retransmit: u8, /// Number of SACK blocks carried.
@@ -118,10 +118,10 @@ events! {
         dsack: Option<SeqRange> }
     /// A segment arrived.
     SegmentReceived { /// First sequence number.
-        seq: SeqNum, /// Payload octets.
+        seq: SeqNum, /// Payload bytes.
         len: Bytes, /// Flags as letters.
         flags: &'static str, /// Acknowledgement number, if any.
-        ack: Option<SeqNum>, /// Window after scaling, octets.
+        ack: Option<SeqNum>, /// Window after scaling, bytes.
         window: Bytes, /// Number of SACK blocks carried.
         blocks: u8 }
     /// A SACK block arrived, in the order of the option.
@@ -130,29 +130,29 @@ events! {
         class: &'static str }
     /// An acknowledgement with SACK blocks is done with.
     SackReceived { /// Cumulative acknowledgement.
-        ack: SeqNum, /// First octet not acknowledged, afterwards.
-        snd_una: SeqNum, /// First octet not sent.
+        ack: SeqNum, /// First byte not acknowledged, afterwards.
+        snd_una: SeqNum, /// First byte not sent.
         snd_nxt: SeqNum, /// Number of blocks.
         blocks: u8, /// Blocks recognised as duplicate reports.
         dsacks: u8, /// Whether it told something new.
-        news: bool, /// Octets selectively acknowledged, afterwards.
+        news: bool, /// Bytes selectively acknowledged, afterwards.
         sacked: Bytes, /// Of these, newly.
-        newly_sacked: Bytes, /// Octets newly marked lost.
+        newly_sacked: Bytes, /// Bytes newly marked lost.
         lost: Bytes, /// Whether a recovery is under way, afterwards.
         in_recovery: bool, /// The recovery point, if inside an episode.
         point: Option<SeqNum> }
     /// The ten steps of ACK processing are done.
     AckProcessed { /// Cumulative acknowledgement.
-        ack: SeqNum, /// Octets newly acknowledged.
-        acked: Bytes, /// Octets newly selectively acknowledged.
-        sacked: Bytes, /// Octets newly marked lost.
+        ack: SeqNum, /// Bytes newly acknowledged.
+        acked: Bytes, /// Bytes newly selectively acknowledged.
+        sacked: Bytes, /// Bytes newly marked lost.
         lost: Bytes, /// Duplicate range the receiver reported.
         dsack: Option<SeqRange>, /// RTT sample.
-        rtt: Option<Duration>, /// Octets in flight afterwards.
+        rtt: Option<Duration>, /// Bytes in flight afterwards.
         pipe: Bytes, /// Congestion window afterwards.
         cwnd: Bytes }
     /// A sample of the delivery rate.
-    RateSampled { /// Octets delivered in the interval.
+    RateSampled { /// Bytes delivered in the interval.
         delivered: u64, /// The interval.
         interval: Duration, /// Their quotient, bits per second.
         rate: u64, /// Whether it measured the application rather than the path.
@@ -164,7 +164,7 @@ events! {
         retransmits: u8, /// The detector.
         by: &'static str }
     /// Something that was never sent again was delivered behind something sent after it.
-    ReorderingSeen { /// Octets by which it was overtaken.
+    ReorderingSeen { /// Bytes by which it was overtaken.
         extent: Bytes, /// The largest extent so far.
         max_extent: Bytes, /// Highest number selectively acknowledged.
         fack: SeqNum, /// First number behind the segment that was late.
@@ -194,7 +194,7 @@ events! {
     CcSnapshot { /// Phase.
         phase: &'static str, /// Congestion window.
         cwnd: Bytes, /// Slow-start threshold.
-        ssthresh: Bytes, /// Octets in flight.
+        ssthresh: Bytes, /// Bytes in flight.
         pipe: Bytes, /// The peer's window.
         snd_wnd: Bytes, /// Rate at which the sender spaces segments, bits per second; none where it does not.
         pacing: Option<u64> }
@@ -231,22 +231,22 @@ events! {
     /// An arriving segment was not accepted.
     Dropped { /// Why.
         reason: &'static str, /// Its first sequence number.
-        seq: SeqNum, /// Its payload octets.
+        seq: SeqNum, /// Its payload bytes.
         len: Bytes }
     /// A packet entered the network (known only to an emulator).
-    HopQueued { /// Octets that wait in the network's queues afterwards, the packet in service counted whole.
+    HopQueued { /// Bytes that wait in the network's queues afterwards, the packet in service counted whole.
         backlog: u64 }
     /// The network moved a packet out of the order (known only to an emulator).
     HopReordered { /// Which hop.
         hop: &'static str, /// `late` or `early`.
         how: &'static str, /// First sequence number of the segment.
-        seq: SeqNum, /// Octets of the packet.
+        seq: SeqNum, /// Bytes of the packet.
         len: Bytes }
     /// The network dropped one of the connection's packets (known only to an emulator).
     HopDropped { /// Which hop.
         hop: &'static str, /// Queue, loss or queue manager.
         cause: &'static str, /// First sequence number of the segment.
-        seq: SeqNum, /// Octets of the packet.
+        seq: SeqNum, /// Bytes of the packet.
         len: Bytes }
 }
 

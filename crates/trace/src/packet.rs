@@ -11,16 +11,16 @@ pub struct PacketSent<'a> {
     pub payload: PacketPayload<'a>,
 }
 
-/// The octets behind the header.
+/// The bytes behind the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PacketPayload<'a> {
-    /// The octets themselves.
-    Octets(&'a [u8]),
-    /// Octets of the position-coded stream that is sent where no application looks at the data.
+    /// The bytes themselves.
+    Bytes(&'a [u8]),
+    /// Bytes of the position-coded stream that is sent where no application looks at the data.
     Stream {
-        /// Octets of the stream before the first one.
+        /// Bytes of the stream before the first one.
         offset: u64,
-        /// Number of octets.
+        /// Number of bytes.
         len: u32,
     },
 }

@@ -6,7 +6,7 @@ use core::fmt;
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// A count, octets, or a rate in bits per second.
+    /// A count, bytes, or a rate in bits per second.
     Number,
     /// Yes or no.
     Flag,

@@ -37,7 +37,7 @@ pub fn fill_partial(header: &mut [u8], payload_len: u32) {
     store(header, offset, fold(pseudo_header_sum(header, offset, payload_len.into())));
 }
 
-/// The ones'-complement sum of `bytes` as big-endian 16-bit words, an odd last octet padded with zero; not complemented.
+/// The ones'-complement sum of `bytes` as big-endian 16-bit words, an odd last byte padded with zero; not complemented.
 ///
 /// Sums of pieces may be added, as long as every piece but the last has an even length.
 #[inline]
@@ -62,7 +62,7 @@ pub(crate) fn fold(sum: u64) -> u16 {
     ((sum & 0xffff) + (sum >> 16)) as u16
 }
 
-/// Header and payload; the header's length is a multiple of 4, so the payload begins at an even octet.
+/// Header and payload; the header's length is a multiple of 4, so the payload begins at an even byte.
 fn segment_sum(segment_header: &[u8], payload: &[u8]) -> u64 {
     u64::from(ones_complement_sum(segment_header)) + u64::from(ones_complement_sum(payload))
 }
@@ -77,12 +77,12 @@ fn pseudo_header_sum(header: &[u8], offset: usize, payload_len: u64) -> u64 {
     u64::from(ones_complement_sum(addresses)) + u64::from(PROTOCOL_TCP) + segment_len
 }
 
-/// The same for a message of `len` octets behind the IPv6 header that `packet` begins with (RFC 8200 §8.1).
+/// The same for a message of `len` bytes behind the IPv6 header that `packet` begins with (RFC 8200 §8.1).
 pub(crate) fn pseudo_v6(packet: &[u8], next_header: u8, len: u64) -> u64 {
     u64::from(ones_complement_sum(&packet[8..40])) + u64::from(next_header) + len
 }
 
-/// Octets in front of the TCP header, of a header that this crate has accepted or emitted.
+/// Bytes in front of the TCP header, of a header that this crate has accepted or emitted.
 ///
 /// # Panics
 /// When it is not such a header.
@@ -102,12 +102,12 @@ mod tests {
     use test_case::test_case;
 
     #[test_case(&[], 0; "nothing")]
-    #[test_case(&[0x12], 0x1200; "an odd octet is the high half")]
+    #[test_case(&[0x12], 0x1200; "an odd byte is the high half")]
     #[test_case(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7], 0xddf2; "the example of RFC 1071 section 3")]
     #[test_case(&[0xff, 0xff, 0x00, 0x01], 0x0001; "the carry comes back")]
     #[test_case(&[0xff, 0xff, 0xff, 0xff], 0xffff; "minus zero stays minus zero")]
-    #[test_case(&[0xff, 0xff, 0xff, 0xff, 0x01], 0x0100; "an odd octet behind a whole word")]
-    #[test_case(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], 0xff00; "three octets behind a whole word")]
+    #[test_case(&[0xff, 0xff, 0xff, 0xff, 0x01], 0x0100; "an odd byte behind a whole word")]
+    #[test_case(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], 0xff00; "three bytes behind a whole word")]
     fn sum_of(bytes: &[u8], expected: u16) {
         assert_eq!(ones_complement_sum(bytes), expected);
     }

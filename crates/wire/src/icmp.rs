@@ -1,6 +1,6 @@
 //! ICMP messages about packets of ours (RFC 792, RFC 1191 §4, RFC 4443 §3): what a TCP can learn from the network.
 //!
-//! An error quotes the packet it speaks of, as far as it has room: at least eight octets behind the IP header, which are
+//! An error quotes the packet it speaks of, as far as it has room: at least eight bytes behind the IP header, which are
 //! TCP's ports and sequence number (RFC 1122 §3.2.2). That is all that is read of the quote, because routers may have
 //! changed or cut the rest: its checksums and lengths prove nothing. Whether the numbers belong to anything is for TCP to
 //! judge (RFC 5927 §4). Echoes, redirects and other messages for the IP layer are named as such and read no further.
@@ -17,9 +17,9 @@ use base::SeqNum;
 use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Octets of an ICMP header in front of the quote.
+/// Bytes of an ICMP header in front of the quote.
 const HEADER: usize = 8;
-/// Octets of a TCP header that every quote holds: ports and sequence number.
+/// Bytes of a TCP header that every quote holds: ports and sequence number.
 const QUOTED: usize = 8;
 
 /// An ICMP error about a TCP segment, seen from the sender of that segment.
@@ -131,8 +131,8 @@ pub fn parse(packet: &[u8]) -> Result<IcmpNotice, Ignored> {
 }
 
 fn address_v4(packet: &[u8], at: usize) -> IpAddr {
-    let octets = [packet[at], packet[at + 1], packet[at + 2], packet[at + 3]];
-    IpAddr::V4(Ipv4Addr::from(octets))
+    let bytes = [packet[at], packet[at + 1], packet[at + 2], packet[at + 3]];
+    IpAddr::V4(Ipv4Addr::from(bytes))
 }
 
 fn address_v6(packet: &[u8], at: usize) -> IpAddr {

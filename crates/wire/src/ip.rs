@@ -1,6 +1,6 @@
 //! What the TCP needs of an IP header (RFC 791, RFC 8200), whichever version, and the rules that both versions share.
 //!
-//! Deviation: a length field of zero is accepted, and written, for a super-segment of more than 65,535 octets, because
+//! Deviation: a length field of zero is accepted, and written, for a super-segment of more than 65,535 bytes, because
 //! devices with segmentation offload exchange such packets with their host. On a link it never occurs.
 
 use crate::{Malformed, ipv4, ipv6};
@@ -77,7 +77,7 @@ impl IpRepr {
         Self { src, dst, ttl, dscp, ecn, fragmentation: Fragmentation::Forbidden }
     }
 
-    /// DSCP and ECN in one octet.
+    /// DSCP and ECN in one byte.
     #[inline]
     pub(crate) fn traffic_class(&self) -> u8 {
         assert!(self.dscp < 64, "a code point has 6 bits");
@@ -94,7 +94,7 @@ pub(crate) enum Version {
 
 #[inline]
 pub(crate) fn version(packet: &[u8]) -> Result<Version, Malformed> {
-    match packet.first().map(|octet| octet >> 4) {
+    match packet.first().map(|byte| byte >> 4) {
         Some(4) => Ok(Version::V4),
         Some(6) => Ok(Version::V6),
         Some(_) => Err(Malformed::IpVersion),
@@ -111,13 +111,13 @@ pub(crate) fn tcp_offset(packet: &[u8]) -> Result<usize, Malformed> {
     }
 }
 
-/// What the length field says when it has to cover `octets`: their number, or zero when that does not fit.
+/// What the length field says when it has to cover `bytes`: their number, or zero when that does not fit.
 #[inline]
-pub(crate) fn length_field(octets: u32) -> u16 {
-    u16::try_from(octets).unwrap_or(0)
+pub(crate) fn length_field(bytes: u32) -> u16 {
+    u16::try_from(bytes).unwrap_or(0)
 }
 
-/// How many of `available` octets a length field claims.
+/// How many of `available` bytes a length field claims.
 #[inline]
 pub(crate) fn claimed(field: u16, available: usize) -> usize {
     if field == 0 && available > usize::from(u16::MAX) { available } else { usize::from(field) }

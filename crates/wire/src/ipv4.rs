@@ -8,7 +8,7 @@ use crate::words::{self, FIXED};
 use crate::{Malformed, checksum};
 use core::net::{IpAddr, Ipv4Addr};
 
-/// Octets of a header without options.
+/// Bytes of a header without options.
 pub(crate) const HEADER: usize = FIXED;
 /// DF, in the second word; the rest of that word is zero beside it.
 const DONT_FRAGMENT: u32 = 0x4000;
@@ -39,7 +39,7 @@ fn offset_from(protocol: u8, words: &[u32; 5], available: usize) -> Result<usize
     Ok(offset)
 }
 
-/// The octets that the header claims for the packet, header included.
+/// The bytes that the header claims for the packet, header included.
 #[inline]
 pub(crate) fn claimed_len(raw: &[u8]) -> Result<usize, Malformed> {
     let fixed = raw.first_chunk::<HEADER>().ok_or(Malformed::Truncated)?;
@@ -69,7 +69,7 @@ pub(crate) fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, &[u8]), 
     Ok((repr, &header[offset..]))
 }
 
-/// Writes the header of a packet of `total_len` octets from `src` to `dst`.
+/// Writes the header of a packet of `total_len` bytes from `src` to `dst`.
 #[inline]
 pub(crate) fn emit(ip: &IpRepr, src: Ipv4Addr, dst: Ipv4Addr, total_len: u32, out: &mut [u8; HEADER]) {
     emit_for(PROTOCOL_TCP, ip, src, dst, total_len, out);

@@ -8,7 +8,7 @@ use crate::Malformed;
 use crate::ip::{self, IpRepr, PROTOCOL_TCP};
 use core::net::{IpAddr, Ipv6Addr};
 
-/// Octets of a header without extension headers.
+/// Bytes of a header without extension headers.
 pub(crate) const HEADER: usize = 40;
 
 const HOP_BY_HOP: u8 = 0;
@@ -45,7 +45,7 @@ fn skip_extensions(protocol: u8, packet: &[u8], mut next: u8) -> Result<usize, M
     }
 }
 
-/// The octets that the header claims for the packet, header included.
+/// The bytes that the header claims for the packet, header included.
 #[inline]
 pub(crate) fn claimed_len(raw: &[u8]) -> Result<usize, Malformed> {
     let fixed = raw.first_chunk::<HEADER>().ok_or(Malformed::Truncated)?;
@@ -68,12 +68,12 @@ pub(crate) fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, &[u8]), 
 
 #[inline]
 pub(crate) fn address(fixed: &[u8; HEADER], at: usize) -> Ipv6Addr {
-    let mut octets = [0; 16];
-    octets.copy_from_slice(&fixed[at..at + 16]);
-    Ipv6Addr::from(octets)
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&fixed[at..at + 16]);
+    Ipv6Addr::from(bytes)
 }
 
-/// Writes the header of a packet that carries `carried` octets from `src` to `dst`; the flow label is zero.
+/// Writes the header of a packet that carries `carried` bytes from `src` to `dst`; the flow label is zero.
 #[inline]
 pub(crate) fn emit(ip: &IpRepr, src: Ipv6Addr, dst: Ipv6Addr, carried: u32, out: &mut [u8; HEADER]) {
     emit_for(PROTOCOL_TCP, ip, src, dst, carried, out);

@@ -9,7 +9,7 @@ pub enum Malformed {
     Truncated,
     /// Neither IPv4 nor IPv6.
     IpVersion,
-    /// The IPv4 header length is below 20 octets or beyond the packet.
+    /// The IPv4 header length is below 20 bytes or beyond the packet.
     IpHeaderLength,
     /// The total length disagrees with what was read.
     IpLength,
@@ -19,7 +19,7 @@ pub enum Malformed {
     Fragment,
     /// Another protocol than TCP.
     NotTcp,
-    /// The TCP data offset is below 20 octets or beyond the packet.
+    /// The TCP data offset is below 20 bytes or beyond the packet.
     TcpHeaderLength,
     /// An option whose length is 0, 1, wrong for its kind, or beyond the header (RFC 9293 MUST-7).
     OptionLength,

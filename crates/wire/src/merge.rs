@@ -10,9 +10,9 @@ use crate::parts::{CWR, FIN, FLAGS_AT, IPV6_HEADER, PSH, get, put, put_ipv4_chec
 pub struct Merge {
     /// Where the TCP header begins.
     tcp_at: usize,
-    /// Payload octets of the first packet: no later one has more.
+    /// Payload bytes of the first packet: no later one has more.
     size: u32,
-    /// Payload octets so far.
+    /// Payload bytes so far.
     len: u32,
     /// Whether another packet may follow.
     growth: Growth,
@@ -29,7 +29,7 @@ enum Growth {
 const FIRST_FLAGS: u8 = 0x10 | 0x40 | 0x80;
 /// Where the acknowledgement number stands in a TCP header; what follows it — flags, window, options — is compared whole.
 const ACK_AT: usize = 8;
-/// Checksum of a TCP header: which octets are passed over in comparisons.
+/// Checksum of a TCP header: which bytes are passed over in comparisons.
 const CHECKSUM: core::ops::Range<usize> = 16..18;
 
 impl Merge {
@@ -43,7 +43,7 @@ impl Merge {
         (plain && payload_len > 0).then_some(merge)
     }
 
-    /// Payload octets of each of the packets but the last, as long as there are several.
+    /// Payload bytes of each of the packets but the last, as long as there are several.
     pub fn gso_size(&self) -> Option<u16> {
         if self.len > self.size { u16::try_from(self.size).ok() } else { None }
     }
@@ -135,7 +135,7 @@ mod tests {
         let mut merge = Merge::begin(&merged, first_len).unwrap();
         assert_eq!(merge.gso_size(), None);
         for (part, part_len) in &parts[1..] {
-            assert!(merge.absorb(&mut merged, part, *part_len), "{part_len} octets");
+            assert!(merge.absorb(&mut merged, part, *part_len), "{part_len} bytes");
         }
         assert_eq!(merged, whole);
         assert_eq!(merge.gso_size(), Some(SIZE));

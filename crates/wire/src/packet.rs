@@ -8,7 +8,7 @@ use crate::tcp::packet as tcp_header;
 use crate::{IpRepr, Malformed, TcpRepr, icmp, ipv4, ipv6};
 use core::net::IpAddr;
 
-/// Octets that always suffice for an emitted header: IPv6 without extension headers plus a full TCP header.
+/// Bytes that always suffice for an emitted header: IPv6 without extension headers plus a full TCP header.
 pub const MAX_HEADER: usize = ipv6::HEADER + tcp_header::MAX_HEADER;
 
 /// A raw IP packet cut into its header (IP and TCP, options included) and its payload.
@@ -16,14 +16,14 @@ pub const MAX_HEADER: usize = ipv6::HEADER + tcp_header::MAX_HEADER;
 pub struct Split<'a> {
     /// IP and TCP header.
     pub header: &'a [u8],
-    /// TCP payload; trailing octets beyond the IP total length are cut off.
+    /// TCP payload; trailing bytes beyond the IP total length are cut off.
     pub payload: &'a [u8],
 }
 
 /// Cuts a device read into header and payload.
 ///
 /// Looks at no more than the cut needs; [`parse`] judges the rest. A super-segment is cut like any other packet: its
-/// length field covers the whole of it, or is zero when the whole exceeds 65,535 octets. An ICMP message is all header:
+/// length field covers the whole of it, or is zero when the whole exceeds 65,535 bytes. An ICMP message is all header:
 /// [`parse`] refuses it as [`Malformed::NotTcp`], and [`crate::icmp::parse`] reads it.
 ///
 /// # Errors
@@ -43,7 +43,7 @@ pub fn split(raw: &[u8]) -> Result<Split<'_>, Malformed> {
     Ok(Split { header, payload })
 }
 
-/// Reads the meaning of a header whose payload has `payload_len` octets.
+/// Reads the meaning of a header whose payload has `payload_len` bytes.
 ///
 /// `header` ends where the TCP header ends, as [`split`] and [`emit`] leave it, and `payload_len` is all that follows it,
 /// of a super-segment too. Unknown options are skipped (RFC 9293 MUST-6). The IPv4 header checksum is verified here; the
@@ -65,7 +65,7 @@ pub fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, TcpRepr), Malfo
 /// IPv4: no options, identification zero where DF is set (RFC 6864), header checksum filled. IPv6: no extension headers, flow
 /// label zero. TCP: options in the order MSS, SACK-permitted, timestamps, window scale, Fast Open, SACK, each group padded in
 /// front with NOPs so that 32-bit fields are aligned, Fast Open behind; checksum zero, to be filled by [`crate::checksum`]. SACK blocks that do
-/// not fit are left out, the last ones first: of four, three remain beside timestamps. Octets of `out` behind the
+/// not fit are left out, the last ones first: of four, three remain beside timestamps. Bytes of `out` behind the
 /// returned length are unspecified.
 ///
 /// # Panics

@@ -5,16 +5,16 @@ use core::ops::Range;
 
 pub(crate) const IPV6_HEADER: usize = 40;
 
-/// Where a super-segment is cut, and what its header becomes in front of each part: the cutting without the octets.
+/// Where a super-segment is cut, and what its header becomes in front of each part: the cutting without the bytes.
 ///
 /// What differs from part to part: lengths, the IPv4 identification (RFC 6864 §4) and header checksum, the sequence
 /// number; FIN and PSH are the last one's, CWR the first one's (RFC 3168 §6.1.2). The TCP checksum is left as it is: of
 /// these packets it is the device's.
 #[derive(Clone, Debug)]
 pub struct Cuts {
-    /// Payload octets in all.
+    /// Payload bytes in all.
     len: usize,
-    /// Payload octets of each part but the last.
+    /// Payload bytes of each part but the last.
     size: usize,
     index: usize,
     transport: Transport,
@@ -23,14 +23,14 @@ pub struct Cuts {
 /// What stands behind the IP header of a super-segment, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// A TCP header, at this octet.
+    /// A TCP header, at this byte.
     Tcp(usize),
-    /// A UDP header, at this octet: a train of datagrams of which each gets a header and its own length.
+    /// A UDP header, at this byte: a train of datagrams of which each gets a header and its own length.
     Udp(usize),
 }
 
 impl Cuts {
-    /// Cuts `payload_len` octets into parts of `gso_size`; a plain segment, and one without payload, is its only part.
+    /// Cuts `payload_len` bytes into parts of `gso_size`; a plain segment, and one without payload, is its only part.
     ///
     /// `header` must come from [`crate::split`] or [`crate::emit`].
     pub fn new(header: &[u8], payload_len: usize, gso_size: Option<u16>) -> Self {
@@ -98,7 +98,7 @@ pub struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Cuts `payload` into parts of `gso_size` octets; a plain segment, and one without payload, is its only part.
+    /// Cuts `payload` into parts of `gso_size` bytes; a plain segment, and one without payload, is its only part.
     ///
     /// `header` must come from [`crate::split`].
     pub fn new(header: &'a [u8], payload: &'a [u8], gso_size: Option<u16>) -> Self {
@@ -136,12 +136,12 @@ pub(crate) fn put_ipv4_checksum(header: &mut [u8]) {
     put(header, 10, !sum);
 }
 
-pub(crate) fn get(octets: &[u8], at: usize) -> u16 {
-    u16::from_be_bytes([octets[at], octets[at + 1]])
+pub(crate) fn get(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
-pub(crate) fn put(octets: &mut [u8], at: usize, value: u16) {
-    octets[at..at + 2].copy_from_slice(&value.to_be_bytes());
+pub(crate) fn put(bytes: &mut [u8], at: usize, value: u16) {
+    bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! Twenty octets as five big-endian words: the shape that the fixed IPv4 header (RFC 791 §3.1) and the fixed TCP header
+//! Twenty bytes as five big-endian words: the shape that the fixed IPv4 header (RFC 791 §3.1) and the fixed TCP header
 //! (RFC 9293 §3.1) share.
 //!
 //! Headers are composed from whole words instead of field by field, so that each word is one load or one store.
 
-/// Octets of a fixed header.
+/// Bytes of a fixed header.
 pub(crate) const FIXED: usize = 20;
 
 #[inline]
-pub(crate) fn read(octets: &[u8; FIXED]) -> [u32; 5] {
-    let (words, _) = octets.as_chunks::<4>();
+pub(crate) fn read(bytes: &[u8; FIXED]) -> [u32; 5] {
+    let (words, _) = bytes.as_chunks::<4>();
     core::array::from_fn(|i| u32::from_be_bytes(words[i]))
 }
 

@@ -29,7 +29,7 @@ pub fn check() -> Outcome {
 }
 
 fn told(output: &Output) -> String {
-    [&output.stdout, &output.stderr].map(|octets| String::from_utf8_lossy(octets).into_owned()).concat()
+    [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned()).concat()
 }
 
 /// What cargo-deny says when it has no database to check by.

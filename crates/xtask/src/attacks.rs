@@ -22,9 +22,9 @@ const ROWS: [(&str, &str, &str); 9] = [
     ("syn-timestamps", "the same with timestamps", "backlog + 1 handshakes; then cookies (`cookies`)"),
     ("ack", "ACKs that guess cookies", "two hashes a guess; resets (`resets_per_second`)"),
     ("closed-port", "SYNs to a closed port", "`resets_per_second`, `replies_max`"),
-    ("one-octet-holes", "single octets with gaps", "`blocks_max` per connection, `memory_max`"),
-    ("joining-holes", "segments that join such octets", "searches of one tree: visits grow with log₂(`blocks_max`)"),
-    ("far-octets", "octets far apart, 24 connections", "a page of 2 KiB each, `memory_max`"),
+    ("one-byte-holes", "single bytes with gaps", "`blocks_max` per connection, `memory_max`"),
+    ("joining-holes", "segments that join such bytes", "searches of one tree: visits grow with log₂(`blocks_max`)"),
+    ("far-bytes", "bytes far apart, 24 connections", "a page of 2 KiB each, `memory_max`"),
     ("time-wait", "connections left in TIME-WAIT", "`time_wait_max`"),
     ("orphans", "closed windows after our close", "`orphans_max`, `orphan_time`"),
 ];

@@ -18,8 +18,8 @@ pub(super) struct Side {
     pub read: u64,
     /// First numbers of connections: forged SYNs make more than one.
     pub isses: Vec<SeqNum>,
-    /// The SYN was to carry data, which are octets: so is the rest.
-    pub writes_octets: bool,
+    /// The SYN was to carry data, which are bytes: so is the rest.
+    pub writes_bytes: bool,
     pub fin_read: bool,
     pub shut: bool,
     pub closed: Option<CloseReason>,
@@ -28,18 +28,18 @@ pub(super) struct Side {
 /// Where the payload of a packet stands in its stream.
 pub(super) enum Place {
     At(u64),
-    /// Nobody says, but these are its octets.
+    /// Nobody says, but these are its bytes.
     Of(Vec<u8>),
 }
 
-pub(super) fn first_octet(tcp: &TcpRepr) -> SeqNum {
+pub(super) fn first_byte(tcp: &TcpRepr) -> SeqNum {
     tcp.seq + u32::from(tcp.flags.contains(Flags::SYN))
 }
 
 pub(super) fn pattern(offset: u64, len: u64) -> Vec<u8> {
-    let mut octets = vec![0; len as usize];
-    tcp::fill_pattern(offset, &mut octets);
-    octets
+    let mut bytes = vec![0; len as usize];
+    tcp::fill_pattern(offset, &mut bytes);
+    bytes
 }
 
 impl Side {
@@ -60,7 +60,7 @@ impl Side {
             written: 0,
             read: 0,
             isses,
-            writes_octets: false,
+            writes_bytes: false,
             fin_read: false,
             shut: false,
             closed,
@@ -70,12 +70,12 @@ impl Side {
     /// The place of a segment's payload in the stream. Numbers alone do not tell: forged SYNs make connections that begin in the
     /// midst of another one's numbers.
     pub fn offset_of(&self, tcp: &TcpRepr, len: u32, place: &Place) -> u64 {
-        let mut by_number = self.isses.iter().rev().map(|iss| u64::from(first_octet(tcp).distance_from(*iss + 1)));
+        let mut by_number = self.isses.iter().rev().map(|iss| u64::from(first_byte(tcp).distance_from(*iss + 1)));
         match place {
             Place::At(offset) => *offset,
             Place::Of(_) if len == 0 => by_number.min().unwrap_or(0),
-            Place::Of(octets) => by_number
-                .find(|offset| pattern(*offset, octets.len() as u64) == *octets)
+            Place::Of(bytes) => by_number
+                .find(|offset| pattern(*offset, bytes.len() as u64) == *bytes)
                 .expect("what leaves stands somewhere in the stream"),
         }
     }
@@ -95,9 +95,9 @@ impl Side {
         }
         let left = self.to_write - self.written;
         if left > 0 {
-            self.written += if self.writes_octets {
-                let octets = pattern(self.written, left);
-                self.stack.write(&mut cx, conn, &octets).unwrap_or(0) as u64
+            self.written += if self.writes_bytes {
+                let bytes = pattern(self.written, left);
+                self.stack.write(&mut cx, conn, &bytes).unwrap_or(0) as u64
             } else {
                 self.stack.write_pattern(&mut cx, conn, left).unwrap_or(0)
             };
@@ -139,7 +139,7 @@ impl Side {
         }
         if let Some(endpoint) = self.conn.and_then(|conn| self.stack.endpoint(conn)) {
             endpoint.audit().unwrap_or_else(|problem| panic!("{problem}"));
-            assert_eq!(endpoint.info().mismatches, 0, "an octet at the wrong place");
+            assert_eq!(endpoint.info().mismatches, 0, "a byte at the wrong place");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The books: what every socket has written, where every reader is, and what the pipes hold.
 
-use super::peer::octet_at;
+use super::peer::byte_at;
 use base::SeqNum;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use wire::Flags;
@@ -21,7 +21,7 @@ pub struct Books {
     writers: Vec<Writer>,
     /// Numbers of SYNs that were delivered: where streams of the peer's may begin.
     opened_at: BTreeSet<u32>,
-    /// Places that were called urgent: an octet there may be kept out of the stream.
+    /// Places that were called urgent: a byte there may be kept out of the stream.
     urgent: BTreeSet<u32>,
     /// First numbers of the stack's, by the peer's port.
     isses: BTreeSet<(u16, u32)>,
@@ -33,7 +33,7 @@ pub struct Books {
 enum Kind {
     Socket {
         writer: usize,
-        /// Where in the peer's sequence space the next octet to be read may stand.
+        /// Where in the peer's sequence space the next byte to be read may stand.
         reader: BTreeSet<u32>,
         /// A connection may have begun since the last read.
         fresh: bool,
@@ -85,7 +85,7 @@ impl Books {
         matches!(self.fds.get(&fd), Some(Kind::Socket { .. }))
     }
 
-    /// How many octets a connection was given, so that the next ones continue.
+    /// How many bytes a connection was given, so that the next ones continue.
     pub fn written_len(&self, fd: i32) -> usize {
         match self.fds.get(&fd) {
             Some(Kind::Socket { writer, .. }) => self.writers[*writer].written.len(),
@@ -93,16 +93,16 @@ impl Books {
         }
     }
 
-    /// A call has brought these octets under.
-    pub fn wrote(&mut self, fd: i32, octets: &[u8]) {
+    /// A call has brought these bytes under.
+    pub fn wrote(&mut self, fd: i32, bytes: &[u8]) {
         match self.fds.get(&fd) {
-            Some(Kind::Socket { writer, .. }) => self.writers[*writer].written.extend_from_slice(octets),
-            Some(Kind::Pipe(pipe)) => self.pipes[*pipe].extend(octets),
-            _ => assert!(octets.is_empty(), "{fd} takes no octets"),
+            Some(Kind::Socket { writer, .. }) => self.writers[*writer].written.extend_from_slice(bytes),
+            Some(Kind::Pipe(pipe)) => self.pipes[*pipe].extend(bytes),
+            _ => assert!(bytes.is_empty(), "{fd} takes no bytes"),
         }
     }
 
-    /// A call has read so many octets, and these are the ones it showed.
+    /// A call has read so many bytes, and these are the ones it showed.
     pub fn read(&mut self, fd: i32, count: usize, shown: Option<&[u8]>, peeked: bool) {
         if count == 0 {
             return;
@@ -120,20 +120,20 @@ impl Books {
                 let past_mark = |at: &u32| self.urgent.contains(at).then(|| at.wrapping_add(1));
                 from.extend(from.iter().filter_map(past_mark).collect::<Vec<_>>());
                 let fits = |at: &u32| {
-                    let place = |n: usize| octet_at(SeqNum(at.wrapping_add(n as u32)));
-                    shown.is_none_or(|shown| shown.iter().enumerate().all(|(n, octet)| *octet == place(n)))
+                    let place = |n: usize| byte_at(SeqNum(at.wrapping_add(n as u32)));
+                    shown.is_none_or(|shown| shown.iter().enumerate().all(|(n, byte)| *byte == place(n)))
                 };
                 let still: BTreeSet<u32> = from.into_iter().filter(fits).collect();
-                assert!(!still.is_empty(), "{fd} has read octets that stand nowhere in the peer's stream: {shown:?}");
+                assert!(!still.is_empty(), "{fd} has read bytes that stand nowhere in the peer's stream: {shown:?}");
                 let moved = if peeked { 0 } else { count as u32 };
                 *reader = still.into_iter().map(|at| at.wrapping_add(moved)).collect();
                 *fresh = false;
             }
-            _ => panic!("{fd} has read {count} octets"),
+            _ => panic!("{fd} has read {count} bytes"),
         }
     }
 
-    /// Octets a splice has moved between a pipe and what is no pipe.
+    /// Bytes a splice has moved between a pipe and what is no pipe.
     pub fn spliced(&mut self, from: i32, to: i32, count: usize, peeked: &[u8]) {
         match self.fds.get(&from) {
             Some(Kind::Pipe(pipe)) => {
@@ -162,10 +162,10 @@ impl Books {
         }
     }
 
-    /// A call has read the urgent octet.
-    pub fn read_urgent(&self, fd: i32, octet: u8) {
-        let known = self.urgent.iter().any(|at| octet_at(SeqNum(*at)) == octet);
-        assert!(known, "{fd} has read {octet} as urgent, which nobody called so");
+    /// A call has read the urgent byte.
+    pub fn read_urgent(&self, fd: i32, byte: u8) {
+        let known = self.urgent.iter().any(|at| byte_at(SeqNum(*at)) == byte);
+        assert!(known, "{fd} has read {byte} as urgent, which nobody called so");
     }
 
     /// A packet has come from the stack: it is well-formed, and carries what was written.
@@ -189,6 +189,6 @@ impl Books {
             places.any(|at| writer.written.get(at..at + split.payload.len()) == Some(split.payload))
         };
         let known = self.writers.iter().any(carries);
-        assert!(known, "nobody wrote the {} octets at {:?} to {}", split.payload.len(), tcp.seq, tcp.dst_port);
+        assert!(known, "nobody wrote the {} bytes at {:?} to {}", split.payload.len(), tcp.seq, tcp.dst_port);
     }
 }

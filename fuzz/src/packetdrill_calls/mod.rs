@@ -1,8 +1,8 @@
 //! Any sequence of packetdrill's calls, and of packets to the connections they make: no panic, no end of time, no descriptor
-//! left behind, and no octet lost, added or changed in either direction.
+//! left behind, and no byte lost, added or changed in either direction.
 //!
 //! The calls go through the C interface as packetdrill's go. What the application reads must go on where it last ended in
-//! the peer's stream (`peer::octet_at`), and what a segment carries must be what was written (`books`).
+//! the peer's stream (`peer::byte_at`), and what a segment carries must be what was written (`books`).
 
 mod books;
 mod peer;
@@ -21,7 +21,7 @@ const STEPS: usize = 400;
 /// Virtual time of one input, microseconds: a week. Who waits for timers only cannot go on for ever.
 const TIME_US: i64 = 7 * 24 * 3_600 * 1_000_000;
 
-/// Plays the input: the first octet chooses flags, each step takes as many as it needs.
+/// Plays the input: the first byte chooses flags, each step takes as many as it needs.
 pub fn packetdrill_calls(bytes: &[u8]) {
     play(bytes);
 }
@@ -68,7 +68,7 @@ struct Game<'a> {
 
 impl<'a> Game<'a> {
     fn new(mut input: Input<'a>) -> Self {
-        let choice = input.octet();
+        let choice = input.byte();
         let profile = ["linux", "linux", "linux", "rfc"][usize::from(choice & 3)];
         let mtu = [1_500, 1_500, 576, 9_000][usize::from(choice >> 2 & 3)];
         let v6 = choice & 16 != 0;
@@ -109,7 +109,7 @@ impl<'a> Game<'a> {
                 break;
             }
         }
-        if self.input.octet() & 1 == 0 {
+        if self.input.byte() & 1 == 0 {
             for fd in self.books.everything() {
                 self.call(Call::Close { fd });
             }

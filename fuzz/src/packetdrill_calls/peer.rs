@@ -12,9 +12,9 @@ pub const LOCAL_PORTS: [u16; 3] = [8_080, 8_081, 9];
 /// Ports on the peer's side.
 pub const PEER_PORTS: [u16; 4] = [40_000, 40_001, 40_002, 7];
 
-/// The octet of every stream of the peer's at this number of its sequence space: a segment carries the same at the same
+/// The byte of every stream of the peer's at this number of its sequence space: a segment carries the same at the same
 /// place, whoever forged its header.
-pub fn octet_at(seq: SeqNum) -> u8 {
+pub fn byte_at(seq: SeqNum) -> u8 {
     let mixed = seq.0.wrapping_mul(0x9e37_79b1) ^ seq.0 >> 7;
     (mixed ^ mixed >> 15) as u8
 }
@@ -100,7 +100,7 @@ impl Peer {
         let fragmentation = Fragmentation::Forbidden;
         let ip = IpRepr { src: self.remote, dst: self.local, ttl: 255, dscp: 0, ecn, fragmentation };
         let first = tcp.seq + u32::from(tcp.flags.contains(Flags::SYN));
-        let payload: Vec<u8> = (0..len).map(|n| octet_at(first + n)).collect();
+        let payload: Vec<u8> = (0..len).map(|n| byte_at(first + n)).collect();
         let mut header = [0; MAX_HEADER];
         let header_len = wire::emit(&ip, tcp, len, &mut header);
         wire::checksum::fill(&mut header[..header_len], &payload);
@@ -126,7 +126,7 @@ impl Peer {
     /// A SYN to a listener.
     pub fn opens(&mut self, input: &mut Input<'_>) -> Vec<u8> {
         let (local, peer) = (input.one_of(&LOCAL_PORTS[..2]), input.one_of(&PEER_PORTS[..3]));
-        let (how, cookie) = (input.octet(), self.cookie);
+        let (how, cookie) = (input.byte(), self.cookie);
         let talk = self.talk(local, peer);
         talk.timestamps = None;
         let iss = first_number(how >> 6);
@@ -136,7 +136,7 @@ impl Peer {
         let mut len = 0;
         if how & 0x30 == 0x30 {
             tcp.options.fast_open = Some(FastOpen { kind: FastOpenKind::Assigned, cookie });
-            len = u32::from(input.octet());
+            len = u32::from(input.byte());
         }
         talk.next = iss + 1;
         self.packet(&tcp, len, Ecn::NotEct)
@@ -145,7 +145,7 @@ impl Peer {
     /// An answer to the stack's last SYN, or the acknowledgement of everything so far.
     pub fn answers(&mut self, input: &mut Input<'_>) -> Vec<u8> {
         let at = self.talks.iter().rposition(|talk| talk.asked);
-        let how = input.octet();
+        let how = input.byte();
         let at = at.unwrap_or_else(|| self.some_talk(input));
         let talk = &mut self.talks[at];
         let mut tcp = Self::segment(talk, Flags::NONE);
@@ -164,7 +164,7 @@ impl Peer {
     /// A segment with data, a FIN or a reset, as a peer sends it.
     pub fn sends(&mut self, input: &mut Input<'_>) -> Vec<u8> {
         let at = self.some_talk(input);
-        let (how, len) = (input.octet(), u32::from(input.short() % 3_000));
+        let (how, len) = (input.byte(), u32::from(input.short() % 3_000));
         let talk = &mut self.talks[at];
         let flags = match how {
             0..=190 => Flags::PSH,
@@ -182,10 +182,10 @@ impl Peer {
         self.packet(&tcp, len, ecn)
     }
 
-    /// A segment that is wrong in some way. Octets stand at their places nevertheless.
+    /// A segment that is wrong in some way. Bytes stand at their places nevertheless.
     pub fn strays(&mut self, input: &mut Input<'_>) -> Vec<u8> {
         let at = self.some_talk(input);
-        let (what, flags, near) = (input.octet(), input.octet(), input.short());
+        let (what, flags, near) = (input.byte(), input.byte(), input.short());
         let talk = &self.talks[at];
         let mut tcp = Self::segment(talk, Flags::from_bits(if what & 1 == 0 { flags } else { 0 }));
         let offset = u32::from(near) - if what & 2 == 0 { 0 } else { u32::from(near).min(2_000) };
@@ -207,18 +207,18 @@ impl Peer {
         self.packet(&tcp, len, Ecn::Ect0)
     }
 
-    /// A valid header with some octets changed and its checksums right again.
+    /// A valid header with some bytes changed and its checksums right again.
     pub fn mutates(&mut self, input: &mut Input<'_>) -> Vec<u8> {
         let at = self.some_talk(input);
         let mut packet = self.packet(&Self::segment(&self.talks[at], Flags::NONE), 0, Ecn::NotEct);
         for _ in 0..=input.below(4) {
             let place = input.below(packet.len());
-            packet[place] = input.octet();
+            packet[place] = input.byte();
         }
         if let Ok(split) = wire::split(&packet) {
             let mut header = split.header.to_vec();
             let payload = split.payload.to_vec();
-            // Octets that a changed length made into payload have no place in a stream.
+            // Bytes that a changed length made into payload have no place in a stream.
             if payload.is_empty() && wire::parse(&header, 0).is_ok() {
                 wire::checksum::fill(&mut header, &payload);
                 return header;
@@ -245,17 +245,17 @@ impl Peer {
         }
         if input.chance(80) {
             let place = input.below(seen.len().min(60));
-            seen[place] = input.octet();
+            seen[place] = input.byte();
         }
         let mut packet = Vec::new();
         icmp::emit(kind, self.remote, &seen, &mut packet);
         Some(packet)
     }
 
-    /// Octets of no meaning.
+    /// Bytes of no meaning.
     pub fn babbles(&mut self, input: &mut Input<'_>) -> Vec<u8> {
         let len = input.below(80) + 1;
-        let mut packet: Vec<u8> = (0..len).map(|_| input.octet()).collect();
+        let mut packet: Vec<u8> = (0..len).map(|_| input.byte()).collect();
         packet[0] = [0x45, 0x60, packet[0]][input.below(3)];
         packet
     }

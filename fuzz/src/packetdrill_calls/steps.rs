@@ -18,7 +18,7 @@ const COMMANDS: [i32; 6] = [F_SETFL, F_SETFL, F_GETFL, libc::F_GETPIPE_SZ, libc:
 impl Game<'_> {
     /// Plays one.
     pub(super) fn step(&mut self) {
-        match self.input.octet() {
+        match self.input.byte() {
             0..=7 => self.new_socket(),
             8..=15 => self.new_listener(),
             16..=25 => self.connect(),
@@ -67,26 +67,26 @@ impl Game<'_> {
 
     fn sockaddr(&mut self, ip: IpAddr, port: u16) -> Vec<u8> {
         let (family, len) = if ip.is_ipv4() { (AF_INET, 16) } else { (AF_INET6, 28) };
-        let mut octets = vec![0; len];
-        octets[..2].copy_from_slice(&(family as u16).to_ne_bytes());
-        octets[2..4].copy_from_slice(&SocketAddr::new(ip, port).port().to_be_bytes());
+        let mut bytes = vec![0; len];
+        bytes[..2].copy_from_slice(&(family as u16).to_ne_bytes());
+        bytes[2..4].copy_from_slice(&SocketAddr::new(ip, port).port().to_be_bytes());
         match ip {
-            IpAddr::V4(ip) => octets[4..8].copy_from_slice(&ip.octets()),
-            IpAddr::V6(ip) => octets[8..24].copy_from_slice(&ip.octets()),
+            IpAddr::V4(ip) => bytes[4..8].copy_from_slice(&ip.octets()),
+            IpAddr::V6(ip) => bytes[8..24].copy_from_slice(&ip.octets()),
         }
         if self.input.chance(8) {
-            let (place, octet) = (self.input.below(len), self.input.octet());
-            octets[place] = octet;
+            let (place, byte) = (self.input.below(len), self.input.byte());
+            bytes[place] = byte;
         }
         if self.input.chance(3) {
-            octets.truncate(self.input.below(len));
+            bytes.truncate(self.input.below(len));
         }
-        octets
+        bytes
     }
 
     fn new_socket(&mut self) {
         let domain = if self.peer.local.is_ipv4() { AF_INET } else { AF_INET6 };
-        let how = self.input.octet();
+        let how = self.input.byte();
         let domain = if how < 4 { i32::from(how) } else { domain };
         let kind = SOCK_STREAM | if how & 1 == 1 { SOCK_NONBLOCK } else { 0 };
         let (made, _) = self.call(Call::Socket { domain, kind, protocol: libc::IPPROTO_TCP });
@@ -101,14 +101,14 @@ impl Game<'_> {
         let port = self.input.one_of(&LOCAL_PORTS);
         let address = self.sockaddr(self.peer.local, port);
         self.call(Call::Bind { fd, address });
-        let backlog = i32::from(self.input.octet()) - 1;
+        let backlog = i32::from(self.input.byte()) - 1;
         self.call(Call::Listen { fd, backlog });
     }
 
     fn connect(&mut self) {
         let (fd, port) = (self.fd(), self.input.one_of(&PEER_PORTS));
         if self.input.chance(60) {
-            let own = u16::from(self.input.octet()) + 1;
+            let own = u16::from(self.input.byte()) + 1;
             let address = self.sockaddr(self.peer.local, own);
             self.call(Call::Bind { fd, address });
         }
@@ -139,9 +139,9 @@ impl Game<'_> {
     }
 
     fn len(&mut self) -> usize {
-        match self.input.octet() {
+        match self.input.byte() {
             0..=3 => 0,
-            4..=127 => usize::from(self.input.octet()),
+            4..=127 => usize::from(self.input.byte()),
             128..=239 => usize::from(self.input.short() % 8_192),
             _ => usize::from(self.input.short()) * 3,
         }
@@ -151,14 +151,14 @@ impl Game<'_> {
         let (fd, how, len) = (self.fd(), self.input.below(5), self.len());
         let flags = self.input.one_of(&SEND_FLAGS);
         let at = self.books.written_len(fd);
-        let octets: Vec<u8> = (at..at + len).map(|n| (n.wrapping_mul(167) >> 3 ^ n >> 9) as u8).collect();
+        let bytes: Vec<u8> = (at..at + len).map(|n| (n.wrapping_mul(167) >> 3 ^ n >> 9) as u8).collect();
         let port = self.input.one_of(&PEER_PORTS);
         let address = if how == 4 { self.sockaddr(self.peer.address(port).ip(), port) } else { Vec::new() };
         if how == 4 && flags & MSG_FASTOPEN != 0 {
             self.books.connects(fd, address.get(2..4).map_or(port, |port| u16::from_be_bytes([port[0], port[1]])));
         }
-        let buffer = Buffer::Octets(octets.clone());
-        let (front, back) = octets.split_at(len / 3);
+        let buffer = Buffer::Bytes(bytes.clone());
+        let (front, back) = bytes.split_at(len / 3);
         let buffers = vec![front.to_vec(), back.to_vec()];
         let (done, _) = self.call(match how {
             0 => Call::Write { fd, buffer },
@@ -167,11 +167,11 @@ impl Game<'_> {
             3 => Call::Sendmsg { fd, message: Message { buffers, ..Message::default() }, flags },
             _ => Call::Sendto { fd, buffer, flags, address },
         });
-        self.books.wrote(fd, &octets[..done.value.max(0) as usize]);
+        self.books.wrote(fd, &bytes[..done.value.max(0) as usize]);
     }
 
     fn some_read(&mut self) {
-        let (fd, how, len) = (self.fd(), self.input.octet(), self.len());
+        let (fd, how, len) = (self.fd(), self.input.byte(), self.len());
         let flags = self.input.one_of(&RECEIVE_FLAGS);
         self.read(fd, len, flags, how);
     }
@@ -180,7 +180,7 @@ impl Game<'_> {
     pub(super) fn read(&mut self, fd: i32, len: usize, flags: i32, how: u8) {
         // A call that blocks for hours is tried, but not each time.
         let flags = if how < 200 { flags | MSG_DONTWAIT } else { flags };
-        let buffer = Buffer::Octets(vec![0; len]);
+        let buffer = Buffer::Bytes(vec![0; len]);
         let buffers = vec![vec![0; len / 4], vec![0; len - len / 4]];
         let message = Message { buffers: buffers.clone(), control: vec![0; usize::from(how)], ..Message::default() };
         let (done, call) = self.call(match how {
@@ -191,17 +191,17 @@ impl Game<'_> {
             _ => Call::Read { fd, buffer },
         });
         let (shown, flags) = match call {
-            Call::Recv { buffer: Buffer::Octets(octets), flags, .. }
-            | Call::Recvfrom { buffer: Buffer::Octets(octets), flags, .. } => (octets, flags),
-            Call::Read { buffer: Buffer::Octets(octets), .. } => (octets, 0),
+            Call::Recv { buffer: Buffer::Bytes(bytes), flags, .. }
+            | Call::Recvfrom { buffer: Buffer::Bytes(bytes), flags, .. } => (bytes, flags),
+            Call::Read { buffer: Buffer::Bytes(bytes), .. } => (bytes, 0),
             Call::Readv { buffers, .. } => (buffers.concat(), 0),
             Call::Recvmsg { message, flags, .. } => (message.buffers.concat(), flags),
             other => panic!("{other:?} reads nothing"),
         };
         let Ok(count) = usize::try_from(done.value) else { return };
-        assert!(count <= len, "{count} octets in the place of {len}");
+        assert!(count <= len, "{count} bytes in the place of {len}");
         if flags & MSG_OOB != 0 && self.books.is_socket(fd) {
-            return shown[..count].iter().for_each(|octet| self.books.read_urgent(fd, *octet));
+            return shown[..count].iter().for_each(|byte| self.books.read_urgent(fd, *byte));
         }
         // A socket that discards shows nothing.
         let discards = flags & MSG_TRUNC != 0 && self.books.is_socket(fd);
@@ -211,20 +211,20 @@ impl Game<'_> {
 
     fn option(&mut self) -> (i32, i32) {
         let level = self.input.one_of(&LEVELS);
-        let name = if self.input.chance(250) { i32::from(self.input.octet() % 82) } else { self.input.word() as i32 };
+        let name = if self.input.chance(250) { i32::from(self.input.byte() % 82) } else { self.input.word() as i32 };
         (level, name)
     }
 
     fn set_option(&mut self) {
         let (fd, (level, name)) = (self.fd(), self.option());
-        let value: Vec<u8> = match self.input.octet() {
+        let value: Vec<u8> = match self.input.byte() {
             0..=199 => {
                 let number = [0, 1, 2, -1, 100, 5_000, i32::MAX, i32::MIN, self.input.word() as i32];
                 self.input.one_of(&number).to_ne_bytes().to_vec()
             }
             200..=219 => [self.input.word() & 3, self.input.word()].map(u32::to_ne_bytes).concat(),
             220..=229 => self.input.one_of(&[&b"cubic"[..], b"reno", b"bbr", b""]).to_vec(),
-            _ => (0..self.input.below(70)).map(|_| self.input.octet()).collect(),
+            _ => (0..self.input.below(70)).map(|_| self.input.byte()).collect(),
         };
         let length = value.len() as u32;
         self.call(Call::Setsockopt { fd, level, name, value, length });
@@ -232,11 +232,11 @@ impl Game<'_> {
 
     fn get_option(&mut self) {
         let (fd, (level, name)) = (self.fd(), self.option());
-        let length = if self.input.chance(128) { 4 } else { u32::from(self.input.octet()) * 2 };
+        let length = if self.input.chance(128) { 4 } else { u32::from(self.input.byte()) * 2 };
         let value = vec![0xa5; length as usize];
         let (done, call) = self.call(Call::Getsockopt { fd, level, name, value, length });
         if let Call::Getsockopt { length: told, .. } = call {
-            assert!(done.value < 0 || told <= length, "{told} octets in the place of {length}");
+            assert!(done.value < 0 || told <= length, "{told} bytes in the place of {length}");
         }
     }
 
@@ -248,7 +248,7 @@ impl Game<'_> {
             self.call(Call::Fcntl { fd, command, argument: Some(argument) });
         } else {
             let request = self.input.one_of(&REQUESTS);
-            self.call(Call::Ioctl { fd, request, value: Some(i32::from(self.input.clone().octet() & 1)) });
+            self.call(Call::Ioctl { fd, request, value: Some(i32::from(self.input.clone().byte() & 1)) });
         }
     }
 
@@ -260,7 +260,7 @@ impl Game<'_> {
                 self.call(Call::Poll { fds, timeout });
             }
             1 => {
-                let (made, _) = self.call(Call::EpollCreate { size: i32::from(self.input.clone().octet()) });
+                let (made, _) = self.call(Call::EpollCreate { size: i32::from(self.input.clone().byte()) });
                 if made.value >= 0 {
                     self.books.add_other(made.value as i32);
                 }
@@ -299,11 +299,11 @@ impl Game<'_> {
     }
 
     fn peek(&mut self, fd: i32, length: usize) -> Vec<u8> {
-        let buffer = Buffer::Octets(vec![0; length]);
+        let buffer = Buffer::Bytes(vec![0; length]);
         let (done, call) = self.call(Call::Recv { fd, buffer, flags: MSG_PEEK | MSG_DONTWAIT });
         match (done, call) {
-            (Returned { value: 0.., .. }, Call::Recv { buffer: Buffer::Octets(octets), .. }) => {
-                octets[..done.value as usize].to_vec()
+            (Returned { value: 0.., .. }, Call::Recv { buffer: Buffer::Bytes(bytes), .. }) => {
+                bytes[..done.value as usize].to_vec()
             }
             _ => Vec::new(),
         }
@@ -322,7 +322,7 @@ impl Game<'_> {
 
     fn wait(&mut self) {
         use drill::stack::Stack;
-        let us = match self.input.octet() {
+        let us = match self.input.byte() {
             0..=199 => u32::from(self.input.short()),
             200..=250 => self.input.word() % 10_000_000,
             _ => self.input.word(),

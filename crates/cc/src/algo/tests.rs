@@ -261,12 +261,12 @@ fn any_span() -> impl Strategy<Value = Duration> {
     ]
 }
 
-fn any_octets() -> impl Strategy<Value = Bytes> {
+fn any_bytes() -> impl Strategy<Value = Bytes> {
     prop_oneof![4 => 0..100_000_u32, 1 => any::<Bytes>(), 1 => Just(0)]
 }
 
 fn any_signal() -> impl Strategy<Value = CongestionEvent> {
-    (any_octets(), 0..4).prop_map(|(flight_size, kind)| match kind {
+    (any_bytes(), 0..4).prop_map(|(flight_size, kind)| match kind {
         0 => CongestionEvent::Loss { flight_size },
         1 => CongestionEvent::Ecn { flight_size, beta: None, least_segments: 1 },
         kind => CongestionEvent::Timeout { flight_size, first: kind == 2 },
@@ -276,7 +276,7 @@ fn any_signal() -> impl Strategy<Value = CongestionEvent> {
 fn any_operation() -> impl Strategy<Value = Operation> {
     let episode = prop_oneof![Just(EpisodeKind::Open), Just(EpisodeKind::Recovery), Just(EpisodeKind::Loss)];
     let ack =
-        (any_span(), any_octets(), proptest::option::of(any_span()), episode, proptest::bool::weighted(0.8)).prop_map(
+        (any_span(), any_bytes(), proptest::option::of(any_span()), episode, proptest::bool::weighted(0.8)).prop_map(
             |(wait, acked, rtt, episode, cwnd_limited)| Operation::Ack { wait, acked, rtt, episode, cwnd_limited },
         );
     let round = (0..40_000_u64, proptest::bool::weighted(0.8))
@@ -304,7 +304,7 @@ struct Model {
     slow_start: SlowStartConfig,
 }
 
-/// Most octets by which an ACK of `acked` octets may open the window in this phase, as each policy promises. Any of them
+/// Most bytes by which an ACK of `acked` bytes may open the window in this phase, as each policy promises. Any of them
 /// at most doubles the window in a round trip.
 fn promised(slow_start: &SlowStartConfig, phase: &str, acked: Bytes, window: &Window) -> Bytes {
     let (limit, divisor) = match slow_start {

@@ -3,7 +3,7 @@
 //! The window follows a cubic of the time since avoidance began, flat around the window at which congestion was last
 //! met, but is never below what Reno would have reached.
 //!
-//! Deviations: where the RFC says "for each ACK" (§4.2, §4.4), octets are counted, as §4.3 does for Reno's estimate, so
+//! Deviations: where the RFC says "for each ACK" (§4.2, §4.4), bytes are counted, as §4.3 does for Reno's estimate, so
 //! that a receiver that acknowledges rarely does not slow growth. `cwnd` is not lowered to `W_est` when the cubic had
 //! carried it a little beyond, nor raised to it faster than slow start would (the bound of 1.5 windows may have held it
 //! back before). Fast convergence (§4.7), β, C and the base of the reduction (§4.6) are data.
@@ -101,7 +101,7 @@ struct Epoch {
     /// The last ACK, to compute how long that was.
     last_ack: Instant,
     curve: Curve,
-    /// Reno's window (§4.3), octets with [`FRACTION_BITS`] binary places.
+    /// Reno's window (§4.3), bytes with [`FRACTION_BITS`] binary places.
     w_est: u64,
     /// Its growth by one round trip below `cwnd_prior`: α segments, in the same unit.
     alpha: u64,
@@ -124,7 +124,7 @@ impl Fraction {
     }
 }
 
-/// The configuration's choices between two, in one octet: every connection carries them.
+/// The configuration's choices between two, in one byte: every connection carries them.
 #[derive(Clone, Copy, Debug)]
 struct Choices(u8);
 
@@ -160,7 +160,7 @@ pub struct Cubic {
     choices: Choices,
     /// Zero for none.
     blind_divisor: u8,
-    /// `cwnd` before the last reduction. Octets.
+    /// `cwnd` before the last reduction. Bytes.
     cwnd_prior: Bytes,
     origin: Origin,
     epoch: Epoch,
@@ -187,7 +187,7 @@ impl Cubic {
 
     //= specs/rfc9438.md#reno-friendly-region
     //# Each window's worth of acknowledged segments raises the estimate by α = 3 · (1 − β) / (1 + β) segments.
-    /// α of §4.3 in octets a round trip, which makes Reno's average window with this β that of Reno with one half.
+    /// α of §4.3 in bytes a round trip, which makes Reno's average window with this β that of Reno with one half.
     fn alpha(&self, smss: Bytes) -> u64 {
         let beta = self.beta.ratio();
         let (num, den) = (beta.num(), beta.den());
@@ -205,7 +205,7 @@ impl Cubic {
     //# Each window's worth of acknowledged segments raises the estimate by α = 3 · (1 − β) / (1 + β) segments.
     //= specs/rfc9438.md#reno-friendly-region
     //# Once the estimate has come to `cwnd_prior`, α is 1.
-    /// Adds to Reno's estimate what `share` of a window (32 binary places) brings, and returns it in octets.
+    /// Adds to Reno's estimate what `share` of a window (32 binary places) brings, and returns it in bytes.
     #[inline]
     fn advance_w_est(&mut self, share: u64) -> Bytes {
         let one_segment = u64::from(self.epoch.curve.smss) << FRACTION_BITS;
@@ -216,7 +216,7 @@ impl Cubic {
         (self.epoch.w_est >> FRACTION_BITS).min(u64::from(Window::MAX)) as Bytes
     }
 
-    /// The least that `acked` octets bring while nothing is known of the path's capacity.
+    /// The least that `acked` bytes bring while nothing is known of the path's capacity.
     #[inline]
     fn blind_growth(&self, acked: Bytes) -> Bytes {
         match (self.blind_divisor, self.origin) {
@@ -319,7 +319,7 @@ impl Avoidance for Cubic {
             CongestionEvent::Timeout { .. } => Origin::Timeout,
             CongestionEvent::Loss { .. } | CongestionEvent::Ecn { .. } => Origin::Reduction,
         };
-        scaled(self.choices.ssthresh_base().octets(window, event), event.factor(beta))
+        scaled(self.choices.ssthresh_base().bytes(window, event), event.factor(beta))
     }
 
     //= specs/rfc9438.md#window-growth

@@ -68,23 +68,23 @@ pub fn fixed(value: Bytes, ratio: Ratio) -> u64 {
     u64::try_from(scaled).unwrap_or(u64::MAX)
 }
 
-/// `W_cubic(t) = C·(t − K)³ + W_max`, in octets.
+/// `W_cubic(t) = C·(t − K)³ + W_max`, in bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Curve {
     /// When the curve is back at `w_max`, after the beginning of the epoch.
     pub k: Ticks,
-    /// Its plateau, octets.
+    /// Its plateau, bytes.
     pub w_max: Bytes,
-    /// Octets of a segment.
+    /// Bytes of a segment.
     pub smss: Bytes,
-    /// `C` in octets per cubic second, with [`FRACTION_BITS`] binary places.
+    /// `C` in bytes per cubic second, with [`FRACTION_BITS`] binary places.
     steepness: u64,
 }
 
 impl Curve {
     //= specs/rfc9438.md#window-growth
     //# K is the cube root of (W_max − cwnd) / C, with the window of the stage's beginning.
-    /// The curve that begins at `start` and has its plateau at `w_max`, both in octets; flat from the beginning when
+    /// The curve that begins at `start` and has its plateau at `w_max`, both in bytes; flat from the beginning when
     /// `start` is not below `w_max`.
     pub fn new(start: Bytes, w_max: Bytes, c: Ratio, smss: Bytes) -> Self {
         let depth = u128::from(w_max.saturating_sub(start)) * u128::from(c.den());
@@ -92,7 +92,7 @@ impl Curve {
         Self { k: Ticks(cube_root(cubic_ticks)), w_max: w_max.max(start), smss, steepness: fixed(smss, c) }
     }
 
-    /// Segments hold `smss` octets from now on; plateau and `k` stay.
+    /// Segments hold `smss` bytes from now on; plateau and `k` stay.
     pub fn resize(&mut self, c: Ratio, smss: Bytes) {
         (self.smss, self.steepness) = (smss, fixed(smss, c));
     }
@@ -105,9 +105,9 @@ impl Curve {
         let distance = u128::from(t.0.abs_diff(self.k.0).min(Ticks::MAX));
         // 2^40 ticks squared and scaled back leave 60 bits, cubed 80, and a steepness below 2^36 leaves 116.
         let cubed = (((distance * distance) >> FRACTION_BITS) * distance) >> FRACTION_BITS;
-        let octets = (cubed * u128::from(self.steepness)) >> (2 * FRACTION_BITS);
-        let octets = octets.min(u128::from(Window::MAX)) as Bytes;
-        if t < self.k { self.w_max.saturating_sub(octets) } else { (self.w_max + octets).min(Window::MAX) }
+        let bytes = (cubed * u128::from(self.steepness)) >> (2 * FRACTION_BITS);
+        let bytes = bytes.min(u128::from(Window::MAX)) as Bytes;
+        if t < self.k { self.w_max.saturating_sub(bytes) } else { (self.w_max + bytes).min(Window::MAX) }
     }
 }
 
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(Ticks::of(span), Ticks(ticks));
     }
 
-    // Segments of 1000 octets: an octet is a thousandth of a segment, and the numbers are RFC 9438's in exact
+    // Segments of 1000 bytes: a byte is a thousandth of a segment, and the numbers are RFC 9438's in exact
     // arithmetic with C = 0.4 and beta = 0.7.
     #[test_case(100, 4_217; "100 segments")]
     #[test_case(1_000, 9_085; "1000 segments")]

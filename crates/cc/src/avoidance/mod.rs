@@ -18,10 +18,10 @@ pub trait Avoidance: Debug + Clone + Send + 'static {
     const NAME: &'static str;
     /// Avoidance begins, with or without a preceding congestion event.
     fn on_enter(&mut self, window: &Window, now: Instant);
-    /// An ACK arrived in avoidance; octets to add to `cwnd`. Also called when `ack.cwnd_limited` does not hold, so that
+    /// An ACK arrived in avoidance; bytes to add to `cwnd`. Also called when `ack.cwnd_limited` does not hold, so that
     /// time can be kept; what is returned then is not applied.
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Bytes;
-    /// A congestion signal; the new `ssthresh` in octets (the composite applies the floor of two segments).
+    /// A congestion signal; the new `ssthresh` in bytes (the composite applies the floor of two segments).
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent, now: Instant) -> Bytes;
     /// Nothing was sent for `idle`, and sending is about to resume.
     fn on_idle(&mut self, _idle: Duration) {}
@@ -48,8 +48,8 @@ pub enum SsthreshBase {
 impl SsthreshBase {
     //= specs/rfc9438.md#multiplicative-decrease
     //# The new `ssthresh` is β times what is in flight.
-    /// The octets to reduce.
-    pub fn octets(self, window: &Window, event: &CongestionEvent) -> Bytes {
+    /// The bytes to reduce.
+    pub fn bytes(self, window: &Window, event: &CongestionEvent) -> Bytes {
         let in_question = in_question(window, event);
         match (self, *event) {
             (Self::Cwnd, _) => in_question,
@@ -72,10 +72,10 @@ fn in_question(window: &Window, event: &CongestionEvent) -> Bytes {
     }
 }
 
-/// `octets` times `ratio`, rounded down.
-fn scaled(octets: Bytes, ratio: Ratio) -> Bytes {
+/// `bytes` times `ratio`, rounded down.
+fn scaled(bytes: Bytes, ratio: Ratio) -> Bytes {
     // A ratio is at most one, so the result fits.
-    (u128::from(octets) * u128::from(ratio.num()) / u128::from(ratio.den())) as Bytes
+    (u128::from(bytes) * u128::from(ratio.num()) / u128::from(ratio.den())) as Bytes
 }
 
 /// A fraction known to be one.
@@ -102,6 +102,6 @@ mod tests {
     fn on_the_way_back_from_a_timeout(base: SsthreshBase, event: CongestionEvent, expected: Bytes) {
         let mut window = Window::new(&InitialWindow::plain(1), RESTARTED.0);
         window.set_ssthresh(RESTARTED.1);
-        assert_eq!(base.octets(&window, &event), expected);
+        assert_eq!(base.bytes(&window, &event), expected);
     }
 }

@@ -1,6 +1,6 @@
 //! Reno: one segment more each round trip, a fixed fraction less on congestion (RFC 5681 §3.1, RFC 3465 §2.1).
 //!
-//! Growth counts acknowledged octets, so that it depends neither on how many ACKs arrive nor on how segments were cut.
+//! Growth counts acknowledged bytes, so that it depends neither on how many ACKs arrive nor on how segments were cut.
 //! Deviations: the fraction is data; RFC 5681's is one half.
 
 use super::{Avoidance, SsthreshBase, scaled};
@@ -28,7 +28,7 @@ impl Default for RenoConfig {
 #[derive(Clone, Debug)]
 pub struct Reno {
     config: RenoConfig,
-    /// Octets acknowledged since the window last grew.
+    /// Bytes acknowledged since the window last grew.
     bytes_acked: Bytes,
 }
 
@@ -49,7 +49,7 @@ impl Avoidance for Reno {
     //= specs/rfc5681.md#slow-start-and-congestion-avoidance
     //# Congestion avoidance opens the window by no more than one SMSS in a round trip.
     //= specs/rfc5681.md#slow-start-and-congestion-avoidance
-    //# Congestion avoidance counts acknowledged octets, and opens the window by one SMSS for each window's worth.
+    //# Congestion avoidance counts acknowledged bytes, and opens the window by one SMSS for each window's worth.
     #[inline]
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Bytes {
         if !ack.cwnd_limited {
@@ -70,7 +70,7 @@ impl Avoidance for Reno {
     //= specs/rfc6675.md#recovery
     //# When recovery begins, the window and `ssthresh` become half the FlightSize.
     fn on_congestion(&mut self, window: &Window, event: &CongestionEvent, _now: Instant) -> Bytes {
-        scaled(self.config.ssthresh_base.octets(window, event), event.factor(self.config.beta))
+        scaled(self.config.ssthresh_base.bytes(window, event), event.factor(self.config.beta))
     }
 
     fn values(&self) -> [(&'static str, u64); 2] {
@@ -94,7 +94,7 @@ mod tests {
     //# Congestion avoidance opens the window by no more than one SMSS in a round trip.
     //= specs/rfc5681.md#slow-start-and-congestion-avoidance
     //= type=test
-    //# Congestion avoidance counts acknowledged octets, and opens the window by one SMSS for each window's worth.
+    //# Congestion avoidance counts acknowledged bytes, and opens the window by one SMSS for each window's worth.
     #[test_case(1_000; "every segment acknowledged")]
     #[test_case(2_000; "every second segment acknowledged")]
     #[test_case(10; "by tiny ACKs")]
@@ -107,7 +107,7 @@ mod tests {
 
     //= specs/rfc5681.md#slow-start-and-congestion-avoidance
     //= type=test
-    //# Congestion avoidance counts acknowledged octets, and opens the window by one SMSS for each window's worth.
+    //# Congestion avoidance counts acknowledged bytes, and opens the window by one SMSS for each window's worth.
     #[test]
     fn what_exceeds_a_window_is_kept_for_the_next() {
         let (mut reno, window) = ten_segments();

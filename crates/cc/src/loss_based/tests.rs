@@ -59,7 +59,7 @@ fn cubic_round_by_round_after_a_timeout() {
 //# The slow start is Reno's.
 //= specs/rfc5681.md#slow-start-and-congestion-avoidance
 //= type=test
-//# In slow start an ACK opens the window by the octets it newly acknowledges.
+//# In slow start an ACK opens the window by the bytes it newly acknowledges.
 #[test_case(1, &[10, 15, 23, 35]; "L 1: half as much again when every second segment is acknowledged")]
 #[test_case(2, &[10, 20, 40, 80]; "L 2: doubling")]
 fn slow_start_in_rounds(limit: u32, expected: &[u32]) {
@@ -509,7 +509,7 @@ fn a_round_trip_counts_for_no_more_than_four_of_the_shortest() {
     let pacing = Some(WindowPacing::new(100, 100, 1));
     let mut cc = LossBased::new(window(10), Classic::new(&CLASSIC), Reno::new(&RenoConfig::default()), pacing);
     let ms = Duration::from_millis;
-    // Ten segments of a thousand octets: a megabit each 80 ms.
+    // Ten segments of a thousand bytes: a megabit each 80 ms.
     for (srtt, least, bps) in
         [(80, None, 1_000_000), (80, Some(20), 1_000_000), (81, Some(20), 1_000_000), (800, Some(20), 1_000_000)]
     {
@@ -558,7 +558,7 @@ fn a_search_costs_little_more_than_none() {
 #[test]
 fn the_whole_state_is_small_and_a_copy_lives_its_own_life() {
     let mut cc = cubic(10);
-    assert!(cc.state_size() <= 512, "{} octets", cc.state_size());
+    assert!(cc.state_size() <= 512, "{} bytes", cc.state_size());
     let before = cc.state_size();
     cc.on_congestion(&loss(10), Instant::ZERO);
     assert!(cc.state_size() > before, "what an undo needs counts");

@@ -1,6 +1,6 @@
 //! Slow start by byte counting (RFC 5681 §3.1, RFC 3465 §2.2).
 //!
-//! Each ACK opens the window by the octets it acknowledged, up to a limit of segments that is data.
+//! Each ACK opens the window by the bytes it acknowledged, up to a limit of segments that is data.
 //!
 //! It has no exit detector: slow start ends at `ssthresh` or by congestion, both of which the composite sees.
 
@@ -42,10 +42,10 @@ impl SlowStart for Classic {
     const NAME: &'static str = "slow_start";
 
     //= specs/rfc5681.md#slow-start-and-congestion-avoidance
-    //# In slow start an ACK opens the window by the octets it newly acknowledges.
+    //# In slow start an ACK opens the window by the bytes it newly acknowledges.
     #[inline]
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step {
-        Step::Grow(self.limit.octets(ack, window))
+        Step::Grow(self.limit.bytes(ack, window))
     }
 
     //= specs/rfc5681.md#slow-start-and-congestion-avoidance
@@ -65,13 +65,13 @@ mod tests {
 
     //= specs/rfc5681.md#slow-start-and-congestion-avoidance
     //= type=test
-    //# In slow start an ACK opens the window by the octets it newly acknowledges.
+    //# In slow start an ACK opens the window by the bytes it newly acknowledges.
     #[test_case(Some(1), 1_000, 1_000; "one segment a segment")]
     #[test_case(Some(1), 2_000, 1_000; "a delayed ACK counts once with L 1")]
     #[test_case(Some(2), 2_000, 2_000; "a delayed ACK counts twice with L 2")]
     #[test_case(Some(2), 9_000, 2_000; "a stretch ACK is cut to L")]
     #[test_case(None, 9_000, 9_000; "a stretch ACK counts in full without L")]
-    #[test_case(Some(2), 10, 10; "octets are counted, not ACKs")]
+    #[test_case(Some(2), 10, 10; "bytes are counted, not ACKs")]
     #[test_case(Some(2), 0, 0; "a duplicate ACK opens nothing")]
     #[test_case(Some(u32::MAX), 9_000, 9_000; "a limit beyond all windows")]
     fn one_ack_opens(limit_segments: Option<u32>, acked: Bytes, expected: Bytes) {

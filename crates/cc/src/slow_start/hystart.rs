@@ -94,7 +94,7 @@ enum Train {
     /// The policy does not look for one.
     Ignored,
     Sought(AckTrain),
-    /// Slow start ends at this window, octets.
+    /// Slow start ends at this window, bytes.
     Found(Bytes),
 }
 
@@ -105,7 +105,7 @@ enum Phase {
 }
 
 impl Hystart {
-    /// A connection's first slow start, whose first octet of data is `first`.
+    /// A connection's first slow start, whose first byte of data is `first`.
     pub fn new(config: &HystartConfig, first: SeqNum, test: TrainTest) -> Self {
         let train = match config.ack_train {
             Detection::Off => Train::Ignored,
@@ -149,7 +149,7 @@ impl Hystart {
         self.delay.as_ref()?.fires(current, min_rtt).then_some(ExitCause::DelayIncrease)
     }
 
-    /// The window, octets, at which slow start ends that has found a train.
+    /// The window, bytes, at which slow start ends that has found a train.
     fn train_exit(&self, window: &Window) -> Bytes {
         let full = u64::from(window.cwnd()) * u64::from(self.train_exit_percent) / 100;
         Bytes::try_from(full).unwrap_or(Bytes::MAX)
@@ -166,7 +166,7 @@ impl SlowStart for Hystart {
             self.phase = Phase::Done;
             return Step::Exit { window: window.cwnd(), cause };
         }
-        Step::Grow(self.limit.octets(ack, window))
+        Step::Grow(self.limit.bytes(ack, window))
     }
 
     fn on_congestion(&mut self) {

@@ -69,7 +69,7 @@ enum Phase<P> {
 }
 
 impl<T: Tail> HystartPp<T> {
-    /// A connection's first slow start, whose first octet of data is `first`.
+    /// A connection's first slow start, whose first byte of data is `first`.
     pub fn new(config: &HystartPpConfig<T::Config>, first: SeqNum) -> Self {
         Self {
             limit: AckLimit::new(config.limit_segments),
@@ -84,15 +84,15 @@ impl<T: Tail> HystartPp<T> {
     //# The delay is judged only with eight samples in the round and a minimum of the round before.
     //= specs/rfc9406.md#delay-increase
     //# CSS begins when the round's minimum is the last round's plus the threshold, or more.
-    fn probe(&mut self, octets: Bytes, window: &Window) -> Step {
+    fn probe(&mut self, bytes: Bytes, window: &Window) -> Step {
         if let (Some(current), Some(last)) = (self.round.current(), self.round.last())
             && self.delay.fires(current, last)
             && self.tail.is_eligible(window)
         {
             self.phase = Phase::Tail(self.tail.enter(current));
-            return T::entered(octets);
+            return T::entered(bytes);
         }
-        Step::Grow(octets)
+        Step::Grow(bytes)
     }
 }
 
@@ -104,18 +104,18 @@ impl<T: Tail> SlowStart for HystartPp<T> {
     //= specs/rfc9406.md#conservative-slow-start
     //# Congestion avoidance that follows CSS begins with an `ssthresh` of the present window.
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step {
-        let octets = self.limit.octets(ack, window);
+        let bytes = self.limit.bytes(ack, window);
         if matches!(self.phase, Phase::Done) {
-            return Step::Grow(octets);
+            return Step::Grow(bytes);
         }
         let round = self.round.on_ack(ack);
-        let Phase::Tail(phase) = &mut self.phase else { return self.probe(octets, window) };
-        let seen = TailAck { acked: ack.acked, octets, round, minimum: self.round.current(), window };
+        let Phase::Tail(phase) = &mut self.phase else { return self.probe(bytes, window) };
+        let seen = TailAck { acked: ack.acked, bytes, round, minimum: self.round.current(), window };
         match self.tail.on_ack(phase, &seen) {
             TailStep::Stay(step) => step,
-            TailStep::Resume(octets) => {
+            TailStep::Resume(bytes) => {
                 self.phase = Phase::Probing;
-                Step::Turn(octets)
+                Step::Turn(bytes)
             }
             TailStep::Over(cause) => {
                 self.phase = Phase::Done;

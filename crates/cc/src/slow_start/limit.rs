@@ -34,10 +34,10 @@ impl AckLimit {
     }
 
     //= specs/rfc9406.md#growth
-    //# In slow start an ACK opens the window by the octets it acknowledges, but by no more than L segments.
-    /// Octets by which this ACK may open the window.
+    //# In slow start an ACK opens the window by the bytes it acknowledges, but by no more than L segments.
+    /// Bytes by which this ACK may open the window.
     #[inline]
-    pub const fn octets(self, ack: &AckSample, window: &Window) -> Bytes {
+    pub const fn bytes(self, ack: &AckSample, window: &Window) -> Bytes {
         let limit = self.segments.saturating_mul(window.smss());
         if ack.acked < limit { ack.acked } else { limit }
     }

@@ -47,7 +47,7 @@ pub trait SlowStart: Debug + Clone + Send + 'static {
 /// What a slow-start policy asks of the composite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// Stay in slow start; open the window by this many octets.
+    /// Stay in slow start; open the window by this many bytes.
     Grow(Bytes),
     /// The same, and the policy's [`phase`](SlowStart::phase) is another one from now on.
     Turn(Bytes),
@@ -57,7 +57,7 @@ pub enum Step {
     Contend(Bytes),
     /// Leave slow start with this window (the present one, or what was delivered), which becomes `ssthresh`.
     Exit {
-        /// The window to go on with, octets.
+        /// The window to go on with, bytes.
         window: Bytes,
         /// Why.
         cause: ExitCause,

@@ -1,8 +1,8 @@
 //! Rounds of a flight and their smallest round-trip times (RFC 9406 §4.2).
 //!
-//! A round ends when the octet that was next to be sent at its beginning is acknowledged; the ACK that does so is the
+//! A round ends when the byte that was next to be sent at its beginning is acknowledged; the ACK that does so is the
 //! first of the next round. So a round holds the ACKs of one flight, and its first ACK is never a sample of the round
-//! before. The RFC starts the first round with the connection: its window end is the first octet of data.
+//! before. The RFC starts the first round with the connection: its window end is the first byte of data.
 //!
 //! Deviation: times are kept in whole microseconds, rounded down. The tests that read them ask for milliseconds.
 
@@ -49,7 +49,7 @@ pub struct RoundRtt {
 }
 
 impl RoundRtt {
-    /// Before the first round. `first` is the first octet of data; a round speaks once it has `enough` samples.
+    /// Before the first round. `first` is the first byte of data; a round speaks once it has `enough` samples.
     pub const fn new(first: SeqNum, enough: u8) -> Self {
         Self { window_end: first, last: RttMicros::NONE, current: RttMicros::NONE, samples: 0, enough, unjudged: 0 }
     }
@@ -132,11 +132,11 @@ mod tests {
     //= type=test
     //# When a round begins, the minimum RTT of the last one is kept, and minimum and count of samples start afresh.
     #[test]
-    fn the_octet_after_the_flight_ends_the_round_and_its_ack_is_the_first_of_the_next() {
+    fn the_byte_after_the_flight_ends_the_round_and_its_ack_is_the_first_of_the_next() {
         let mut round = RoundRtt::new(SeqNum(1), 1);
         assert_eq!(round.on_ack(&at(101, 1_001, Some(50))), Round::New);
         assert_eq!(minima(&round), (None, Some(50)));
-        assert_eq!(round.on_ack(&at(1_001, 2_001, Some(40))), Round::Same, "the last octet of the flight");
+        assert_eq!(round.on_ack(&at(1_001, 2_001, Some(40))), Round::Same, "the last byte of the flight");
         assert_eq!(round.on_ack(&at(1_002, 2_101, Some(60))), Round::New);
         assert_eq!(minima(&round), (Some(40), Some(60)));
     }
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn before_the_first_octet_of_data_there_is_no_round() {
+    fn before_the_first_byte_of_data_there_is_no_round() {
         let mut round = RoundRtt::new(SeqNum(1), 1);
         assert_eq!(round.on_ack(&at(1, 1, None)), Round::Same);
     }

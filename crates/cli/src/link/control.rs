@@ -17,7 +17,7 @@ use std::time::Duration;
 const PREFIX: &str = "longhaul-link-";
 const SUFFIX: &str = ".sock";
 
-/// Whoever connects has this long to say a line of at most that many octets: the link's thread does not wait for it, but
+/// Whoever connects has this long to say a line of at most that many bytes: the link's thread does not wait for it, but
 /// signals do.
 const PATIENCE: Duration = Duration::from_millis(500);
 const LINE_MAX: u64 = 4096;

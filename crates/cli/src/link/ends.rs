@@ -7,7 +7,7 @@ use profiles::units;
 
 const KEYS: [&str; 4] = ["ns", "dev", "addr", "mtu"];
 
-/// Octets of a packet when nothing is said, and the least that IPv6 can live with (RFC 8200 §5).
+/// Bytes of a packet when nothing is said, and the least that IPv6 can live with (RFC 8200 §5).
 const MTU: u16 = 1500;
 const MTU_MIN: u16 = 1280;
 
@@ -36,7 +36,7 @@ pub fn read(option: &'static str, text: &str) -> Result<LinkEnd, Failure> {
 }
 
 fn mtu(text: &str) -> Result<u16, String> {
-    let mtu = units::count(text).ok().and_then(|octets| u16::try_from(octets).ok()).filter(|mtu| *mtu >= MTU_MIN);
+    let mtu = units::count(text).ok().and_then(|bytes| u16::try_from(bytes).ok()).filter(|mtu| *mtu >= MTU_MIN);
     mtu.ok_or_else(|| format!("`{text}` is no size of packets: write {MTU_MIN} to {}", u16::MAX))
 }
 

@@ -124,7 +124,7 @@ impl Direction {
     }
 }
 
-/// Octets of a packet on most links.
+/// Bytes of a packet on most links.
 const PACKET: u64 = 1_500;
 
 fn rate(text: &str) -> Result<Option<Rate>, Misread> {

@@ -29,13 +29,13 @@ fn direction(report: &DirectionReport) -> Value {
     let path = &report.path;
     json!({
         "offered": path.offered,
-        "offered_bytes": path.offered_octets,
+        "offered_bytes": path.offered_bytes,
         "delivered": path.delivered,
-        "delivered_bytes": path.delivered_octets,
+        "delivered_bytes": path.delivered_bytes,
         "duplicated": path.duplicated,
         "dropped": {"tail": path.dropped.tail, "loss": path.dropped.loss, "aqm": path.dropped.aqm},
-        "queue_bytes": report.backlog_octets,
-        "queue_bytes_max": path.max_backlog_octets,
+        "queue_bytes": report.backlog_bytes,
+        "queue_bytes_max": path.max_backlog_bytes,
         "in_flight": report.in_flight,
         "ring_drops": report.ring_drops,
         "refused": report.refused,
@@ -92,12 +92,12 @@ impl View {
 }
 
 fn line_of(now: &DirectionReport, before: &DirectionReport, seconds: f64) -> String {
-    let octets = now.path.delivered_octets - before.path.delivered_octets;
-    let mbps = if seconds > 0.0 { octets as f64 * 8.0 / seconds / 1e6 } else { 0.0 };
+    let bytes = now.path.delivered_bytes - before.path.delivered_bytes;
+    let mbps = if seconds > 0.0 { bytes as f64 * 8.0 / seconds / 1e6 } else { 0.0 };
     let drops = now.path.dropped;
     let mut line = format!(
         "{mbps:>8.1} Mbit/s  queue {:>8.1} kB  on the way {:>6}  dropped: full {}, random {}",
-        now.backlog_octets as f64 / 1e3,
+        now.backlog_bytes as f64 / 1e3,
         now.in_flight,
         drops.tail,
         drops.loss
@@ -115,9 +115,9 @@ mod tests {
 
     fn report() -> LinkReport {
         let mut report = LinkReport { elapsed: Duration::from_millis(1_500), ..LinkReport::default() };
-        report.ab.path.delivered_octets = 1_250_000;
+        report.ab.path.delivered_bytes = 1_250_000;
         report.ab.path.dropped.tail = 3;
-        report.ab.backlog_octets = 12_300;
+        report.ab.backlog_bytes = 12_300;
         report.ba.ring_drops = 2;
         report
     }

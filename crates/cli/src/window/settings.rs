@@ -16,7 +16,7 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// For a window of so many octets, which takes this shift.
+    /// For a window of so many bytes, which takes this shift.
     pub fn of(window: u64, shift: u32) -> Self {
         Self { linux: linux(window, shift), windows: windows(window), windows_2000: windows_2000(window, shift) }
     }

@@ -49,7 +49,7 @@ fn a_flow_is_seen_in_one_page() {
 }
 
 #[test_case("gzip-cut.bin", "at offset 388: the compressed file ends in the middle of a packet; read 5 packets"; "cut")]
-#[test_case("length-too-large.bin", "at offset 104: a packet claims 4294967295 octets; read 1 packets"; "damaged")]
+#[test_case("length-too-large.bin", "at offset 104: a packet claims 4294967295 bytes; read 1 packets"; "damaged")]
 fn what_is_readable_is_told_and_where_it_ends(name: &str, message: &str) {
     let file = kept(name);
     let ended = longhaul(&["analyze", &file]);
@@ -62,7 +62,7 @@ fn a_capture_without_tcp_is_no_success() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("empty.pcap");
     let kept = std::fs::read(kept("fragments-and-udp.bin")).unwrap();
-    // The header, and a packet of 28 octets of UDP.
+    // The header, and a packet of 28 bytes of UDP.
     std::fs::write(&path, &kept[..24 + 16 + 28]).unwrap();
     let ended = longhaul(&["analyze", text_of(&path)]);
     assert_eq!(ended.code, Some(1));

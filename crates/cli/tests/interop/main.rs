@@ -4,7 +4,7 @@
 //!  namespace R                                               namespace P
 //!  longhaul (10.9.0.2) ── TUN lh0 ── kernel, forwarding ── veth ── the kernel's TCP (10.8.0.2)
 //! ```
-//! What is checked: every octet of the stream by its position, both sides' checksums, how connections end, and, by an
+//! What is checked: every byte of the stream by its position, both sides' checksums, how connections end, and, by an
 //! independent reader, that no packet of ours is malformed. Loss is made by our own hops inside the loop.
 //!
 //! This needs root, /dev/net/tun, `ip` and `tshark`. Where something is missing the tests fail and name it; they do not
@@ -25,7 +25,7 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use test_case::test_case;
 
-/// Octets of a transfer.
+/// Bytes of a transfer.
 const BYTES: u64 = 100_000_000;
 
 /// Where our own stack is.
@@ -84,8 +84,8 @@ fn a_transfer_to_the_kernel_leaves_a_trace() {
         }
     }
     // The FIN takes a sequence number, and is not payload.
-    assert!((1..=3).contains(&(sent - summary.number("/bytes_sent"))), "{sent} octets: {summary:?}");
-    assert!(again > 0 && again - summary.number("/bytes_retransmitted") <= 2, "{again} octets: {summary:?}");
+    assert!((1..=3).contains(&(sent - summary.number("/bytes_sent"))), "{sent} bytes: {summary:?}");
+    assert!(again > 0 && again - summary.number("/bytes_retransmitted") <= 2, "{again} bytes: {summary:?}");
     let page = directory.path().join("page.html");
     let mut view = std::process::Command::new(env!("CARGO_BIN_EXE_longhaul"));
     let viewed = view.arg("view").arg(&trace).arg("-o").arg(&page).output().unwrap();
@@ -227,13 +227,13 @@ fn wait_until(mut holds: impl FnMut() -> bool) {
 fn a_file_is_sent_as_it_is() {
     let (lab, directory) = (Lab::new(), tempfile::tempdir().unwrap());
     let (remote, file) = (lab.peer_address(V4, 9), directory.path().join("leaves"));
-    let mut octets = vec![0; 1_234_567];
-    tcp::fill_pattern(0, &mut octets);
-    std::fs::write(&file, &octets).unwrap();
+    let mut bytes = vec![0; 1_234_567];
+    tcp::fill_pattern(0, &mut bytes);
+    std::fs::write(&file, &bytes).unwrap();
     let sink = lab.peer.sink(remote);
     let summary = longhaul(&lab, &["send", &remote.to_string(), file.to_str().unwrap()], V4, "").finish(0);
     let crc32 = summary.text("/written/crc32");
-    assert_eq!(sink.join(), Received { bytes: octets.len() as u64, first_wrong: None, crc32 });
+    assert_eq!(sink.join(), Received { bytes: bytes.len() as u64, first_wrong: None, crc32 });
 }
 
 #[test_case("--offload on"; "with offload")]

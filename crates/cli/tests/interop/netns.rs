@@ -64,12 +64,12 @@ impl Lab {
         ip(&format!("-n {} link set {name} up", self.router.0));
     }
 
-    /// The router's end of the cable takes packets of `mtu` octets at most, and the kernel says so to whoever sends more.
+    /// The router's end of the cable takes packets of `mtu` bytes at most, and the kernel says so to whoever sends more.
     pub fn narrow(&self, mtu: u32) {
         ip(&format!("-n {} link set cable mtu {mtu}", self.router.0));
     }
 
-    /// Packets of more than `mtu` octets vanish at the peer's end of the cable without a word, although the peer announces
+    /// Packets of more than `mtu` bytes vanish at the peer's end of the cable without a word, although the peer announces
     /// that it takes larger ones.
     pub fn black_hole(&self, mtu: u32) {
         let peer = &self.peer_namespace.0;

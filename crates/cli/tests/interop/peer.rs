@@ -1,6 +1,6 @@
 //! The kernel's side: ordinary sockets, in threads that have moved into the peer's namespace.
 //!
-//! A namespace belongs to a thread, so nothing has to be started for it, and the stream can be compared octet by octet
+//! A namespace belongs to a thread, so nothing has to be started for it, and the stream can be compared byte by byte
 //! with what the positions say.
 
 use nix::sched::{CloneFlags, setns};
@@ -12,7 +12,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Without a single octet for this long, something hangs.
+/// Without a single byte for this long, something hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A namespace to have sockets in.
@@ -33,7 +33,7 @@ impl<T> Running<T> {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Received {
     pub bytes: u64,
-    /// Position of the first octet that is not the pattern's.
+    /// Position of the first byte that is not the pattern's.
     pub first_wrong: Option<u64>,
     pub crc32: String,
 }

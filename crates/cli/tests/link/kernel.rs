@@ -22,7 +22,7 @@ pub struct Kernel {
     address: IpAddr,
 }
 
-/// How fast datagrams are sent; each is an IP packet of 1500 octets.
+/// How fast datagrams are sent; each is an IP packet of 1500 bytes.
 #[derive(Clone, Copy)]
 pub enum Pace {
     /// One every so many microseconds.
@@ -38,7 +38,7 @@ pub struct Sent {
     next: u32,
 }
 
-/// Payload of a datagram of 1500 octets over IPv4.
+/// Payload of a datagram of 1500 bytes over IPv4.
 const PAYLOAD: usize = 1_500 - 28;
 
 /// Who was held up for longer than this catches up no further: what comes then has lost the pace.
@@ -108,15 +108,15 @@ impl Kernel {
         sender.send_to(&train, receiver.local_addr().unwrap()).unwrap();
         receiver.set_read_timeout(Some(PATIENCE)).unwrap();
         let next = |_| {
-            let mut octets = vec![0; train.len()];
-            let len = receiver.recv(&mut octets).expect("a datagram is missing");
-            octets.truncate(len);
-            octets
+            let mut bytes = vec![0; train.len()];
+            let len = receiver.recv(&mut bytes).expect("a datagram is missing");
+            bytes.truncate(len);
+            bytes
         };
         (0..count).map(next).collect()
     }
 
-    /// Sends a stream; how many octets came and were the right ones.
+    /// Sends a stream; how many bytes came and were the right ones.
     pub fn stream(&self, to: &Self, bytes: u64) -> u64 {
         let (here, there) = (SocketAddr::new(self.address, 0), SocketAddr::new(to.address, 0));
         let listener = to.inside(|| TcpListener::bind(there).unwrap());
@@ -206,10 +206,10 @@ fn echo_request(sequence: u16) -> [u8; 64] {
 /// When the reply arrived, by the kernel's clock.
 fn echo_reply(raw: &OwnedFd, sequence: u16) -> nix::sys::time::TimeSpec {
     loop {
-        let mut octets = [0; 1_500];
+        let mut bytes = [0; 1_500];
         let mut stamp = nix::cmsg_space!(nix::sys::time::TimeSpec);
         let (len, at) = {
-            let mut into = [IoSliceMut::new(&mut octets)];
+            let mut into = [IoSliceMut::new(&mut bytes)];
             let message = recvmsg::<SockaddrIn>(raw.as_raw_fd(), &mut into, Some(&mut stamp), MsgFlags::empty());
             let message = message.expect("no echo came back");
             let stamped = message.cmsgs().unwrap().find_map(|control| match control {
@@ -218,7 +218,7 @@ fn echo_reply(raw: &OwnedFd, sequence: u16) -> nix::sys::time::TimeSpec {
             });
             (message.bytes, stamped.expect("the kernel stamps what it receives"))
         };
-        let icmp = &octets[20..len];
+        let icmp = &bytes[20..len];
         if icmp[0] == 0 && icmp[6..8] == sequence.to_be_bytes() {
             return at;
         }

@@ -62,7 +62,7 @@ impl Emulator {
         let mut command = Command::new(env!("CARGO_BIN_EXE_longhaul"));
         command.args(["link", what, "--control"]).arg(&self.control).args(options.split_whitespace());
         let ended = command.output().unwrap();
-        let text = |octets: Vec<u8>| String::from_utf8(octets).unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         if ended.status.success() { Ok(text(ended.stdout)) } else { Err(text(ended.stderr)) }
     }
 

@@ -1,6 +1,6 @@
 //! `longhaul ab --backend netns`, from the outside: every kind of arm over a real path, and nothing left behind.
 //!
-//! Results are checked for what does not depend on the machine: that every octet came through, which numbers there are, and
+//! Results are checked for what does not depend on the machine: that every byte came through, which numbers there are, and
 //! what is refused. This needs root and /dev/net/tun; without them the tests fail and name what is missing, they do not skip.
 
 #[path = "../outside/program.rs"]

@@ -91,8 +91,8 @@ fn packets_are_kept_whole_on_request_and_every_checksum_is_right() {
 fn every_event_is_a_comment() {
     let directory = tempfile::tempdir().unwrap();
     run_dsack("longhaul", directory.path(), &["--set", "flow.bytes=300kB"]);
-    let octets = std::fs::read(directory.path().join("trace.pcapng")).unwrap();
-    let mut file = pcap_file::pcapng::PcapNgReader::new(&octets[..]).unwrap();
+    let bytes = std::fs::read(directory.path().join("trace.pcapng")).unwrap();
+    let mut file = pcap_file::pcapng::PcapNgReader::new(&bytes[..]).unwrap();
     let (mut told, mut packets, mut counted) = (Vec::new(), 0, None);
     while let Some(block) = file.next_block() {
         use pcap_file::pcapng::Block;
@@ -227,13 +227,13 @@ fn a_trace_directory_holds_the_run_and_its_summary_adds_up() {
     let sent = sent.filter(|record| matches!(record.event, Event::SegmentSent { .. })).count() as u64;
     assert_eq!(segments(&summary["observed"]["sent"]), sent);
     let again = summary["observed"]["retransmitted"].as_object().unwrap().values();
-    let octets: u64 = again.map(|count| count["octets"].as_u64().unwrap()).sum();
-    assert_eq!(summary["measured"]["bytes_retransmitted"], octets);
+    let bytes: u64 = again.map(|count| count["bytes"].as_u64().unwrap()).sum();
+    assert_eq!(summary["measured"]["bytes_retransmitted"], bytes);
     let shares = summary["observed"]["limited"]["shares"].as_array().unwrap();
     let percent: f64 = shares.iter().map(|share| share["percent"].as_f64().unwrap()).sum();
     assert!((percent - 100.0).abs() < 1e-6, "{percent}");
     let qlog = std::fs::read(directory.path().join("trace.qlog")).unwrap();
-    let texts = qlog.split(|octet| *octet == 0x1e).skip(1);
+    let texts = qlog.split(|byte| *byte == 0x1e).skip(1);
     let texts: Vec<Value> = texts.map(|text| serde_json::from_slice(text).unwrap()).collect();
     assert_eq!(texts.len(), trace.records.len() + 1);
 }

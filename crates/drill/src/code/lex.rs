@@ -80,8 +80,8 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    fn take(&mut self, octets: usize) -> &'a str {
-        let (taken, rest) = self.rest.split_at(octets);
+    fn take(&mut self, bytes: usize) -> &'a str {
+        let (taken, rest) = self.rest.split_at(bytes);
         self.rest = rest;
         taken
     }

@@ -6,13 +6,13 @@ use crate::stack::Call;
 
 const SOL_TCP: i32 = libc::SOL_TCP;
 const TCP_INFO: i32 = libc::TCP_INFO;
-const TCP_INFO_OCTETS: u32 = 280;
+const TCP_INFO_BYTES: u32 = 280;
 const TCP_CC_INFO: i32 = 26;
-const TCP_CC_INFO_OCTETS: u32 = 20;
+const TCP_CC_INFO_BYTES: u32 = 20;
 const SO_MEMINFO: i32 = 55;
-const SO_MEMINFO_OCTETS: u32 = 36;
+const SO_MEMINFO_BYTES: u32 = 36;
 
-/// Fields of `TCP_INFO`: name, offset, octets. The two halves of octet 6 and the bits of octet 7 and of the tail come apart.
+/// Fields of `TCP_INFO`: name, offset, bytes. The two halves of byte 6 and the bits of byte 7 and of the tail come apart.
 const INFO: &[(&str, usize, usize)] = &[
     ("tcpi_state", 0, 1),
     ("tcpi_ca_state", 1, 1),
@@ -79,7 +79,7 @@ const INFO: &[(&str, usize, usize)] = &[
     ("tcpi_received_e0_bytes", 268, 4),
     ("tcpi_received_ce_bytes", 272, 4),
 ];
-/// Parts of an octet or word: name, offset, octets, lowest bit, bits.
+/// Parts of a byte or word: name, offset, bytes, lowest bit, bits.
 const INFO_BITS: &[(&str, usize, usize, u32, u32)] = &[
     ("tcpi_snd_wscale", 6, 1, 0, 4),
     ("tcpi_rcv_wscale", 6, 1, 4, 4),
@@ -163,12 +163,12 @@ impl Engine<'_> {
         self.collect(Patience::None)?;
         let fd = self.socket().and_then(|socket| socket.fd);
         let fd = fd.ok_or_else(|| failure("no socket for the code block".into()))?;
-        let info = self.option(fd, SOL_TCP, TCP_INFO, TCP_INFO_OCTETS).map_err(failure)?;
-        let controller = self.option(fd, SOL_TCP, TCP_CC_INFO, TCP_CC_INFO_OCTETS).map_err(failure)?;
-        let memory = self.option(fd, libc::SOL_SOCKET, SO_MEMINFO, SO_MEMINFO_OCTETS).map_err(failure)?;
-        for (table, octets) in [(INFO, &info), (CONTROLLERS, &controller), (MEMORY, &memory)] {
+        let info = self.option(fd, SOL_TCP, TCP_INFO, TCP_INFO_BYTES).map_err(failure)?;
+        let controller = self.option(fd, SOL_TCP, TCP_CC_INFO, TCP_CC_INFO_BYTES).map_err(failure)?;
+        let memory = self.option(fd, libc::SOL_SOCKET, SO_MEMINFO, SO_MEMINFO_BYTES).map_err(failure)?;
+        for (table, bytes) in [(INFO, &info), (CONTROLLERS, &controller), (MEMORY, &memory)] {
             for &(name, at, length) in table {
-                if let Some(value) = native(octets, at, length) {
+                if let Some(value) = native(bytes, at, length) {
                     self.program.set(name, value);
                 }
             }
@@ -200,8 +200,8 @@ impl Engine<'_> {
 }
 
 /// A number of the machine's byte order, if the stack wrote that far.
-fn native(octets: &[u8], at: usize, length: usize) -> Option<u64> {
-    let field = octets.get(at..at + length)?;
+fn native(bytes: &[u8], at: usize, length: usize) -> Option<u64> {
+    let field = bytes.get(at..at + length)?;
     let mut wide = [0; 8];
     let from = if cfg!(target_endian = "big") { 8 - length } else { 0 };
     wide[from..from + length].copy_from_slice(field);

@@ -17,11 +17,8 @@ pub fn headers(actual: &Live, expected: &PacketSpec) -> Result<(), String> {
         Transport::Icmp(_) if !actual.is_icmp() => Err("expected an ICMP message".into()),
         Transport::Tcp(segment) => tcp(actual, segment),
         Transport::Icmp(message) => {
-            let (kind, code) = crate::packet::icmp_names(
-                actual.ip().version == 6,
-                actual.transport_octet(0),
-                actual.transport_octet(1),
-            );
+            let (kind, code) =
+                crate::packet::icmp_names(actual.ip().version == 6, actual.transport_byte(0), actual.transport_byte(1));
             field("ICMP type", message.kind.as_str(), kind.as_str())?;
             field("ICMP code", message.code.as_deref().unwrap_or_default(), code.as_deref().unwrap_or_default())
         }
@@ -44,9 +41,9 @@ fn traffic_class(actual: u8, expected: TosCheck) -> Result<(), String> {
 
 fn tcp(actual: &Live, expected: &Tcp) -> Result<(), String> {
     if let Some(options) = &expected.options {
-        let mut octets = Vec::new();
-        options.iter().for_each(|option| option.emit(&mut octets));
-        field("octets of TCP options", octets.len(), actual.header_len() - 20)?;
+        let mut bytes = Vec::new();
+        options.iter().for_each(|option| option.emit(&mut bytes));
+        field("bytes of TCP options", bytes.len(), actual.header_len() - 20)?;
     }
     flags(actual.flags(), expected.flags)?;
     field("reserved bits", 0, actual.reserved())?;
@@ -60,22 +57,22 @@ fn tcp(actual: &Live, expected: &Tcp) -> Result<(), String> {
 
 fn flags(actual: TcpFlags, expected: TcpFlags) -> Result<(), String> {
     let ecn = TcpFlags::CWR | TcpFlags::ECE;
-    let (plain_expected, plain_actual) = (expected.octet & !ecn, actual.octet & !ecn);
-    let shown = |octet| TcpFlags { octet, ..TcpFlags::default() };
+    let (plain_expected, plain_actual) = (expected.byte & !ecn, actual.byte & !ecn);
+    let shown = |byte| TcpFlags { byte, ..TcpFlags::default() };
     field("flags", plain_expected, plain_actual)
         .map_err(|_| format!("flags: expected {}, actual {}", shown(plain_expected), shown(plain_actual)))?;
     field("ECN flags as a number", expected.ace(), actual.ace())
 }
 
-/// Whether `next` continues `previous` as if one burst had been cut by a device: equal headers, contiguous octets.
+/// Whether `next` continues `previous` as if one burst had been cut by a device: equal headers, contiguous bytes.
 ///
 /// # Errors
 /// What differs.
 pub fn fragments(previous: &Live, next: &Live) -> Result<(), String> {
     let unequal = TcpFlags::PSH | TcpFlags::FIN | TcpFlags::CWR;
-    field("octets of header", previous.header_len(), next.header_len())?;
+    field("bytes of header", previous.header_len(), next.header_len())?;
     field("ttl", previous.ip().ttl, next.ip().ttl)?;
-    let plain = |packet: &Live| packet.flags().octet & !unequal;
+    let plain = |packet: &Live| packet.flags().byte & !unequal;
     field("flags", plain(previous), plain(next))?;
     field("seq", previous.seq().wrapping_add(previous.payload().len() as u32), next.seq())?;
     field("ack", previous.ack(), next.ack())?;
@@ -108,8 +105,8 @@ pub fn options(actual: &[TcpOption], expected: &[TcpOption]) -> Result<(), Strin
 /// # Errors
 /// Where it is not.
 pub fn payload(actual: &Live) -> Result<(), String> {
-    match actual.payload().iter().position(|octet| *octet != 0) {
+    match actual.payload().iter().position(|byte| *byte != 0) {
         None => Ok(()),
-        Some(at) => Err(format!("payload: expected zeros, octet {at} is {}", actual.payload()[at])),
+        Some(at) => Err(format!("payload: expected zeros, byte {at} is {}", actual.payload()[at])),
     }
 }

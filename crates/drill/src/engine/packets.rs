@@ -70,7 +70,7 @@ impl Engine<'_> {
             }
         }
         let mut addresses = socket.inbound().ok_or("the connection has no addresses yet")?;
-        let octets = match &spec.transport {
+        let bytes = match &spec.transport {
             Transport::Tcp(segment) => {
                 if let Some((source, destination)) = segment.ports {
                     addresses.source_port = if source == 0 { addresses.source_port } else { source };
@@ -93,7 +93,7 @@ impl Engine<'_> {
         };
         let now = self.clock.script(self.stack.now());
         (self.log)(format!("{} {spec}", seconds(now)));
-        self.stack.send(&octets)
+        self.stack.send(&bytes)
     }
 
     /// Awaits a packet, or as many as make up the length the script says, and compares.
@@ -134,8 +134,8 @@ impl Engine<'_> {
         };
         loop {
             let received = self.stack.receive(deadline);
-            let (octets, at) = received.map_err(|what| format!("{what}\n{}", self.shown_script(spec)))?;
-            let live = Live::parse(octets, at)?;
+            let (bytes, at) = received.map_err(|what| format!("{what}\n{}", self.shown_script(spec)))?;
+            let live = Live::parse(bytes, at)?;
             // A SYN that another socket sends again opens no new connection.
             let of_another =
                 |(at, socket): (usize, &Socket)| at != index && socket.sent(&live) && socket.live_isn == live.seq();
@@ -192,7 +192,7 @@ impl Engine<'_> {
         if let Transport::Tcp(segment) = &spec.transport {
             tick_offset = learn_timestamp(socket, segment, actual);
             if actual.payload().len() != usize::from(segment.payload) {
-                return Err(format!("payload: expected {} octets, actual {}", segment.payload, actual.payload().len()));
+                return Err(format!("payload: expected {} bytes, actual {}", segment.payload, actual.payload().len()));
             }
         }
         compare::headers(actual, spec)?;

@@ -34,7 +34,7 @@ pub type Side = Option<(IpAddr, u16)>;
 /// A header as far as a reset needs it.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
-    /// First octet behind the segment, flags counted; of the stack's segments, the first octet.
+    /// First byte behind the segment, flags counted; of the stack's segments, the first byte.
     pub seq: u32,
     /// Acknowledgement number.
     pub ack: u32,

@@ -167,7 +167,7 @@ fn numbers_of_the_script_become_live_ones_and_back() {
     assert!(last.options().contains(&TcpOption::Timestamps { val: 3, ecr: TIMESTAMP + 1 }), "{:?}", last.options());
     assert!(last.options().contains(&TcpOption::Sack(vec![(ISN + 1, ISN + 11)])));
     let reset = &inner.inbox[3];
-    assert_eq!((reset.flags().octet, reset.seq(), reset.ack()), (0x14, 1_001, ISN + 501), "the end resets");
+    assert_eq!((reset.flags().byte, reset.seq(), reset.ack()), (0x14, 1_001, ISN + 501), "the end resets");
     assert_eq!(inner.calls.iter().filter(|call| matches!(call, Call::Close { .. })).count(), 2, "and closes");
 }
 
@@ -186,7 +186,7 @@ fn consecutive_segments_make_up_the_length_the_script_says() {
     assert_eq!(opened("+0 > P. 1:2501(2500) ack 1", &pieces).0, Ok(()));
     let strict = format!("--strict_segments\n{OPEN}+0 > P. 1:2501(2500) ack 1");
     let outbox: Vec<_> = std::iter::once(SYN_ACK).chain(pieces).collect();
-    assert!(failure(run(&strict, &outbox).0).contains("payload: expected 2500 octets, actual 1000"));
+    assert!(failure(run(&strict, &outbox).0).contains("payload: expected 2500 bytes, actual 1000"));
 }
 
 #[test]
@@ -205,8 +205,8 @@ fn segments_that_do_not_belong_together_are_not_joined() {
 #[test_case("+0 > [ect0] . 1:1(0) ack 1", (0, "> . 1:1(0) ack 1"), "ECN bits: expected 2, actual 0"; "a mark")]
 #[test_case("+0 > . 1:1(0) ack 1 <mss 1,sackOK,nop,nop>", (0, "> . 1:1(0) ack 1 <mss 2,sackOK,nop,nop>"), "TCP option 1: expected mss 1, actual mss 2"; "an option's value")]
 #[test_case("+0 > . 1:1(0) ack 1 <nop,nop,sackOK>", (0, "> . 1:1(0) ack 1 <sackOK,nop,nop>"), "TCP option 1: expected nop, actual sackOK"; "their order")]
-#[test_case("+0 > . 1:1(0) ack 1", (0, "> . 1:1(0) ack 1 <nop,nop,sackOK>"), "octets of TCP options: expected 0, actual 4"; "their absence")]
-#[test_case("+0 > . 1:2(1) ack 1", (0, "> . 1:3(2) ack 1"), "payload: expected 1 octets, actual 2"; "a longer packet")]
+#[test_case("+0 > . 1:1(0) ack 1", (0, "> . 1:1(0) ack 1 <nop,nop,sackOK>"), "bytes of TCP options: expected 0, actual 4"; "their absence")]
+#[test_case("+0 > . 1:2(1) ack 1", (0, "> . 1:3(2) ack 1"), "payload: expected 1 bytes, actual 2"; "a longer packet")]
 #[test_case("+.2 > . 1:1(0) ack 1", (100_000, "> . 1:1(0) ack 1"), "the packet expected at 0.3"; "too early")]
 #[test_case("+.2~+.3 > . 1:1(0) ack 1", (350_000, "> . 1:1(0) ack 1"), "happened at 0.45"; "behind the range")]
 fn a_wrong_packet_is_told_with_both_in_the_scripts_notation(rest: &str, sent: (i64, &'static str), part: &str) {

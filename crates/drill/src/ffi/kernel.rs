@@ -13,7 +13,7 @@ use libc::{
 use packetdrill::abi::{FcntlFn, Interface, IoctlFn};
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// Octets of the header that a TUN device with offload puts before each packet.
+/// Bytes of the header that a TUN device with offload puts before each packet.
 const VNET_HEADER: usize = 10;
 
 /// The kernel behind the calls.

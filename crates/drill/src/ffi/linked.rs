@@ -9,7 +9,7 @@ use std::path::Path;
 use std::ptr::{null, null_mut};
 
 /// Room for one packet, as packetdrill gives.
-const RECEIVE_OCTETS: usize = 65_536;
+const RECEIVE_BYTES: usize = 65_536;
 
 /// A stack behind the table.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl Linked {
     /// That it cannot be loaded or is none.
     pub fn load(path: &Path, flags: Option<&str>) -> Result<Self, String> {
         let name =
-            CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| "a path with a zero octet".to_owned())?;
+            CString::new(path.as_os_str().as_encoded_bytes()).map_err(|_| "a path with a zero byte".to_owned())?;
         // SAFETY: the name ends with a zero; the library stays loaded until the process ends.
         let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         if library.is_null() {
@@ -85,7 +85,7 @@ impl Stack for Linked {
 
     fn receive(&self, _deadline: i64) -> Result<(Vec<u8>, i64), String> {
         let receive = self.table.netdev_receive.expect("the stack has no netdev_receive");
-        let mut packet = vec![0; RECEIVE_OCTETS];
+        let mut packet = vec![0; RECEIVE_BYTES];
         let (mut length, mut at) = (packet.len(), 0);
         // SAFETY: the room is as large as it says, length and time outlive the call.
         let value = unsafe { receive(self.table.userdata, packet.as_mut_ptr().cast(), &raw mut length, &raw mut at) };

@@ -177,7 +177,7 @@ fn length(address: &[u8]) -> socklen_t {
 
 fn raw(buffer: &mut Buffer) -> (*mut c_void, usize) {
     match buffer {
-        Buffer::Octets(octets) => (octets.as_mut_ptr().cast(), octets.len()),
+        Buffer::Bytes(bytes) => (bytes.as_mut_ptr().cast(), bytes.len()),
         Buffer::Null(length) => (null_mut(), *length),
     }
 }

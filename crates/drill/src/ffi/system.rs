@@ -8,7 +8,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 const ETH_P_ALL: u16 = 3;
 const PACKET_OUTGOING: u8 = 4;
 /// Room for one packet.
-const PACKET_OCTETS: usize = 65_536 + 64;
+const PACKET_BYTES: usize = 65_536 + 64;
 
 /// Moves the calling thread into a network namespace of its own. Must come before any other thread starts.
 ///
@@ -112,7 +112,7 @@ pub fn readable(fd: &OwnedFd, wait_ms: i32) -> bool {
 
 /// The next packet on a packet socket and the moment it left, microseconds since 1970; `None` if it was an incoming one.
 pub fn sniffed(fd: &OwnedFd) -> Option<(Vec<u8>, i64)> {
-    let mut packet = vec![0_u8; PACKET_OCTETS];
+    let mut packet = vec![0_u8; PACKET_BYTES];
     let mut control = [0_u64; 16];
     // SAFETY: zeros are valid for both.
     let (mut from, mut header): (sockaddr_ll, libc::msghdr) = unsafe { std::mem::zeroed() };

@@ -1,7 +1,7 @@
-//! From a script's segment to octets, addresses and sequence numbers already those of the live connection.
+//! From a script's segment to bytes, addresses and sequence numbers already those of the live connection.
 
 use super::checksum;
-use crate::config::octets;
+use crate::config::bytes;
 use crate::script::{IpFields, Tcp, TcpFlags, TosCheck};
 use std::net::IpAddr;
 
@@ -32,7 +32,7 @@ pub fn tcp(addresses: Addresses, ip: IpFields, segment: &Tcp) -> Vec<u8> {
     out.extend(segment.seq.to_be_bytes());
     out.extend(segment.ack.to_be_bytes());
     out.push(((header / 4) << 4) as u8 | segment.flags.ae);
-    out.push(segment.flags.octet);
+    out.push(segment.flags.byte);
     out.extend(segment.window.unwrap_or(0).to_be_bytes());
     out.extend([0, 0]);
     out.extend(segment.urgent.to_be_bytes());
@@ -47,7 +47,7 @@ pub fn tcp(addresses: Addresses, ip: IpFields, segment: &Tcp) -> Vec<u8> {
 pub fn reset(addresses: Addresses, seq: u32, ack: u32, window: u16) -> Vec<u8> {
     let segment = Tcp {
         ports: None,
-        flags: TcpFlags { octet: TcpFlags::RST | TcpFlags::ACK, ..TcpFlags::default() },
+        flags: TcpFlags { byte: TcpFlags::RST | TcpFlags::ACK, ..TcpFlags::default() },
         seq,
         payload: 0,
         ack,
@@ -72,14 +72,14 @@ pub fn with_ip(addresses: Addresses, ip: IpFields, protocol: u8, payload: &[u8])
         out.extend(first.to_be_bytes());
         out.extend((payload.len() as u16).to_be_bytes());
         out.extend([protocol, ttl]);
-        out.extend(octets(addresses.source));
-        out.extend(octets(addresses.destination));
+        out.extend(bytes(addresses.source));
+        out.extend(bytes(addresses.destination));
     } else {
         out.extend([0x45, tos]);
         out.extend(((20 + payload.len()) as u16).to_be_bytes());
         out.extend([0, 0, 0, 0, ttl, protocol, 0, 0]);
-        out.extend(octets(addresses.source));
-        out.extend(octets(addresses.destination));
+        out.extend(bytes(addresses.source));
+        out.extend(bytes(addresses.destination));
         let sum = checksum(&[&out]);
         out[10..12].copy_from_slice(&sum.to_be_bytes());
     }
@@ -89,7 +89,7 @@ pub fn with_ip(addresses: Addresses, ip: IpFields, protocol: u8, payload: &[u8])
 
 /// The checksum over pseudo-header and payload (RFC 9293 §3.1, RFC 8200 §8.1).
 pub fn transport_checksum(addresses: Addresses, protocol: u8, payload: &[u8]) -> u16 {
-    let (source, destination) = (octets(addresses.source), octets(addresses.destination));
+    let (source, destination) = (bytes(addresses.source), bytes(addresses.destination));
     let length = (payload.len() as u32).to_be_bytes();
     checksum(&[&source, &destination, &length, &[0, protocol], payload])
 }

@@ -1,4 +1,4 @@
-//! ICMP messages about a connection's segments (RFC 792, RFC 4443): their names, and their octets.
+//! ICMP messages about a connection's segments (RFC 792, RFC 4443): their names, and their bytes.
 
 use super::build::{Addresses, TCP, transport_checksum, with_ip};
 use super::checksum;
@@ -63,7 +63,7 @@ const V6_TYPES: Types = &[
 ];
 
 /// An ICMP message to `addresses.destination`, quoting the segment that the stack sent the other way with sequence number
-/// `seq`: its IP header and the first eight octets behind it.
+/// `seq`: its IP header and the first eight bytes behind it.
 ///
 /// # Errors
 /// The type or code that this version of ICMP does not know, or the MTU it has no room for.

@@ -12,7 +12,7 @@ const ICMPV6: u8 = 58;
 /// A packet of the stack with the moment it was sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Live {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     ip: Ip,
     ip_header: usize,
     transport_header: usize,
@@ -25,7 +25,7 @@ pub struct Live {
 pub struct Ip {
     /// 4 or 6.
     pub version: u8,
-    /// Octets of the header.
+    /// Bytes of the header.
     pub header_len: usize,
     /// Traffic class.
     pub tos: u8,
@@ -38,35 +38,35 @@ pub struct Ip {
 }
 
 impl Live {
-    /// Reads the headers of `octets`.
+    /// Reads the headers of `bytes`.
     ///
     /// # Errors
     /// What is wrong with them.
-    pub fn parse(octets: Vec<u8>, at: i64) -> Result<Self, String> {
-        let whole = octets.len();
-        let short = |what: &str| Err(format!("a packet of {whole} octets ends inside its {what} header"));
-        let (ip, said) = match octets.first().map(|first| first >> 4) {
-            Some(4) if whole >= 20 => ipv4(&octets)?,
-            Some(6) if whole >= 40 => ipv6(&octets),
+    pub fn parse(bytes: Vec<u8>, at: i64) -> Result<Self, String> {
+        let whole = bytes.len();
+        let short = |what: &str| Err(format!("a packet of {whole} bytes ends inside its {what} header"));
+        let (ip, said) = match bytes.first().map(|first| first >> 4) {
+            Some(4) if whole >= 20 => ipv4(&bytes)?,
+            Some(6) if whole >= 40 => ipv6(&bytes),
             Some(4 | 6) | None => return short("IP"),
             Some(version) => return Err(format!("a packet of IP version {version}")),
         };
         if said != whole {
-            return Err(format!("a packet of {whole} octets whose IP header says {said}"));
+            return Err(format!("a packet of {whole} bytes whose IP header says {said}"));
         }
         let transport_header = match ip.protocol {
             TCP if whole < ip.header_len + 20 => return short("TCP"),
-            TCP => usize::from(octets[ip.header_len + 12] >> 4) * 4,
+            TCP => usize::from(bytes[ip.header_len + 12] >> 4) * 4,
             ICMP | ICMPV6 => 8,
             _ => 0,
         };
         if ip.protocol == TCP && transport_header < 20 {
-            return Err(format!("a TCP header that says it has {transport_header} octets"));
+            return Err(format!("a TCP header that says it has {transport_header} bytes"));
         }
         if whole < ip.header_len + transport_header {
             return short("transport");
         }
-        Ok(Self { octets, ip, ip_header: ip.header_len, transport_header, at })
+        Ok(Self { bytes, ip, ip_header: ip.header_len, transport_header, at })
     }
 
     /// Its IP header.
@@ -87,7 +87,7 @@ impl Live {
     /// Source and destination.
     pub fn addresses(&self) -> (IpAddr, IpAddr) {
         let (from, length) = if self.ip.version == 4 { (12, 4) } else { (8, 16) };
-        let at = |from: usize| address(&self.octets[from..from + length]).unwrap_or(IpAddr::from([0, 0, 0, 0]));
+        let at = |from: usize| address(&self.bytes[from..from + length]).unwrap_or(IpAddr::from([0, 0, 0, 0]));
         (at(from), at(from + length))
     }
 
@@ -96,18 +96,18 @@ impl Live {
         (self.be16(0), self.be16(2))
     }
 
-    /// Octet `at` behind the IP header.
-    pub fn transport_octet(&self, at: usize) -> u8 {
-        self.octets[self.ip_header + at]
+    /// Byte `at` behind the IP header.
+    pub fn transport_byte(&self, at: usize) -> u8 {
+        self.bytes[self.ip_header + at]
     }
 
-    /// Octets of the transport header.
+    /// Bytes of the transport header.
     pub fn header_len(&self) -> usize {
         self.transport_header
     }
 
     fn be16(&self, at: usize) -> u16 {
-        u16::from_be_bytes([self.transport_octet(at), self.transport_octet(at + 1)])
+        u16::from_be_bytes([self.transport_byte(at), self.transport_byte(at + 1)])
     }
 
     fn be32(&self, at: usize) -> u32 {
@@ -116,7 +116,7 @@ impl Live {
 
     fn set_be32(&mut self, at: usize, value: u32) {
         let at = self.ip_header + at;
-        self.octets[at..at + 4].copy_from_slice(&value.to_be_bytes());
+        self.bytes[at..at + 4].copy_from_slice(&value.to_be_bytes());
     }
 
     /// Sequence number.
@@ -131,12 +131,12 @@ impl Live {
 
     /// Flags.
     pub fn flags(&self) -> TcpFlags {
-        TcpFlags { octet: self.transport_octet(13), ae: self.transport_octet(12) & 1, ace: None }
+        TcpFlags { byte: self.transport_byte(13), ae: self.transport_byte(12) & 1, ace: None }
     }
 
     /// The header's three bits without a meaning.
     pub fn reserved(&self) -> u8 {
-        self.transport_octet(12) >> 1 & 7
+        self.transport_byte(12) >> 1 & 7
     }
 
     /// Window field.
@@ -151,17 +151,17 @@ impl Live {
 
     /// TCP options in order.
     pub fn options(&self) -> Vec<TcpOption> {
-        TcpOption::split(&self.octets[self.ip_header + 20..self.ip_header + self.transport_header])
+        TcpOption::split(&self.bytes[self.ip_header + 20..self.ip_header + self.transport_header])
     }
 
     /// Payload behind the transport header.
     pub fn payload(&self) -> &[u8] {
-        &self.octets[self.ip_header + self.transport_header..]
+        &self.bytes[self.ip_header + self.transport_header..]
     }
 
     /// Whether an IPv4 header's checksum is right. IPv6 has none.
     pub fn has_valid_ip_checksum(&self) -> bool {
-        self.ip.version == 6 || checksum(&[&self.octets[..self.ip_header]]) == 0
+        self.ip.version == 6 || checksum(&[&self.bytes[..self.ip_header]]) == 0
     }
 
     /// Replaces sequence and acknowledgement number.
@@ -173,12 +173,12 @@ impl Live {
     /// Replaces the options by others of the same length. An option that was malformed may not come back as it was; then
     /// the field stays.
     pub fn set_options(&mut self, options: &[TcpOption]) {
-        let mut octets = Vec::new();
-        options.iter().for_each(|option| option.emit(&mut octets));
+        let mut bytes = Vec::new();
+        options.iter().for_each(|option| option.emit(&mut bytes));
         let at = self.ip_header + 20;
-        let field = &mut self.octets[at..self.ip_header + self.transport_header];
-        if octets.len() == field.len() {
-            field.copy_from_slice(&octets);
+        let field = &mut self.bytes[at..self.ip_header + self.transport_header];
+        if bytes.len() == field.len() {
+            field.copy_from_slice(&bytes);
         }
     }
 
@@ -187,27 +187,27 @@ impl Live {
     pub fn join(packets: &[Self]) -> Self {
         let (first, last) = (&packets[0], &packets[packets.len() - 1]);
         let mut joined = last.clone();
-        joined.octets.truncate(last.ip_header + last.transport_header);
-        packets.iter().for_each(|packet| joined.octets.extend(packet.payload()));
+        joined.bytes.truncate(last.ip_header + last.transport_header);
+        packets.iter().for_each(|packet| joined.bytes.extend(packet.payload()));
         joined.set_be32(4, first.seq());
         let at = joined.ip_header + 13;
-        joined.octets[at] = joined.octets[at] & !TcpFlags::CWR | first.flags().octet & TcpFlags::CWR;
+        joined.bytes[at] = joined.bytes[at] & !TcpFlags::CWR | first.flags().byte & TcpFlags::CWR;
         joined
     }
 }
 
-fn ipv4(octets: &[u8]) -> Result<(Ip, usize), String> {
-    let header_len = usize::from(octets[0] & 15) * 4;
-    let said = usize::from(u16::from_be_bytes([octets[2], octets[3]]));
-    if header_len < 20 || header_len > octets.len() {
-        return Err(format!("an IPv4 header that says it has {header_len} octets"));
+fn ipv4(bytes: &[u8]) -> Result<(Ip, usize), String> {
+    let header_len = usize::from(bytes[0] & 15) * 4;
+    let said = usize::from(u16::from_be_bytes([bytes[2], bytes[3]]));
+    if header_len < 20 || header_len > bytes.len() {
+        return Err(format!("an IPv4 header that says it has {header_len} bytes"));
     }
-    Ok((Ip { version: 4, header_len, tos: octets[1], ttl: octets[8], protocol: octets[9], flow_label: 0 }, said))
+    Ok((Ip { version: 4, header_len, tos: bytes[1], ttl: bytes[8], protocol: bytes[9], flow_label: 0 }, said))
 }
 
-fn ipv6(octets: &[u8]) -> (Ip, usize) {
-    let said = 40 + usize::from(u16::from_be_bytes([octets[4], octets[5]]));
-    let flow_label = u32::from_be_bytes([0, octets[1] & 15, octets[2], octets[3]]);
-    let tos = octets[0] << 4 | octets[1] >> 4;
-    (Ip { version: 6, header_len: 40, tos, ttl: octets[7], protocol: octets[6], flow_label }, said)
+fn ipv6(bytes: &[u8]) -> (Ip, usize) {
+    let said = 40 + usize::from(u16::from_be_bytes([bytes[4], bytes[5]]));
+    let flow_label = u32::from_be_bytes([0, bytes[1] & 15, bytes[2], bytes[3]]);
+    let tos = bytes[0] << 4 | bytes[1] >> 4;
+    (Ip { version: 6, header_len: 40, tos, ttl: bytes[7], protocol: bytes[6], flow_label }, said)
 }

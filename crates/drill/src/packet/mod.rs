@@ -1,4 +1,4 @@
-//! Packets as octets: what a script's packet looks like on the wire, and a view of live packets.
+//! Packets as bytes: what a script's packet looks like on the wire, and a view of live packets.
 //!
 //! Headers are read and written here and not with the `wire` crate, on purpose: a script's packet must be able to be
 //! wrong in every way a script can say, and a stack is not checked against its own reader.

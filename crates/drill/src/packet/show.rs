@@ -32,6 +32,6 @@ fn tcp(packet: &Live) -> Tcp {
 }
 
 fn icmp(packet: &Live) -> Icmp {
-    let (kind, code) = icmp_names(packet.ip().version == 6, packet.transport_octet(0), packet.transport_octet(1));
+    let (kind, code) = icmp_names(packet.ip().version == 6, packet.transport_byte(0), packet.transport_byte(1));
     Icmp { kind, code, mtu: None, id: None, echoed: EchoedSegment::default() }
 }

@@ -45,7 +45,7 @@ impl<'a> Cursor<'a> {
         Err(ParseError { line: self.line, what: format!("expected {what}, found {found}") })
     }
 
-    /// Steps over `bytes` octets; line breaks among them are counted.
+    /// Steps over `bytes` bytes; line breaks among them are counted.
     pub fn advance(&mut self, bytes: usize) -> &'a str {
         let taken = &self.text[self.at..self.at + bytes];
         self.line += u32::try_from(taken.matches('\n').count()).unwrap_or(u32::MAX);

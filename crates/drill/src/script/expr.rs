@@ -46,10 +46,10 @@ impl Cursor<'_> {
             Some('.') if self.eat("...")? => Ok(Expr::Ellipsis),
             Some('"') => {
                 let text = self.quoted('"')?;
-                let octets = self.unescape(text)?;
+                let bytes = self.unescape(text)?;
                 // A trailing ellipsis says the text goes on; what goes on is not compared.
                 self.eat("...")?;
-                Ok(Expr::Str(octets))
+                Ok(Expr::Str(bytes))
             }
             Some('[') => {
                 self.expect("[")?;
@@ -100,16 +100,16 @@ impl Cursor<'_> {
         Ok(Field { name: Some(name), length, value: self.or_expression(depth + 1)? })
     }
 
-    /// A string's octets: `\n \r \t \0 \\ \" \xHH`.
+    /// A string's bytes: `\n \r \t \0 \\ \" \xHH`.
     fn unescape(&self, text: &str) -> Parsed<Vec<u8>> {
-        let mut octets = Vec::with_capacity(text.len());
+        let mut bytes = Vec::with_capacity(text.len());
         let mut rest = text.bytes();
-        while let Some(octet) = rest.next() {
-            if octet != b'\\' {
-                octets.push(octet);
+        while let Some(byte) = rest.next() {
+            if byte != b'\\' {
+                bytes.push(byte);
                 continue;
             }
-            octets.push(match rest.next() {
+            bytes.push(match rest.next() {
                 Some(b'n') => b'\n',
                 Some(b'r') => b'\r',
                 Some(b't') => b'\t',
@@ -125,6 +125,6 @@ impl Cursor<'_> {
                 None => b'\\',
             });
         }
-        Ok(octets)
+        Ok(bytes)
     }
 }

@@ -1,7 +1,7 @@
 //! The script language: what a script says, before anything runs.
 //!
 //! The language is packetdrill's, so that scripts written by others run unchanged. Nothing here depends on the options of
-//! a run: a packet is kept as it is spelled and only becomes octets when the engine knows the IP version.
+//! a run: a packet is kept as it is spelled and only becomes bytes when the engine knows the IP version.
 
 mod cursor;
 mod events;
@@ -111,7 +111,7 @@ pub enum Expr {
     Int(i64),
     /// A name, resolved when the call is made.
     Word(String),
-    /// A string's octets, escapes resolved.
+    /// A string's bytes, escapes resolved.
     Str(Vec<u8>),
     /// `a | b`.
     Or(Box<Expr>, Box<Expr>),

@@ -10,7 +10,7 @@ pub enum TcpOption {
     Eol,
     /// Padding.
     Nop,
-    /// Largest segment, octets.
+    /// Largest segment, bytes.
     Mss(u16),
     /// Window shift (RFC 7323 §2); `None` expects any.
     WindowScale(Option<u8>),
@@ -40,7 +40,7 @@ pub enum TcpOption {
     },
     /// Any other kind: `opt KIND HEX`.
     Other {
-        /// Kind octet.
+        /// Kind byte.
         kind: u8,
         /// What follows kind and length.
         data: Vec<u8>,
@@ -76,7 +76,7 @@ impl AccEcnOrder {
 }
 
 impl TcpOption {
-    /// Kind octet.
+    /// Kind byte.
     pub fn kind(&self) -> u8 {
         match self {
             Self::Eol => 0,
@@ -94,7 +94,7 @@ impl TcpOption {
         }
     }
 
-    /// Appends the option's octets.
+    /// Appends the option's bytes.
     pub fn emit(&self, out: &mut Vec<u8>) {
         if matches!(self, Self::Eol | Self::Nop) {
             out.push(self.kind());
@@ -121,19 +121,19 @@ impl TcpOption {
     }
 
     /// Splits the options field of a live segment. What has a known kind but not its length is given as [`Self::Other`].
-    pub fn split(mut octets: &[u8]) -> Vec<Self> {
+    pub fn split(mut bytes: &[u8]) -> Vec<Self> {
         let mut options = Vec::new();
-        while let Some((&kind, rest)) = octets.split_first() {
+        while let Some((&kind, rest)) = bytes.split_first() {
             let (data, behind) = match (kind, rest.first()) {
                 (0 | 1, _) => (&[][..], rest),
                 // A length that does not fit: the remainder is shown as it is.
-                (_, Some(&len)) if len >= 2 && usize::from(len) <= octets.len() => {
-                    octets[2..].split_at(usize::from(len) - 2)
+                (_, Some(&len)) if len >= 2 && usize::from(len) <= bytes.len() => {
+                    bytes[2..].split_at(usize::from(len) - 2)
                 }
                 _ => (rest, &[][..]),
             };
             options.push(Self::read(kind, data));
-            octets = behind;
+            bytes = behind;
         }
         options
     }
@@ -165,8 +165,8 @@ impl TcpOption {
     }
 }
 
-fn be32(octets: &[u8]) -> u32 {
-    octets.iter().fold(0, |sum, &octet| sum << 8 | u32::from(octet))
+fn be32(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0, |sum, &byte| sum << 8 | u32::from(byte))
 }
 
 impl Cursor<'_> {
@@ -182,13 +182,13 @@ impl Cursor<'_> {
             options.push(self.tcp_option()?);
         }
         self.expect(">")?;
-        let mut octets = Vec::new();
-        options.iter().for_each(|option| option.emit(&mut octets));
-        if octets.len() > 40 {
-            return self.error(format!("TCP options of {} octets; at most 40 fit", octets.len()));
+        let mut bytes = Vec::new();
+        options.iter().for_each(|option| option.emit(&mut bytes));
+        if bytes.len() > 40 {
+            return self.error(format!("TCP options of {} bytes; at most 40 fit", bytes.len()));
         }
-        if !octets.len().is_multiple_of(4) {
-            return self.error(format!("TCP options of {} octets: pad them with nop to a multiple of 4", octets.len()));
+        if !bytes.len().is_multiple_of(4) {
+            return self.error(format!("TCP options of {} bytes: pad them with nop to a multiple of 4", bytes.len()));
         }
         Ok(Some(options))
     }
@@ -247,19 +247,19 @@ impl Cursor<'_> {
         Ok(TcpOption::AccEcn { order, counters })
     }
 
-    /// Hexadecimal digits, two an octet; there may be none. A symbol may stand for them.
+    /// Hexadecimal digits, two a byte; there may be none. A symbol may stand for them.
     fn hex(&mut self, what: &str, most: usize) -> Parsed<Vec<u8>> {
         let word = self.peek_word();
         let digits = self.defined(word);
         if !digits.bytes().all(|c| c.is_ascii_hexdigit()) || !digits.len().is_multiple_of(2) || digits.len() > 2 * most
         {
-            return self.error(format!("{what} is at most {most} octets of two hexadecimal digits each, not `{word}`"));
+            return self.error(format!("{what} is at most {most} bytes of two hexadecimal digits each, not `{word}`"));
         }
-        let octet = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).unwrap_or(0);
-        let octets = (0..digits.len()).step_by(2).map(octet).collect();
+        let byte = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).unwrap_or(0);
+        let bytes = (0..digits.len()).step_by(2).map(byte).collect();
         self.advance(word.len());
         self.skip()?;
-        Ok(octets)
+        Ok(bytes)
     }
 }
 
@@ -267,7 +267,7 @@ impl fmt::Display for TcpOption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let hex = |f: &mut fmt::Formatter<'_>, name: &str, data: &[u8]| {
             write!(f, "{name}{}", if data.is_empty() { "" } else { " " })?;
-            data.iter().try_for_each(|octet| write!(f, "{octet:02x}"))
+            data.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
         };
         match self {
             Self::Eol => write!(f, "eol"),

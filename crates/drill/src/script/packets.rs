@@ -45,7 +45,7 @@ pub enum TosCheck {
     Ecn(u8),
     /// Either ECT codepoint (outbound only).
     Ect01,
-    /// The whole octet.
+    /// The whole byte.
     Whole(u8),
 }
 
@@ -67,7 +67,7 @@ pub struct Tcp {
     pub flags: TcpFlags,
     /// First sequence number; relative to the sender's initial one unless SYN is set.
     pub seq: u32,
-    /// Payload, octets.
+    /// Payload, bytes.
     pub payload: u16,
     /// Acknowledgement number, relative likewise.
     pub ack: u32,
@@ -82,9 +82,9 @@ pub struct Tcp {
 /// The flags of a segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpFlags {
-    /// CWR to FIN, as they lie in the header's octet 13.
-    pub octet: u8,
-    /// The AE flag (RFC 9768), the lowest bit of octet 12.
+    /// CWR to FIN, as they lie in the header's byte 13.
+    pub byte: u8,
+    /// The AE flag (RFC 9768), the lowest bit of byte 12.
     pub ae: u8,
     /// AE, CWR and ECE given as a number.
     pub ace: Option<u8>,
@@ -110,11 +110,11 @@ pub struct Icmp {
 pub struct EchoedSegment {
     /// Its relative sequence number.
     pub seq: u32,
-    /// How many payload octets its IP header claims.
+    /// How many payload bytes its IP header claims.
     pub payload: u16,
 }
 
-/// Bits of octet 13 by their letters, in the order they are printed.
+/// Bits of byte 13 by their letters, in the order they are printed.
 const FLAG_LETTERS: [(char, u8); 8] =
     [('F', 0x01), ('S', 0x02), ('R', 0x04), ('P', 0x08), ('E', 0x40), ('W', 0x80), ('U', 0x20), ('.', 0x10)];
 const CWR: u8 = 0x80;
@@ -142,12 +142,12 @@ impl TcpFlags {
     pub fn parse(letters: &str) -> Result<Self, String> {
         let mut flags = Self::default();
         for letter in letters.chars() {
-            let ecn_given = flags.ae != 0 || flags.octet & (CWR | ECE) != 0;
+            let ecn_given = flags.ae != 0 || flags.byte & (CWR | ECE) != 0;
             if let Some(&(_, bit)) = FLAG_LETTERS.iter().find(|(known, _)| *known == letter) {
                 if bit & (CWR | ECE) != 0 && flags.ace.is_some() {
                     return Err(format!("flag `{letter}` beside an ACE number"));
                 }
-                flags.octet |= bit;
+                flags.byte |= bit;
             } else if letter == 'A' && flags.ace.is_none() {
                 flags.ae = 1;
             } else if let Some(ace @ 0..=7) = letter.to_digit(10)
@@ -161,25 +161,25 @@ impl TcpFlags {
         }
         if let Some(ace) = flags.ace {
             flags.ae = ace >> 2;
-            flags.octet |= ((ace >> 1 & 1) * CWR) | ((ace & 1) * ECE);
+            flags.byte |= ((ace >> 1 & 1) * CWR) | ((ace & 1) * ECE);
         }
         Ok(flags)
     }
 
     /// Whether all bits of `bits` are set.
     pub const fn has(self, bits: u8) -> bool {
-        self.octet & bits == bits
+        self.byte & bits == bits
     }
 
     /// AE, CWR and ECE as a number.
     pub const fn ace(self) -> u8 {
-        self.ae << 2 | (self.octet >> 7) << 1 | (self.octet >> 6 & 1)
+        self.ae << 2 | (self.byte >> 7) << 1 | (self.byte >> 6 & 1)
     }
 }
 
 impl fmt::Display for TcpFlags {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.octet == 0 && self.ae == 0 {
+        if self.byte == 0 && self.ae == 0 {
             return write!(f, "-");
         }
         for (letter, bit) in FLAG_LETTERS {
@@ -295,7 +295,7 @@ impl Cursor<'_> {
         let payload: u16 = self.field("the payload length")?;
         self.expect(")")?;
         if first.wrapping_add(u32::from(payload)) != last {
-            return self.error(format!("{first}:{last} are not {payload} octets"));
+            return self.error(format!("{first}:{last} are not {payload} bytes"));
         }
         Ok((first, payload))
     }

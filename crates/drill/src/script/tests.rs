@@ -133,8 +133,8 @@ fn a_symbol_may_stand_for_a_cookie_and_for_an_icmp_code() {
 #[test_case("P.6", 0x98, 1, Some(6); "a number behind flags")]
 #[test_case("U.", 0x30, 0, None; "URG")]
 #[test_case("-", 0, 0, None; "none")]
-fn flags(letters: &str, octet: u8, ae: u8, ace: Option<u8>) {
-    assert_eq!(segment(&format!("0 > {letters} 1:1(0) ack 1")).flags, TcpFlags { octet, ae, ace });
+fn flags(letters: &str, byte: u8, ae: u8, ace: Option<u8>) {
+    assert_eq!(segment(&format!("0 > {letters} 1:1(0) ack 1")).flags, TcpFlags { byte, ae, ace });
 }
 
 #[test]
@@ -162,10 +162,10 @@ fn options_are_written_as_they_are_read(text: &str) {
     let options = segment(&format!("0 > S 0:0(0) <{text}>")).options.unwrap();
     let shown: Vec<String> = options.iter().map(ToString::to_string).collect();
     assert_eq!(shown.join(","), text);
-    let mut octets = Vec::new();
-    options.iter().for_each(|option| option.emit(&mut octets));
-    let again: Vec<String> = TcpOption::split(&octets).iter().map(ToString::to_string).collect();
-    assert_eq!(again.join(","), text.replace('*', "0"), "and from octets");
+    let mut bytes = Vec::new();
+    options.iter().for_each(|option| option.emit(&mut bytes));
+    let again: Vec<String> = TcpOption::split(&bytes).iter().map(ToString::to_string).collect();
+    assert_eq!(again.join(","), text.replace('*', "0"), "and from bytes");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn icmp_messages(text: &str, kind: &str, code: Option<&str>, mtu: Option<u32>, s
 #[test_case("", 1, "at least one event"; "nothing")]
 #[test_case("0 < . 1:1(0) ack 1\n\n+0 close(3) = 0", 1, "needs a window"; "an inbound segment without a window")]
 #[test_case("0 < S 0:0(0) win 1 <...>", 1, "options spelled out"; "open options inbound")]
-#[test_case("0 > . 1:5(3) ack 1", 1, "1:5 are not 3 octets"; "a wrong length")]
+#[test_case("0 > . 1:5(3) ack 1", 1, "1:5 are not 3 bytes"; "a wrong length")]
 #[test_case("0 > . 1:1(0) ack 1 <nop>", 1, "pad them with nop"; "unpadded options")]
 #[test_case("0 > S 0:0(0) <mss 1,sack 1:2 3:4 5:6 7:8,TS val 1 ecr 1>", 1, "at most 40 fit"; "too many options")]
 #[test_case("\n0 > X 1:1(0)", 2, "flag `X`"; "an unknown flag")]
@@ -269,9 +269,9 @@ proptest! {
     }
 
     #[test]
-    fn any_options_field_is_split(octets in prop::collection::vec(any::<u8>(), 0..40)) {
+    fn any_options_field_is_split(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
         let mut again = Vec::new();
-        TcpOption::split(&octets).iter().for_each(|option| { option.to_string(); option.emit(&mut again); });
-        prop_assert!(again.len() <= octets.len() + 1);
+        TcpOption::split(&bytes).iter().for_each(|option| { option.to_string(); option.emit(&mut again); });
+        prop_assert!(again.len() <= bytes.len() + 1);
     }
 }

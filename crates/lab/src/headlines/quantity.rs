@@ -6,24 +6,24 @@ use crate::spec::Point;
 /// A number of a run; `None` where the ends cannot report it.
 pub type Quantity = fn(&Measured, &Point) -> Option<f64>;
 
-/// Payload bits over the time from the first SYN to the last octet read, Mbit/s.
+/// Payload bits over the time from the first SYN to the last byte read, Mbit/s.
 pub fn goodput(run: &Measured, _: &Point) -> Option<f64> {
     Some(run.goodput_mbps())
 }
 
-/// From the first SYN to the last octet read, seconds.
+/// From the first SYN to the last byte read, seconds.
 pub fn seconds(run: &Measured, _: &Point) -> Option<f64> {
     Some(run.elapsed_ns as f64 / 1e9)
 }
 
-/// Payload sent again, octets.
+/// Payload sent again, bytes.
 pub fn retransmitted(run: &Measured, _: &Point) -> Option<f64> {
-    run.bytes_retransmitted.map(|octets| octets as f64)
+    run.bytes_retransmitted.map(|bytes| bytes as f64)
 }
 
-/// All payload sent, octets.
+/// All payload sent, bytes.
 pub fn sent(run: &Measured, _: &Point) -> Option<f64> {
-    run.bytes_sent.map(|octets| octets as f64)
+    run.bytes_sent.map(|bytes| bytes as f64)
 }
 
 /// Retransmission timeouts.

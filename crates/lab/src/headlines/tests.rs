@@ -42,7 +42,7 @@ fn number(estimate: Estimate) -> Option<f64> {
     value.map(|value| (value.number * 1e6).round() / 1e6)
 }
 
-/// The stand-in's second arm is half as fast as its first; every other run sends 100 octets again.
+/// The stand-in's second arm is half as fast as its first; every other run sends 100 bytes again.
 #[test_case(What::Wins, Across::Sum, Some(8.0); "wins in eight cells")]
 #[test_case(What::Gain, Across::Largest, Some(100.0))]
 #[test_case(What::Times, Across::Smallest, Some(2.0))]

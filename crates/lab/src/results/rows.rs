@@ -27,7 +27,7 @@ pub struct Row {
     pub runs: usize,
     /// Whether the seed decides about nothing here, so that one run says what all would.
     pub deterministic: bool,
-    /// Payload bits over the time from the first SYN to the last octet read.
+    /// Payload bits over the time from the first SYN to the last byte read.
     pub goodput_mbps: Spread,
     /// The numbers of the list.
     pub metrics: Metrics,

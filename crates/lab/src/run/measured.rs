@@ -16,9 +16,9 @@ macro_rules! measured {
         /// Ends that are not ours cannot report everything: what they keep to themselves is `None`.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
         pub struct Measured {
-            /// Payload that the receiving application read, octets.
+            /// Payload that the receiving application read, bytes.
             pub bytes: u64,
-            /// From the first SYN sent until the last octet read.
+            /// From the first SYN sent until the last byte read.
             pub elapsed_ns: u64,
             $($(
                 #[doc = $said]
@@ -84,7 +84,7 @@ impl Measured {
         Self::of_ends(bytes, elapsed, &Told { sender, receiver })
     }
 
-    /// Milliseconds from the first SYN sent until the last octet read.
+    /// Milliseconds from the first SYN sent until the last byte read.
     pub(crate) fn elapsed_ms(&self, _: &Point) -> f64 {
         self.elapsed_ns as f64 / 1e6
     }
@@ -106,7 +106,7 @@ impl Measured {
     }
 }
 
-/// Octets of payload and of IP packet in which the ideal transfer is counted.
+/// Bytes of payload and of IP packet in which the ideal transfer is counted.
 const IDEAL_PAYLOAD: u64 = 1_460;
 const IDEAL_PACKET: u64 = 1_500;
 

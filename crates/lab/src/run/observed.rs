@@ -47,8 +47,8 @@ pub fn meta_of_real(arm: &Profile, settings: Vec<(String, String)>) -> Meta {
 /// What is known of a run before it is made.
 pub fn meta(names: &Names, run: &RunSpec) -> Meta {
     let [forward, reverse] = paths(&run.point);
-    let (buffer_octets, buffer_packets) = match forward.buffer {
-        Buffer::Bytes(octets) => (Some(octets), None),
+    let (buffer_bytes, buffer_packets) = match forward.buffer {
+        Buffer::Bytes(bytes) => (Some(bytes), None),
         Buffer::Packets(packets) => (None, Some(packets.into())),
         Buffer::Unlimited => (None, None),
     };
@@ -66,7 +66,7 @@ pub fn meta(names: &Names, run: &RunSpec) -> Meta {
             rate_bps: forward.rate.map(base::Rate::bits_per_sec),
             forward_ns: forward.delay.as_nanos(),
             reverse_ns: reverse.delay.as_nanos(),
-            buffer_octets,
+            buffer_bytes,
             buffer_packets,
         }),
         ends: [(SENDER, "sender"), (RECEIVER, "receiver")]

@@ -65,7 +65,7 @@ pub(crate) fn measured(outcome: &Outcome) -> Result<Measured, RunFailure> {
     };
     let incomplete = || {
         RunFailure(format!(
-            "the flow did not come through: {} of {} octets read; {}, {}",
+            "the flow did not come through: {} of {} bytes read; {}, {}",
             flow.bytes_read,
             flow.bytes_written,
             ended("sender:", &flow.sender),

@@ -1,7 +1,7 @@
 //! The behaviour stamp: a digest of what a configuration does, over canonical traces of a fixed set of cells (`cells.rs`), on a
 //! plain device and on one with super-segments.
 //!
-//! It goes by behaviour alone. A trace is every packet that leaves a host — when, its header, which octets — and the values of
+//! It goes by behaviour alone. A trace is every packet that leaves a host — when, its header, which bytes — and the values of
 //! every event, in order; behind it stand the totals and the line of results of the run. Names of events, of their fields and
 //! of what they call things are left out, so a rename or a move of code leaves the stamp as it is. Whoever changes one value in
 //! one event of one cell changes it.
@@ -121,14 +121,14 @@ pub fn run(scenario: &Scenario, digest: &mut Digest) {
 /// What experiments make of a run. The line of results is taken as it is written: who renames a number in it makes another file.
 fn totals(outcome: &Outcome, digest: &mut Digest) {
     for path in [outcome.forward, outcome.reverse] {
-        let totals = [path.offered, path.offered_octets, path.delivered, path.dropped.total(), path.max_backlog_octets];
+        let totals = [path.offered, path.offered_bytes, path.delivered, path.dropped.total(), path.max_backlog_bytes];
         totals.into_iter().for_each(|total| digest.word(total));
     }
     for flow in &outcome.flows {
-        [flow.bytes_written, flow.bytes_read].into_iter().for_each(|octets| digest.word(octets));
+        [flow.bytes_written, flow.bytes_read].into_iter().for_each(|bytes| digest.word(bytes));
     }
     if let Ok(measured) = measured(outcome) {
-        digest.octets(serde_json::to_string(&measured).expect("a line has no maps with odd keys").as_bytes());
+        digest.bytes(serde_json::to_string(&measured).expect("a line has no maps with odd keys").as_bytes());
     }
 }
 

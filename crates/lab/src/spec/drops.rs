@@ -1,6 +1,6 @@
 //! Losses by position in the stream, as experiments write them: `1MB x2 + last 3`.
 //!
-//! A term is a place and how many transmissions are lost there, one if nothing is said: the segment with the octet at a
+//! A term is a place and how many transmissions are lost there, one if nothing is said: the segment with the byte at a
 //! position, at a position drawn by the seed (`1MB..2MB`, the end not included), or each of the last segments (`last 3`).
 //! Terms are joined by `+`, because commas separate the values of a sweep.
 
@@ -25,7 +25,7 @@ struct Drop {
 /// Where something is lost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Whereabouts {
-    /// One octet of these, drawn by the seed; not empty.
+    /// One byte of these, drawn by the seed; not empty.
     Within(Range<u64>),
     /// So many segments at the end.
     Last(u32),
@@ -46,7 +46,7 @@ impl Drops {
         drops.map(Self).ok_or_else(|| {
             Refusal::of_value(
                 format!("`{text}` names no segments"),
-                "write for example `1MB x2` (what carries that octet loses two transmissions), `1MB..2MB x2` (drawn by the seed) \
+                "write for example `1MB x2` (what carries that byte loses two transmissions), `1MB..2MB x2` (drawn by the seed) \
                  or `last 3`, joined by `+`",
             )
         })
@@ -114,8 +114,8 @@ impl Whereabouts {
         let range = match text.split_once("..") {
             Some((start, end)) => units::bytes(start).ok()?..units::bytes(end).ok()?,
             None => {
-                let octet = units::bytes(text).ok()?;
-                octet..octet.checked_add(1)?
+                let byte = units::bytes(text).ok()?;
+                byte..byte.checked_add(1)?
             }
         };
         (!range.is_empty()).then_some(Self::Within(range))

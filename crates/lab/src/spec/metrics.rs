@@ -22,8 +22,8 @@ macro_rules! for_each_metric {
                 "ideal time divided by actual time; median";
             repair_rtts => median(repair_rtts) ["repair" 1 "round trips that the losses cost, median"]
                 "what placed losses (`drop`) cost: the actual time minus that of the same run, with the same seed, without them, in round-trip times of the path; median. `null` where no loss is placed";
-            bytes_sent = sender.bytes_sent "Payload sent, retransmissions included, octets.";
-            bytes_retransmitted = sender.bytes_retransmitted "Payload sent again, octets.";
+            bytes_sent = sender.bytes_sent "Payload sent, retransmissions included, bytes.";
+            bytes_retransmitted = sender.bytes_retransmitted "Payload sent again, bytes.";
             retransmitted_pct => share(bytes_retransmitted, bytes_sent) ["retx %" 2 "payload that was sent again"]
                 "retransmitted payload bytes in per cent of all payload bytes sent";
             episodes = sender.episodes "Recovery episodes.";

@@ -89,8 +89,8 @@ impl Point {
             BufferSize::Bytes(bytes) => Buffer::Bytes(bytes),
             BufferSize::Packets(packets) => Buffer::Packets(packets),
             BufferSize::Bdp(share) => {
-                let octets = u128::from(self.rate.bytes_in(self.rtt)) * u128::from(share.num) / u128::from(share.den);
-                Buffer::Bytes(u64::try_from(octets).unwrap_or(u64::MAX))
+                let bytes = u128::from(self.rate.bytes_in(self.rtt)) * u128::from(share.num) / u128::from(share.den);
+                Buffer::Bytes(u64::try_from(bytes).unwrap_or(u64::MAX))
             }
         }
     }

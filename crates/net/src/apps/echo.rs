@@ -57,17 +57,17 @@ impl Reflector {
         }
     }
 
-    /// Writes `octets` and keeps those that do not fit. Returns whether all of them did.
-    fn write<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, mut octets: &[u8]) -> bool {
-        while !octets.is_empty() {
-            match cx.write(self.session.conn, octets) {
+    /// Writes `bytes` and keeps those that do not fit. Returns whether all of them did.
+    fn write<O: Observer>(&mut self, cx: &mut AppCx<'_, O>, mut bytes: &[u8]) -> bool {
+        while !bytes.is_empty() {
+            match cx.write(self.session.conn, bytes) {
                 Ok(taken) if taken > 0 => {
-                    self.session.written.count(&octets[..taken]);
-                    octets = &octets[taken..];
+                    self.session.written.count(&bytes[..taken]);
+                    bytes = &bytes[taken..];
                 }
                 // Full: `Writable` follows. Failed: `Closed` does.
                 _ => {
-                    self.rest = octets.to_vec();
+                    self.rest = bytes.to_vec();
                     return false;
                 }
             }

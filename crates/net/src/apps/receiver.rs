@@ -20,7 +20,7 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// Will read from `remote` into `sink`, or into nothing. `progress` receives the octets read so far.
+    /// Will read from `remote` into `sink`, or into nothing. `progress` receives the bytes read so far.
     pub fn new(remote: SocketAddr, cfg: ValidConfig, sink: Option<Box<dyn io::Write>>, progress: Hook<u64>) -> Self {
         Self { client: Client::new(remote, cfg), sink, buf: vec![0; CHUNK], progress, error: None }
     }
@@ -39,9 +39,9 @@ impl Receiver {
     fn on_readable<O: Observer>(&mut self, cx: &mut AppCx<'_, O>) {
         let Some(session) = &mut self.client.session else { return };
         let (sink, error) = (&mut self.sink, &mut self.error);
-        let drained = session.drain(cx, &mut self.buf, |octets| {
+        let drained = session.drain(cx, &mut self.buf, |bytes| {
             if let (Some(sink), None) = (&mut *sink, &*error) {
-                *error = sink.write_all(octets).err();
+                *error = sink.write_all(bytes).err();
             }
         });
         (self.progress)(&session.read.bytes);

@@ -13,7 +13,7 @@ use trace::Observer;
 
 /// What is sent.
 pub enum Payload {
-    /// This many octets, each determined by its position.
+    /// This many bytes, each determined by its position.
     Pattern(u64),
     /// All that can be read.
     Reader(Box<dyn io::Read>),
@@ -49,7 +49,7 @@ enum Input {
 }
 
 impl Sender {
-    /// Will send `payload` to `remote`. `progress` receives the octets written so far.
+    /// Will send `payload` to `remote`. `progress` receives the bytes written so far.
     pub fn new(remote: SocketAddr, cfg: ValidConfig, payload: Payload, progress: Hook<u64>) -> Self {
         Self {
             client: Client::new(remote, cfg),

@@ -18,15 +18,15 @@ pub struct Transfer {
     pub elapsed: Duration,
     /// From the end of the handshake to the last read that brought something; zero when none did.
     pub last_read: Duration,
-    /// Octets the application wrote.
+    /// Bytes the application wrote.
     pub written: Stream,
-    /// Octets the application read.
+    /// Bytes the application read.
     pub read: Stream,
     /// What the connection says about itself.
     pub info: TcpInfo,
 }
 
-/// Octets that went one way.
+/// Bytes that went one way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stream {
     /// How many.
@@ -36,9 +36,9 @@ pub struct Stream {
 }
 
 impl Stream {
-    pub(super) fn count(&mut self, octets: &[u8]) {
-        self.bytes += octets.len() as u64;
-        self.crc.update(octets);
+    pub(super) fn count(&mut self, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        self.crc.update(bytes);
     }
 }
 
@@ -77,9 +77,9 @@ impl Session {
             match cx.read(self.conn, buf) {
                 Ok(Read::Data(0)) => return Drained::Open,
                 Ok(Read::Data(len)) => {
-                    let octets = &buf[..len as usize];
-                    self.take_in(cx.now(), octets);
-                    sink(octets);
+                    let bytes = &buf[..len as usize];
+                    self.take_in(cx.now(), bytes);
+                    sink(bytes);
                 }
                 Ok(Read::Fin) | Err(_) => return Drained::Ended,
             }
@@ -87,9 +87,9 @@ impl Session {
     }
 
     /// Counts what was read at `now`.
-    pub(super) fn take_in(&mut self, now: Instant, octets: &[u8]) {
+    pub(super) fn take_in(&mut self, now: Instant, bytes: &[u8]) {
         self.last_read = Some(now);
-        self.read.count(octets);
+        self.read.count(bytes);
     }
 
     /// The connection is over: collects its final statistics and drops it.
@@ -101,5 +101,5 @@ impl Session {
     }
 }
 
-/// Octets moved between an application and its connection at once.
+/// Bytes moved between an application and its connection at once.
 pub(super) const CHUNK: usize = 256 << 10;

@@ -69,7 +69,7 @@ impl Clock for Watch {
     }
 }
 
-/// Two drivers on one cable: a sender of 200,000 octets and a server that discards them.
+/// Two drivers on one cable: a sender of 200,000 bytes and a server that discards them.
 struct Bench {
     now: Rc<Cell<Instant>>,
     room: Rc<Cell<usize>>,
@@ -89,7 +89,7 @@ impl Bench {
         Self::sending(BYTES, |_, _| {}, impairments)
     }
 
-    /// A sender of so many octets; `progress` receives the clock, and what was written so far.
+    /// A sender of so many bytes; `progress` receives the clock, and what was written so far.
     fn sending(
         bytes: u64,
         progress: impl Fn(&Cell<Instant>, u64) + 'static,

@@ -18,7 +18,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender, TryRecvError, TrySendError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Octets that are collected before the writer gets them, and how many such batches may wait for it: 64 MiB.
+/// Bytes that are collected before the writer gets them, and how many such batches may wait for it: 64 MiB.
 const BATCH: usize = 1 << 18;
 const BATCHES: usize = 256;
 
@@ -208,12 +208,12 @@ mod tests {
     struct Shared(Arc<Mutex<Vec<u8>>>, Option<usize>);
 
     impl Write for Shared {
-        fn write(&mut self, octets: &[u8]) -> io::Result<usize> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let mut file = self.0.lock().unwrap();
-            if self.1.is_some_and(|limit| file.len() + octets.len() > limit) {
+            if self.1.is_some_and(|limit| file.len() + bytes.len() > limit) {
                 return Err(io::ErrorKind::StorageFull.into());
             }
-            file.write(octets)
+            file.write(bytes)
         }
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
@@ -237,8 +237,8 @@ mod tests {
         capture.hand_over();
         capture.note(at + base::Duration::from_nanos(5), 1, Passing::In, &frame(2));
         assert_eq!(capture.finish(), Captured::default());
-        let octets = file.0.lock().unwrap().clone();
-        let mut reader = PcapNgReader::new(&octets[..]).unwrap();
+        let bytes = file.0.lock().unwrap().clone();
+        let mut reader = PcapNgReader::new(&bytes[..]).unwrap();
         let (mut names, mut seen) = (Vec::new(), Vec::new());
         while let Some(block) = reader.next_block() {
             match block.unwrap() {

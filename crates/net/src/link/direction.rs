@@ -102,7 +102,7 @@ impl Direction {
         self.paths().for_each(|one| add(&mut path, &one.stats()));
         DirectionReport {
             path,
-            backlog_octets: self.paths().map(|path| path.backlog(now)).sum(),
+            backlog_bytes: self.paths().map(|path| path.backlog(now)).sum(),
             in_flight: self.paths().map(|path| path.in_flight() as u64).sum(),
             ..DirectionReport::default()
         }
@@ -115,14 +115,14 @@ impl Direction {
 
 fn add(sum: &mut PathStats, one: &PathStats) {
     sum.offered += one.offered;
-    sum.offered_octets += one.offered_octets;
+    sum.offered_bytes += one.offered_bytes;
     sum.delivered += one.delivered;
-    sum.delivered_octets += one.delivered_octets;
+    sum.delivered_bytes += one.delivered_bytes;
     sum.duplicated += one.duplicated;
     sum.dropped.tail += one.dropped.tail;
     sum.dropped.loss += one.dropped.loss;
     sum.dropped.aqm += one.dropped.aqm;
-    sum.max_backlog_octets = sum.max_backlog_octets.max(one.max_backlog_octets);
+    sum.max_backlog_bytes = sum.max_backlog_bytes.max(one.max_backlog_bytes);
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::io::{self, Read, Seek};
 use std::os::fd::BorrowedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Packets that the kernel may keep for a link that is late: at a gigabit a second, and 1500 octets each, 0.8 s.
+/// Packets that the kernel may keep for a link that is late: at a gigabit a second, and 1500 bytes each, 0.8 s.
 const QUEUE: u32 = 65_536;
 
 /// Counters of all interfaces, as the calling thread's namespace has them.

@@ -23,7 +23,7 @@ use nix::sys::time::TimeSpec;
 use std::io::{self, Write};
 use std::time::Duration as StdDuration;
 
-/// Room for the longest frame: a header, and 65,535 octets of IP.
+/// Room for the longest frame: a header, and 65,535 bytes of IP.
 const FRAME: usize = 1 << 17;
 
 /// Frames read from a device, and packets written to it, before the rest gets its turn again: neither a flood of small packets

@@ -59,11 +59,11 @@ pub struct LinkEnd {
     /// Name of the namespace that the device is made in: one that is there is used, another one is made, and removed at the
     /// end. `None` is where the calling thread is.
     pub namespace: Option<String>,
-    /// Name of the interface, 1 to 15 octets.
+    /// Name of the interface, 1 to 15 bytes.
     pub device: String,
     /// The kernel's addresses on it.
     pub addresses: Vec<Cidr>,
-    /// Largest IP packet, octets.
+    /// Largest IP packet, bytes.
     pub mtu: u16,
 }
 

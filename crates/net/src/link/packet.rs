@@ -14,9 +14,9 @@ use wire::{Parts, Transport};
 const GSO_NONE: u8 = 0;
 /// A train of UDP datagrams (virtio 1.2 §5.1.6, `VIRTIO_NET_HDR_GSO_UDP_L4`).
 const GSO_UDP_L4: u8 = 5;
-/// Octets of a UDP header (RFC 768).
+/// Bytes of a UDP header (RFC 768).
 const UDP_HEADER: usize = 8;
-/// Octets of a TCP header without options (RFC 9293 §3.1), and where its length stands in units of four.
+/// Bytes of a TCP header without options (RFC 9293 §3.1), and where its length stands in units of four.
 const TCP_HEADER: usize = 20;
 const DATA_OFFSET_AT: usize = 12;
 /// Explicit congestion notification (RFC 3168 §5): the two bits when congestion was met.
@@ -28,23 +28,23 @@ pub(crate) type Parcel = Box<Datagram>;
 /// A virtio-net header and a plain IP packet, as a device is read and written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Datagram {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
 }
 
 impl Datagram {
     /// As it is written to a device.
     pub(crate) fn frame(&self) -> &[u8] {
-        &self.octets
+        &self.bytes
     }
 }
 
 impl Packet for Parcel {
     fn wire_len(&self) -> u32 {
-        (self.octets.len() - VIRTIO_NET_HDR_LEN) as u32
+        (self.bytes.len() - VIRTIO_NET_HDR_LEN) as u32
     }
 
     fn mark_ce(&mut self) -> bool {
-        mark_ce(&mut self.octets[VIRTIO_NET_HDR_LEN..])
+        mark_ce(&mut self.bytes[VIRTIO_NET_HDR_LEN..])
     }
 
     fn duplicate(&self) -> Self {
@@ -52,18 +52,18 @@ impl Packet for Parcel {
     }
 }
 
-fn get(octets: &[u8], at: usize) -> u16 {
-    u16::from_be_bytes([octets[at], octets[at + 1]])
+fn get(bytes: &[u8], at: usize) -> u16 {
+    u16::from_be_bytes([bytes[at], bytes[at + 1]])
 }
 
-fn put(octets: &mut [u8], at: usize, value: u16) {
-    octets[at..at + 2].copy_from_slice(&value.to_be_bytes());
+fn put(bytes: &mut [u8], at: usize, value: u16) {
+    bytes[at..at + 2].copy_from_slice(&value.to_be_bytes());
 }
 
 /// Sets the congestion-experienced code point of an IP packet, if its sender said that it understands one.
 pub(crate) fn mark_ce(packet: &mut [u8]) -> bool {
     let version_4 = packet[0] >> 4 == 4;
-    // The two bits end the second octet of IPv4; in IPv6 four bits of the flow label follow.
+    // The two bits end the second byte of IPv4; in IPv6 four bits of the flow label follow.
     let shift = if version_4 { 0 } else { 4 };
     let before = get(packet, 0);
     if packet[1] >> shift & CE == 0 {
@@ -85,10 +85,10 @@ fn add(a: u16, b: u16) -> u16 {
 
 /// Writes the packet of a frame into `packet` as a wire would carry it, its checksum computed if that was left to a device.
 pub(crate) fn finish_into(frame: &[u8], packet: &mut Vec<u8>) {
-    let (header, octets) = frame.split_at(VIRTIO_NET_HDR_LEN);
+    let (header, bytes) = frame.split_at(VIRTIO_NET_HDR_LEN);
     let header = VirtioNetHdr::decode(header).expect("the length is the header's");
     packet.clear();
-    packet.extend_from_slice(octets);
+    packet.extend_from_slice(bytes);
     let (start, offset) = (usize::from(header.csum_start), usize::from(header.csum_offset));
     if header.flags & NEEDS_CSUM == 0 || start + offset + 2 > packet.len() {
         return;
@@ -116,8 +116,8 @@ pub(crate) fn packets(
     let gso_type = header.gso_type & !GSO_ECN;
     if gso_type == GSO_NONE {
         let mut whole = pool.take();
-        whole.octets.clear();
-        whole.octets.extend_from_slice(frame);
+        whole.bytes.clear();
+        whole.bytes.extend_from_slice(frame);
         each(pool, whole);
         return Ok(());
     }
@@ -167,13 +167,13 @@ impl<'a> Train<'a> {
         let mut parts = Parts::behind(self.transport, self.header, self.payload, Some(self.size));
         loop {
             let mut part = pool.take();
-            part.octets.clear();
-            part.octets.extend_from_slice(&front);
-            let Some(payload) = parts.next_into(&mut part.octets) else {
+            part.bytes.clear();
+            part.bytes.extend_from_slice(&front);
+            let Some(payload) = parts.next_into(&mut part.bytes) else {
                 return pool.put_back(part);
             };
-            self.correct_sum(&mut part.octets[VIRTIO_NET_HDR_LEN..], payload.len());
-            part.octets.extend_from_slice(payload);
+            self.correct_sum(&mut part.bytes[VIRTIO_NET_HDR_LEN..], payload.len());
+            part.bytes.extend_from_slice(payload);
             each(pool, part);
         }
     }

@@ -34,8 +34,8 @@ impl LinkReport {
 pub struct DirectionReport {
     /// What the hops did, over all paths that this direction has had.
     pub path: PathStats,
-    /// Octets queued in the hops at this moment, the packet in service counted whole.
-    pub backlog_octets: u64,
+    /// Bytes queued in the hops at this moment, the packet in service counted whole.
+    pub backlog_bytes: u64,
     /// Packets on their way at this moment, queued or flying.
     pub in_flight: u64,
     /// Packets that the kernel could not queue for the link at the sending end: 0, or the host was too slow.

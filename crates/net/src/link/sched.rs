@@ -118,14 +118,14 @@ const NO_FLAGS: c_uint = 0;
 
 /// Whether the kernel agreed.
 fn set(attributes: &sched_attr) -> bool {
-    // SAFETY: the kernel reads `size` octets from a structure that is that long and outlives the call.
+    // SAFETY: the kernel reads `size` bytes from a structure that is that long and outlives the call.
     unsafe { syscall(SYS_sched_setattr, THIS_THREAD, std::ptr::from_ref(attributes), NO_FLAGS) == 0 }
 }
 
 fn get() -> sched_attr {
     let mut attributes = ordinary();
     let size = size_of::<sched_attr>() as c_uint;
-    // SAFETY: the kernel writes at most `size` octets into a structure that is that long and outlives the call.
+    // SAFETY: the kernel writes at most `size` bytes into a structure that is that long and outlives the call.
     let done = unsafe { syscall(SYS_sched_getattr, THIS_THREAD, std::ptr::from_mut(&mut attributes), size, NO_FLAGS) };
     if done == 0 { attributes } else { ordinary() }
 }

@@ -1,6 +1,6 @@
 //! The few words of rtnetlink (RFC 3549) that a namespace needs: its loopback device goes up, and a default route is added.
 //!
-//! A message is a header of 16 octets, a fixed part, and attributes; all numbers are the machine's own.
+//! A message is a header of 16 bytes, a fixed part, and attributes; all numbers are the machine's own.
 
 use nix::libc;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, recv, send, socket};
@@ -23,7 +23,7 @@ pub(super) fn loopback_up() -> io::Result<()> {
 
 /// Adds a route to everywhere in the thread's namespace.
 pub(super) fn add_default_route(gateway: IpAddr) -> io::Result<()> {
-    let (family, octets) = match gateway {
+    let (family, bytes) = match gateway {
         IpAddr::V4(v4) => (libc::AF_INET, v4.octets().to_vec()),
         IpAddr::V6(v6) => (libc::AF_INET6, v6.octets().to_vec()),
     };
@@ -31,8 +31,8 @@ pub(super) fn add_default_route(gateway: IpAddr) -> io::Result<()> {
     let (table, made_by) = (libc::RT_TABLE_MAIN, libc::RTPROT_STATIC);
     let (scope, kind) = (libc::RT_SCOPE_UNIVERSE, libc::RTN_UNICAST);
     let route = [&[family as u8, 0, 0, 0, table, made_by, scope, kind][..], &[0; 4]].concat();
-    let attribute = (octets.len() + 4) as u16;
-    let message = [&route[..], &attribute.to_ne_bytes(), &libc::RTA_GATEWAY.to_ne_bytes(), &octets].concat();
+    let attribute = (bytes.len() + 4) as u16;
+    let message = [&route[..], &attribute.to_ne_bytes(), &libc::RTA_GATEWAY.to_ne_bytes(), &bytes].concat();
     ask(libc::RTM_NEWROUTE, libc::NLM_F_CREATE, &message)
 }
 
@@ -52,8 +52,8 @@ fn ask(kind: u16, flags: i32, body: &[u8]) -> io::Result<()> {
 
 /// The kernel acknowledges with an error, which is 0 when all is well.
 fn verdict(answer: &[u8]) -> io::Result<()> {
-    let octets = answer.get(HEADER..HEADER + 4).ok_or(io::ErrorKind::UnexpectedEof)?;
-    match i32::from_ne_bytes(octets.try_into().expect("four octets")) {
+    let bytes = answer.get(HEADER..HEADER + 4).ok_or(io::ErrorKind::UnexpectedEof)?;
+    match i32::from_ne_bytes(bytes.try_into().expect("four bytes")) {
         0 => Ok(()),
         negative => Err(io::Error::from_raw_os_error(-negative)),
     }

@@ -28,15 +28,15 @@ fn header(version: u8, flags: Flags, payload_len: u32) -> Vec<u8> {
         urgent: 0,
         options: Options::default(),
     };
-    let mut octets = [0; MAX_HEADER];
-    let len = wire::emit(&ip, &tcp, payload_len, &mut octets);
-    octets[..len].to_vec()
+    let mut bytes = [0; MAX_HEADER];
+    let len = wire::emit(&ip, &tcp, payload_len, &mut bytes);
+    bytes[..len].to_vec()
 }
 
 fn virtio(flags: u8, gso_type: u8, gso_size: u16) -> [u8; VIRTIO_NET_HDR_LEN] {
-    let mut octets = [0; VIRTIO_NET_HDR_LEN];
-    VirtioNetHdr { flags, gso_type, gso_size, ..Default::default() }.encode(&mut octets).unwrap();
-    octets
+    let mut bytes = [0; VIRTIO_NET_HDR_LEN];
+    VirtioNetHdr { flags, gso_type, gso_size, ..Default::default() }.encode(&mut bytes).unwrap();
+    bytes
 }
 
 #[test_case(0, 0, 0 => (None, ChecksumState::InHeader); "a packet as on a wire")]

@@ -1,4 +1,4 @@
-//! Loss by position in the stream: the segment that carries a given octet, or the last segments of the stream, lose their
+//! Loss by position in the stream: the segment that carries a given byte, or the last segments of the stream, lose their
 //! first transmissions. No draws a packet.
 //!
 //! An index names another segment as soon as one endpoint sends, paces or repairs differently from another; a position
@@ -19,16 +19,16 @@ pub struct StreamLoss {
     pub times: u32,
 }
 
-/// A place in the stream, in octets of payload from its start.
+/// A place in the stream, in bytes of payload from its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// The segment with one octet of this range, drawn once a path; not empty.
+    /// The segment with one byte of this range, drawn once a path; not empty.
     Within(Range<u64>),
     /// Each of the last segments.
     Last {
         /// So many of them.
         segments: u32,
-        /// Octets of the whole stream.
+        /// Bytes of the whole stream.
         stream: u64,
     },
 }
@@ -40,14 +40,14 @@ pub struct ByPosition {
     tails: Vec<Tail>,
     /// One past the highest position offered so far.
     sent_to: u64,
-    /// Most octets that one packet carried so far: what the rest of the stream will be cut into.
+    /// Most bytes that one packet carried so far: what the rest of the stream will be cut into.
     largest: u64,
 }
 
-/// Packets with this octet are lost as long as any loss is left.
+/// Packets with this byte are lost as long as any loss is left.
 #[derive(Debug)]
 struct Target {
-    octet: u64,
+    byte: u64,
     left: u32,
 }
 
@@ -68,9 +68,9 @@ impl ByPosition {
         for StreamLoss { place, times } in losses {
             match place {
                 Place::Within(range) => {
-                    assert!(!range.is_empty(), "no octet lies in an empty range");
-                    let octet = range.start + rng.below(range.end - range.start);
-                    targets.push(Target { octet, left: *times });
+                    assert!(!range.is_empty(), "no byte lies in an empty range");
+                    let byte = range.start + rng.below(range.end - range.start);
+                    targets.push(Target { byte, left: *times });
                 }
                 Place::Last { segments, stream } => {
                     tails.push(Tail { segments: u64::from(*segments), stream: *stream, times: *times });
@@ -87,19 +87,19 @@ impl ByPosition {
             self.watch_tails(range.end);
         }
         let mut fate = Fate::Passes;
-        for target in self.targets.iter_mut().filter(|target| target.left > 0 && range.contains(&target.octet)) {
+        for target in self.targets.iter_mut().filter(|target| target.left > 0 && range.contains(&target.byte)) {
             target.left -= 1;
             fate = Fate::Lost;
         }
         fate
     }
 
-    /// New octets up to `end` are on their way: whether few enough segments will follow to make their last octet a target.
+    /// New bytes up to `end` are on their way: whether few enough segments will follow to make their last byte a target.
     fn watch_tails(&mut self, end: u64) {
         for tail in &self.tails {
             let to_come = tail.stream.saturating_sub(end).div_ceil(self.largest);
             if to_come < tail.segments {
-                self.targets.push(Target { octet: end - 1, left: tail.times });
+                self.targets.push(Target { byte: end - 1, left: tail.times });
             }
         }
     }
@@ -144,8 +144,8 @@ mod tests {
         }
     }
 
-    fn at(octet: u64, times: u32) -> StreamLoss {
-        StreamLoss { place: Place::Within(octet..octet + 1), times }
+    fn at(byte: u64, times: u32) -> StreamLoss {
+        StreamLoss { place: Place::Within(byte..byte + 1), times }
     }
     fn last(segments: u32, stream: u64, times: u32) -> StreamLoss {
         StreamLoss { place: Place::Last { segments, stream }, times }
@@ -156,7 +156,7 @@ mod tests {
     fn is_lost(hop: &mut ByPosition, range: Range<u64>) -> bool {
         matches!(hop.offer(Instant::ZERO, Piece(Some(range)), &mut Rng::new(1)), Offer::Dropped(..))
     }
-    /// First octets of the packets that are lost among `starts`, each of `len` octets or what is left of 1,000.
+    /// First bytes of the packets that are lost among `starts`, each of `len` bytes or what is left of 1,000.
     fn lost(losses: &[StreamLoss], starts: &[u64], len: u64) -> Vec<u64> {
         let mut hop = hop(losses);
         starts.iter().copied().filter(|start| is_lost(&mut hop, *start..(*start + len).min(1_000))).collect()
@@ -164,10 +164,10 @@ mod tests {
 
     const ONCE: [u64; 4] = [0, 300, 600, 900];
 
-    #[test_case(&[at(299, 1)], &[0, 300, 0, 300], &[0]; "the last octet of a segment is in it")]
-    #[test_case(&[at(300, 1)], &[0, 300, 0, 300], &[300]; "the octet after it is not")]
+    #[test_case(&[at(299, 1)], &[0, 300, 0, 300], &[0]; "the last byte of a segment is in it")]
+    #[test_case(&[at(300, 1)], &[0, 300, 0, 300], &[300]; "the byte after it is not")]
     #[test_case(&[at(300, 2)], &[0, 300, 600, 300, 300], &[300, 300]; "as often as was asked")]
-    #[test_case(&[at(10, 1), at(20, 2)], &[0, 0, 0], &[0, 0]; "two octets of one segment are lost together")]
+    #[test_case(&[at(10, 1), at(20, 2)], &[0, 0, 0], &[0, 0]; "two bytes of one segment are lost together")]
     #[test_case(&[at(5_000, 1)], &ONCE, &[]; "beyond the end")]
     #[test_case(&[last(1, 1_000, 1)], &[0, 300, 600, 900, 900], &[900]; "the last one")]
     #[test_case(&[last(3, 1_000, 1)], &[0, 300, 600, 900, 300, 600, 900], &[300, 600, 900]; "the last three")]
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repair_that_is_cut_differently_is_the_same_octets() {
+    fn a_repair_that_is_cut_differently_is_the_same_bytes() {
         let mut hop = hop(&[at(350, 2)]);
         assert!(is_lost(&mut hop, 300..600));
         assert!(!is_lost(&mut hop, 300..350));
@@ -199,7 +199,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_drawn_octet_lies_in_its_range_and_depends_on_the_seed_alone(seed: u64, start in 0u64..900, len in 1u64..100) {
+        fn a_drawn_byte_lies_in_its_range_and_depends_on_the_seed_alone(seed: u64, start in 0u64..900, len in 1u64..100) {
             let spec = PathSpec {
                 drops: vec![StreamLoss { place: Place::Within(start..start + len), times: 1 }],
                 ..PathSpec::ideal(Duration::ZERO)
@@ -207,8 +207,8 @@ mod tests {
             let lost = || {
                 let mut path = spec.build(&Rng::new(seed));
                 let mut lost = Vec::new();
-                for octet in 0..1_000 {
-                    let piece = Piece(Some(octet..octet + 1));
+                for byte in 0..1_000 {
+                    let piece = Piece(Some(byte..byte + 1));
                     path.offer(Instant::ZERO, piece, &mut |piece, hop, _| lost.push((piece.0, hop)));
                 }
                 lost

@@ -45,7 +45,7 @@ fn holding(span: u64) -> Box<dyn Hop<Parcel>> {
 fn late(probability: Ratio) -> Box<dyn Hop<Parcel>> {
     Box::new(Delay::new(ns(1_000), None, ReorderSpec::Late { probability, extra: ns(777) }))
 }
-/// One nanosecond an octet.
+/// One nanosecond a byte.
 fn link(buffer: Buffer) -> Box<dyn Hop<Parcel>> {
     Box::new(Bottleneck::new(rate(8_000_000_000), buffer))
 }
@@ -140,17 +140,17 @@ fn drops_name_their_hop_and_hand_the_packet_back() {
 }
 
 #[test]
-fn stats_count_packets_octets_and_causes() {
+fn stats_count_packets_bytes_and_causes() {
     let mut path = path(vec![Box::new(Mask::new(vec![1])), link(Buffer::Bytes(250)), delay(1)]);
     drive(&mut path, &[(0, 100), (0, 100), (0, 100), (0, 51), (0, 50)]);
     let expected = PathStats {
         offered: 5,
-        offered_octets: 401,
+        offered_bytes: 401,
         delivered: 3,
-        delivered_octets: 250,
+        delivered_bytes: 250,
         duplicated: 0,
         dropped: Drops { tail: 1, loss: 1, aqm: 0 },
-        max_backlog_octets: 250,
+        max_backlog_bytes: 250,
     };
     assert_eq!(path.stats(), expected);
 }

@@ -146,7 +146,7 @@ fn different_seeds_are_different_weather() {
 
 #[test]
 fn a_whole_path_to_the_nanosecond() {
-    // 1500 octets take 1 ms; the fourth of four packets at once finds the buffer full, the second is lost before it.
+    // 1500 bytes take 1 ms; the fourth of four packets at once finds the buffer full, the second is lost before it.
     let spec = PathSpec {
         rate: Some(rate(12_000_000)),
         buffer: Buffer::Packets(2),

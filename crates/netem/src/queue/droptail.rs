@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 /// The bound is strict: a packet longer than the whole buffer never passes, not even an idle link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Buffer {
-    /// This many octets of IP packets.
+    /// This many bytes of IP packets.
     Bytes(u64),
     /// This many packets of any size.
     Packets(u32),
@@ -22,7 +22,7 @@ pub enum Buffer {
 }
 
 impl Buffer {
-    /// One bandwidth-delay product: the whole octets that pass at `rate` within `rtt`.
+    /// One bandwidth-delay product: the whole bytes that pass at `rate` within `rtt`.
     pub fn bdp(rate: Rate, rtt: Duration) -> Self {
         Self::Bytes(rate.bytes_in(rtt))
     }
@@ -32,28 +32,28 @@ impl Buffer {
 #[derive(Debug)]
 pub(crate) struct DropTail {
     limit: Buffer,
-    /// Exit time and octets of every packet not yet known to have left, oldest first.
+    /// Exit time and bytes of every packet not yet known to have left, oldest first.
     inside: VecDeque<(Instant, u32)>,
-    octets: u64,
-    max_octets: u64,
+    bytes: u64,
+    max_bytes: u64,
 }
 
 impl DropTail {
     pub(crate) fn new(limit: Buffer) -> Self {
-        Self { limit, inside: VecDeque::new(), octets: 0, max_octets: 0 }
+        Self { limit, inside: VecDeque::new(), bytes: 0, max_bytes: 0 }
     }
 
-    /// Whether `len` more octets fit in at `now`.
+    /// Whether `len` more bytes fit in at `now`.
     #[inline]
     pub(crate) fn has_room(&mut self, now: Instant, len: u32) -> bool {
         while let Some(&(exit, gone)) = self.inside.front()
             && exit <= now
         {
-            self.octets -= u64::from(gone);
+            self.bytes -= u64::from(gone);
             self.inside.pop_front();
         }
         match self.limit {
-            Buffer::Bytes(limit) => self.octets + u64::from(len) <= limit,
+            Buffer::Bytes(limit) => self.bytes + u64::from(len) <= limit,
             Buffer::Packets(limit) => self.inside.len() < limit as usize,
             Buffer::Unlimited => true,
         }
@@ -63,25 +63,25 @@ impl DropTail {
     #[inline]
     pub(crate) fn push(&mut self, exit: Instant, len: u32) {
         self.inside.push_back((exit, len));
-        self.octets += u64::from(len);
-        self.max_octets = self.max_octets.max(self.octets);
+        self.bytes += u64::from(len);
+        self.max_bytes = self.max_bytes.max(self.bytes);
     }
 
-    /// Octets inside at `now`, which may be later than the last arrival.
-    pub(crate) fn octets(&self, now: Instant) -> u64 {
+    /// Bytes inside at `now`, which may be later than the last arrival.
+    pub(crate) fn bytes(&self, now: Instant) -> u64 {
         let gone = self.inside.iter().take_while(|(exit, _)| *exit <= now);
-        self.octets - gone.map(|(_, len)| u64::from(*len)).sum::<u64>()
+        self.bytes - gone.map(|(_, len)| u64::from(*len)).sum::<u64>()
     }
 
     /// Gives up what is inside.
     pub(crate) fn take(&mut self) -> Vec<(Instant, u32)> {
-        self.octets = 0;
+        self.bytes = 0;
         self.inside.drain(..).collect()
     }
 
-    /// The most octets that were ever inside at once.
-    pub(crate) fn max_octets(&self) -> u64 {
-        self.max_octets
+    /// The most bytes that were ever inside at once.
+    pub(crate) fn max_bytes(&self) -> u64 {
+        self.max_bytes
     }
 }
 
@@ -92,10 +92,10 @@ mod tests {
 
     #[test_case(100_000_000, 25, 312_500)]
     #[test_case(100_000_000, 200, 2_500_000)]
-    #[test_case(34_500_000, 1, 4_312; "rounded down to whole octets")]
-    fn one_bdp(bps: u64, rtt_ms: u64, octets: u64) {
+    #[test_case(34_500_000, 1, 4_312; "rounded down to whole bytes")]
+    fn one_bdp(bps: u64, rtt_ms: u64, bytes: u64) {
         let rate = Rate::from_bits_per_sec(bps).unwrap();
-        assert_eq!(Buffer::bdp(rate, Duration::from_millis(rtt_ms)), Buffer::Bytes(octets));
+        assert_eq!(Buffer::bdp(rate, Duration::from_millis(rtt_ms)), Buffer::Bytes(bytes));
     }
 
     #[test]
@@ -103,10 +103,10 @@ mod tests {
         let (mut queue, at) = (DropTail::new(Buffer::Bytes(1_000)), Instant::from_nanos);
         assert!(queue.has_room(at(0), 1_000));
         queue.push(at(50), 1_000);
-        assert_eq!((queue.octets(at(49)), queue.octets(at(50))), (1_000, 0));
+        assert_eq!((queue.bytes(at(49)), queue.bytes(at(50))), (1_000, 0));
         assert!(!queue.has_room(at(49), 1));
         assert!(queue.has_room(at(50), 1_000));
-        assert_eq!(queue.max_octets(), 1_000);
+        assert_eq!(queue.max_bytes(), 1_000);
     }
 
     #[test_case(Buffer::Bytes(999), 1_000, false; "longer than the whole buffer")]

@@ -11,7 +11,7 @@ fn offer(link: &mut Bottleneck, ns: u64, len: u32) -> Offer<Parcel> {
     link.offer(at(ns), Parcel { index: 0, len }, &mut Rng::new(0))
 }
 
-/// How many of `count` packets of 1500 octets that come at once are taken.
+/// How many of `count` packets of 1500 bytes that come at once are taken.
 fn taken_of_burst(buffer: Buffer, count: usize) -> usize {
     let mut path = path_of(Bottleneck::new(rate(100_000_000), buffer));
     let outcome = drive(&mut path, &vec![(0, 1_500); count]);
@@ -23,7 +23,7 @@ fn taken_of_burst(buffer: Buffer, count: usize) -> usize {
 #[test_case(Buffer::bdp(rate(100_000_000), Duration::from_millis(50)), 416; "one bdp of 50 ms is 416.7 packets")]
 #[test_case(Buffer::Bytes(1_499), 0; "not one packet")]
 #[test_case(Buffer::Bytes(1_500), 1; "the packet in service alone")]
-#[test_case(Buffer::Bytes(4_499), 2; "one octet short of three")]
+#[test_case(Buffer::Bytes(4_499), 2; "one byte short of three")]
 #[test_case(Buffer::Bytes(4_500), 3; "exactly three")]
 #[test_case(Buffer::Packets(1), 1; "in service, nothing waits")]
 #[test_case(Buffer::Packets(400), 400; "four hundred packets")]
@@ -34,7 +34,7 @@ fn a_burst_fills_the_buffer_exactly(buffer: Buffer, taken: usize) {
 
 #[test]
 fn room_comes_back_when_the_last_bit_has_left_and_not_before() {
-    // 1500 octets at 100 Mbit/s take 120 us.
+    // 1500 bytes at 100 Mbit/s take 120 us.
     let mut link = Bottleneck::new(rate(100_000_000), Buffer::Bytes(3_000));
     assert_eq!(exit_of(offer(&mut link, 0, 1_500)), at(120_000));
     assert_eq!(exit_of(offer(&mut link, 0, 1_500)), at(240_000));
@@ -77,7 +77,7 @@ fn rounding_never_accumulates_on_a_busy_link(bps: u64, len: u32) {
 
 #[test]
 fn a_packet_that_comes_within_the_last_nanosecond_of_another_waits_for_its_end() {
-    // 19 octets take 1.9 ns: the first is through at 1.9, the second at 3.8 and not at 1 + 1.9.
+    // 19 bytes take 1.9 ns: the first is through at 1.9, the second at 3.8 and not at 1 + 1.9.
     let mut serialiser = Serialiser::new(rate(80_000_000_000));
     assert_eq!([0, 1].map(|ns| serialiser.exit(at(ns), 19)), [at(2), at(4)]);
 }
@@ -104,8 +104,8 @@ impl Model {
         let now = u128::from(ns) * self.bps;
         // A packet has left for everybody to see at the first whole nanosecond after its last bit.
         self.inside.retain(|(exit, _)| exit.div_ceil(self.bps) > u128::from(ns));
-        let octets: u64 = self.inside.iter().map(|(_, len)| u64::from(*len)).sum();
-        if octets + u64::from(len) > self.limit {
+        let bytes: u64 = self.inside.iter().map(|(_, len)| u64::from(*len)).sum();
+        if bytes + u64::from(len) > self.limit {
             return None;
         }
         self.idle_from = self.idle_from.max(now) + u128::from(len) * u128::from(BIT_NANOS);
@@ -141,12 +141,12 @@ proptest! {
         let mut link = Bottleneck::new(rate(bps), Buffer::Unlimited);
         let exits: Vec<_> = offers.iter().map(|(ns, len)| (exit_of(offer(&mut link, *ns, *len)).as_nanos(), *len)).collect();
         for first in 0..exits.len() {
-            let mut octets = 0_u128;
+            let mut bytes = 0_u128;
             for (exit, len) in &exits[first + 1..] {
-                octets += u128::from(*len);
+                bytes += u128::from(*len);
                 // Rounding moves either end by less than a nanosecond.
                 let span = u128::from(exit - exits[first].0 + 1);
-                prop_assert!(octets * u128::from(BIT_NANOS) < span * u128::from(bps));
+                prop_assert!(bytes * u128::from(BIT_NANOS) < span * u128::from(bps));
             }
         }
     }

@@ -1,13 +1,13 @@
 //! Entry points of the device and the clock.
 
-use super::memory::octets;
+use super::memory::bytes;
 use super::{plugin, status};
 use base::Duration;
 use libc::{c_int, c_longlong, c_void, size_t, timeval, timezone, useconds_t};
 
 pub(super) unsafe extern "C" fn netdev_send(u: *mut c_void, packet: *const c_void, len: size_t) -> c_int {
     // SAFETY: the table's contract.
-    let (plugin, packet) = unsafe { (plugin(u), octets(packet, len)) };
+    let (plugin, packet) = unsafe { (plugin(u), bytes(packet, len)) };
     status(packet.map(|packet| plugin.netdev_send(packet)))
 }
 

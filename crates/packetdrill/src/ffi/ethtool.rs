@@ -24,8 +24,8 @@ pub(crate) fn feature(device: &str, feature: u32) -> Option<bool> {
     if device.len() >= request.ifr_name.len() {
         return None;
     }
-    for (place, octet) in request.ifr_name.iter_mut().zip(device.bytes()) {
-        *place = octet as c_char;
+    for (place, byte) in request.ifr_name.iter_mut().zip(device.bytes()) {
+        *place = byte as c_char;
     }
     let mut question = Question { command: feature, answer: 0 };
     request.ifr_ifru.ifru_data = (&raw mut question).cast();

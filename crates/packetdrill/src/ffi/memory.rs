@@ -1,4 +1,4 @@
-//! Pointers into slices, addresses into octets.
+//! Pointers into slices, addresses into bytes.
 //!
 //! # Safety
 //! Each function relies on its caller that a pointer to memory of this process has room for, or holds, what the length beside
@@ -13,7 +13,7 @@ use std::slice;
 /// Most pieces of one call (`UIO_MAXIOV`).
 const MOST_PIECES: usize = 1_024;
 
-/// An octet of each page is looked at.
+/// A byte of each page is looked at.
 const PAGE: usize = 4_096;
 
 /// Whether the memory is there, as far as the kernel says: it looks without faulting.
@@ -28,9 +28,9 @@ fn is_there(at: usize, len: usize) -> bool {
     looks.chunks(MOST_PIECES).all(|looks| {
         let mut found = [0_u8; MOST_PIECES];
         let into = iovec { iov_base: found.as_mut_ptr().cast(), iov_len: looks.len() };
-        let octet = |at: &usize| iovec { iov_base: std::ptr::without_provenance_mut(*at), iov_len: 1 };
-        let from: Vec<iovec> = looks.iter().map(octet).collect();
-        // SAFETY: `into` has room for an octet each; the other addresses are the kernel's to judge.
+        let byte = |at: &usize| iovec { iov_base: std::ptr::without_provenance_mut(*at), iov_len: 1 };
+        let from: Vec<iovec> = looks.iter().map(byte).collect();
+        // SAFETY: `into` has room for a byte each; the other addresses are the kernel's to judge.
         let read = unsafe {
             let count = from.len() as libc::c_ulong;
             libc::process_vm_readv(libc::getpid(), &raw const into, 1, from.as_ptr(), count, 0)
@@ -40,7 +40,7 @@ fn is_there(at: usize, len: usize) -> bool {
     })
 }
 
-pub(super) unsafe fn octets<'a>(from: *const c_void, len: usize) -> Result<&'a [u8], Errno> {
+pub(super) unsafe fn bytes<'a>(from: *const c_void, len: usize) -> Result<&'a [u8], Errno> {
     match len {
         0 => Ok(&[]),
         _ if !is_there(from.addr(), len) => Err(Errno::EFAULT),
@@ -49,7 +49,7 @@ pub(super) unsafe fn octets<'a>(from: *const c_void, len: usize) -> Result<&'a [
     }
 }
 
-/// Like [`octets`], to be written to.
+/// Like [`bytes`], to be written to.
 pub(super) unsafe fn room<'a, T>(at: *mut T, len: usize) -> Result<&'a mut [T], Errno> {
     match len {
         0 => Ok(&mut []),
@@ -76,7 +76,7 @@ pub(super) fn vector_count(count: c_int) -> Result<usize, Errno> {
 /// The pieces of a gathering call.
 pub(super) unsafe fn pieces<'a>(at: *const iovec, count: usize) -> Result<Vec<&'a [u8]>, Errno> {
     // SAFETY: the caller's promise, for the vector and for each of its pieces.
-    unsafe { vectors(at, count)?.iter().map(|piece| octets(piece.iov_base, piece.iov_len)).collect() }
+    unsafe { vectors(at, count)?.iter().map(|piece| bytes(piece.iov_base, piece.iov_len)).collect() }
 }
 
 /// The pieces of a scattering call.
@@ -88,7 +88,7 @@ pub(super) unsafe fn rooms<'a>(at: *const iovec, count: usize) -> Result<Vec<&'a
 /// The address a caller gives.
 pub(super) unsafe fn address(at: *const sockaddr, len: socklen_t) -> Result<Address, Errno> {
     // SAFETY: the caller's promise.
-    Address::read(unsafe { octets(at.cast(), len as usize)? })
+    Address::read(unsafe { bytes(at.cast(), len as usize)? })
 }
 
 /// Leaves an address with the caller, as much of it as there is room for, and its length. Whoever gives no room wants none.
@@ -96,12 +96,12 @@ pub(super) unsafe fn put_address(peer: SocketAddr, at: *mut sockaddr, len: *mut 
     if at.is_null() || len.is_null() {
         return Ok(());
     }
-    let octets = encode(peer);
+    let bytes = encode(peer);
     // SAFETY: the caller's promise.
     let (room, len) = unsafe { (room(at.cast::<u8>(), *len as usize)?, &mut *len) };
-    let fits = room.len().min(octets.len());
-    room[..fits].copy_from_slice(&octets[..fits]);
-    *len = octets.len() as socklen_t;
+    let fits = room.len().min(bytes.len());
+    room[..fits].copy_from_slice(&bytes[..fits]);
+    *len = bytes.len() as socklen_t;
     Ok(())
 }
 
@@ -111,15 +111,15 @@ mod tests {
     use super::*;
     use std::ptr;
 
-    fn piece(octets: &mut [u8]) -> iovec {
-        iovec { iov_base: octets.as_mut_ptr().cast(), iov_len: octets.len() }
+    fn piece(bytes: &mut [u8]) -> iovec {
+        iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() }
     }
 
     #[test]
-    fn octets_are_read_and_room_is_written_where_the_caller_says() {
+    fn bytes_are_read_and_room_is_written_where_the_caller_says() {
         let mut memory = *b"abcdef";
         // SAFETY: the memory is ours.
-        assert_eq!(unsafe { octets(memory[1..].as_ptr().cast(), 3) }, Ok(b"bcd".as_slice()));
+        assert_eq!(unsafe { bytes(memory[1..].as_ptr().cast(), 3) }, Ok(b"bcd".as_slice()));
         // SAFETY: as above.
         unsafe { room(memory[2..].as_mut_ptr(), 2) }.unwrap().fill(b'x');
         assert_eq!(&memory, b"abxxef");
@@ -127,12 +127,12 @@ mod tests {
 
     #[test]
     fn nothing_may_be_anywhere_and_something_may_not() {
-        // SAFETY: no octet is touched.
+        // SAFETY: no byte is touched.
         unsafe {
-            assert_eq!(octets(ptr::null(), 0), Ok(&[][..]));
+            assert_eq!(bytes(ptr::null(), 0), Ok(&[][..]));
             assert_eq!(room(ptr::null_mut::<u64>(), 0), Ok(&mut [][..]));
             assert!(pieces(ptr::null(), 0).unwrap().is_empty());
-            assert_eq!(octets(ptr::null(), 1), Err(Errno::EFAULT));
+            assert_eq!(bytes(ptr::null(), 1), Err(Errno::EFAULT));
             assert_eq!(room(ptr::null_mut::<u64>(), 1), Err(Errno::EFAULT));
             assert_eq!(rooms(ptr::null(), 1), Err(Errno::EFAULT));
             assert_eq!(pieces(ptr::null(), MOST_PIECES + 1), Err(Errno::EINVAL));
@@ -165,10 +165,10 @@ mod tests {
                 let whole = encode(peer);
                 assert_eq!(len as usize, whole.len());
                 // SAFETY: as above.
-                let seen = unsafe { octets(at.cast(), 128) }.unwrap();
+                let seen = unsafe { bytes(at.cast(), 128) }.unwrap();
                 let fits = room.min(whole.len());
                 assert_eq!(&seen[..fits], &whole[..fits]);
-                assert!(seen[fits..].iter().all(|octet| *octet == 0), "nothing beyond the room");
+                assert!(seen[fits..].iter().all(|byte| *byte == 0), "nothing beyond the room");
             }
         }
         // SAFETY: nothing is touched.

@@ -38,7 +38,7 @@ type FixedIoctl = unsafe extern "C" fn(*mut c_void, c_int, c_ulong, usize) -> c_
 /// Fills packetdrill's table; called once per script, on the thread that will run the script's events.
 ///
 /// # Safety
-/// `interface` points to a writable table; `flags` is null or a string that ends in a zero octet.
+/// `interface` points to a writable table; `flags` is null or a string that ends in a zero byte.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn packetdrill_interface_init(flags: *const c_char, interface: *mut Interface) {
     // SAFETY: the caller's promise.
@@ -118,7 +118,7 @@ fn status(result: Result<(), Errno>) -> c_int {
     number(result.map(|()| 0))
 }
 
-/// POSIX's answer of a call that moves octets; no buffer is larger than the type can say.
+/// POSIX's answer of a call that moves bytes; no buffer is larger than the type can say.
 fn count(result: Result<usize, Errno>) -> ssize_t {
     match result {
         Ok(len) => len as ssize_t,

@@ -1,6 +1,6 @@
 //! Entry points about a socket's life and settings.
 
-use super::memory::{address, octets, put_address, room};
+use super::memory::{address, bytes, put_address, room};
 use super::{number, plugin, status};
 use libc::{FIONBIO, c_int, c_ulong, c_void, sockaddr, socklen_t};
 use nix::errno::Errno;
@@ -106,6 +106,6 @@ pub(super) unsafe extern "C" fn setsockopt(
     len: socklen_t,
 ) -> c_int {
     // SAFETY: the table's contract.
-    let (plugin, value) = unsafe { (plugin(u), octets(value, len as usize)) };
+    let (plugin, value) = unsafe { (plugin(u), bytes(value, len as usize)) };
     status(value.and_then(|value| plugin.call(|host| host.setsockopt(fd, level, name, value))))
 }

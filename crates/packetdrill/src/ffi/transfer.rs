@@ -1,6 +1,6 @@
-//! Entry points that move octets.
+//! Entry points that move bytes.
 
-use super::memory::{address, octets, pieces, room, rooms, vector_count};
+use super::memory::{address, bytes, pieces, room, rooms, vector_count};
 use super::{count, plugin};
 use crate::options::ControlMessage;
 use libc::{c_int, c_void, iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
@@ -85,13 +85,13 @@ unsafe fn put_control(messages: &[ControlMessage], into: &mut msghdr) {
     let room = unsafe { room(into.msg_control.cast::<u8>(), into.msg_controllen) }.unwrap_or_default();
     let mut at = 0;
     for message in messages {
-        let octets = message.encode();
-        let Some(place) = room.get_mut(at..at + octets.len()) else {
+        let bytes = message.encode();
+        let Some(place) = room.get_mut(at..at + bytes.len()) else {
             into.msg_flags |= libc::MSG_CTRUNC;
             break;
         };
-        place.copy_from_slice(&octets);
-        at += octets.len();
+        place.copy_from_slice(&bytes);
+        at += bytes.len();
     }
     into.msg_controllen = at;
 }
@@ -117,8 +117,8 @@ pub(super) unsafe extern "C" fn send(
     flags: c_int,
 ) -> ssize_t {
     // SAFETY: the table's contract.
-    let (plugin, octets) = unsafe { (plugin(u), octets(buf, len)) };
-    count(octets.and_then(|octets| plugin.send(fd, &[octets], flags)))
+    let (plugin, bytes) = unsafe { (plugin(u), bytes(buf, len)) };
+    count(bytes.and_then(|bytes| plugin.send(fd, &[bytes], flags)))
 }
 
 pub(super) unsafe extern "C" fn sendto(
@@ -131,10 +131,10 @@ pub(super) unsafe extern "C" fn sendto(
     address_len: socklen_t,
 ) -> ssize_t {
     // SAFETY: the table's contract.
-    let (plugin, octets) = unsafe { (plugin(u), octets(buf, len)) };
+    let (plugin, bytes) = unsafe { (plugin(u), bytes(buf, len)) };
     // SAFETY: the table's contract.
     let to = if at.is_null() { Ok(None) } else { unsafe { address(at, address_len) }.map(Some) };
-    count(octets.and_then(|octets| plugin.send_to(fd, &[octets], flags, to?)))
+    count(bytes.and_then(|bytes| plugin.send_to(fd, &[bytes], flags, to?)))
 }
 
 pub(super) unsafe extern "C" fn sendmsg(u: *mut c_void, fd: c_int, message: *const msghdr, flags: c_int) -> ssize_t {

@@ -91,9 +91,9 @@ fn details() -> Details {
     }
 }
 
-fn number(image: &[u8], offset: usize, octets: usize) -> u64 {
+fn number(image: &[u8], offset: usize, bytes: usize) -> u64 {
     let mut value = [0; 8];
-    value[..octets].copy_from_slice(&image[offset..offset + octets]);
+    value[..bytes].copy_from_slice(&image[offset..offset + bytes]);
     u64::from_ne_bytes(value)
 }
 
@@ -157,8 +157,8 @@ fn number(image: &[u8], offset: usize, octets: usize) -> u64 {
 #[test_case(240, 2 => 5; "total_rto")]
 #[test_case(242, 2 => 4; "total_rto_recoveries")]
 #[test_case(244, 4 => 900; "total_rto_time")]
-fn a_connection_shows_at(offset: usize, octets: usize) -> u64 {
-    number(&connection(&details(), &SocketSide::default()), offset, octets)
+fn a_connection_shows_at(offset: usize, bytes: usize) -> u64 {
+    number(&connection(&details(), &SocketSide::default()), offset, bytes)
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn a_server_counts_the_syn_that_arrived_and_not_the_syn_ack() {
 #[test_case(State::CloseWait, None => (105_001, 106_001); "the peer's was received")]
 #[test_case(State::Closed, Some(CloseReason::Normal) => (105_002, 106_001); "both")]
 #[test_case(State::Closed, Some(CloseReason::Refused) => (105_000, 106_000); "never connected")]
-fn a_fin_counts_as_an_octet(state: State, closed: Option<CloseReason>) -> (u64, u64) {
+fn a_fin_counts_as_a_byte(state: State, closed: Option<CloseReason>) -> (u64, u64) {
     let mut over = details();
     (over.info.state, over.info.closed) = (state, closed);
     let image = connection(&over, &SocketSide::default());

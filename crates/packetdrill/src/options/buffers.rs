@@ -100,7 +100,7 @@ impl Buffers {
         self.locks |= RCVBUF_LOCKED;
     }
 
-    /// So many octets are to wake a reader: as many as there are of these at least have to fit. The number in force.
+    /// So many bytes are to wake a reader: as many as there are of these at least have to fit. The number in force.
     pub fn set_low_water(&mut self, asked: i32) -> u32 {
         let asked = u32::try_from(asked).unwrap_or(SIZE_MAX);
         let largest = if self.is_locked(RCVBUF_LOCKED) { self.rcvbuf / 2 } else { self.rmem[2] / 2 };
@@ -161,7 +161,7 @@ impl Buffers {
         let (size, growth) = match send.accounting {
             _ if self.is_locked(SNDBUF_LOCKED) => (self.sndbuf, SendGrowth::Fixed),
             SendAccounting::Chunks { .. } => (self.sndbuf, SendGrowth::WithWindow { max }),
-            SendAccounting::Octets => (max, SendGrowth::Fixed),
+            SendAccounting::Bytes => (max, SendGrowth::Fixed),
         };
         (send.buffer, send.growth) = (size.clamp(1, BUFFER_MAX), growth);
     }

@@ -1,4 +1,4 @@
-//! `getsockopt` and `setsockopt`, and the control messages that options bring beside received octets.
+//! `getsockopt` and `setsockopt`, and the control messages that options bring beside received bytes.
 
 use super::{Bound, Effect, Scene, Stage};
 use crate::host::Host;
@@ -8,7 +8,7 @@ use nix::errno::Errno;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
-/// A control message beside received octets.
+/// A control message beside received bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ControlMessage {
     /// `cmsg_level`.
@@ -20,17 +20,17 @@ pub(crate) struct ControlMessage {
 }
 
 impl ControlMessage {
-    /// Its octets: `cmsghdr`, data, and what fills up to the next multiple of its alignment.
+    /// Its bytes: `cmsghdr`, data, and what fills up to the next multiple of its alignment.
     pub fn encode(&self) -> Vec<u8> {
         let len = size_of::<libc::cmsghdr>() + self.data.len();
         let padded = len.next_multiple_of(align_of::<libc::cmsghdr>());
-        let mut octets = Vec::with_capacity(padded);
-        octets.extend_from_slice(&len.to_ne_bytes());
-        octets.extend_from_slice(&self.level.to_ne_bytes());
-        octets.extend_from_slice(&self.kind.to_ne_bytes());
-        octets.extend_from_slice(&self.data);
-        octets.resize(padded, 0);
-        octets
+        let mut bytes = Vec::with_capacity(padded);
+        bytes.extend_from_slice(&len.to_ne_bytes());
+        bytes.extend_from_slice(&self.level.to_ne_bytes());
+        bytes.extend_from_slice(&self.kind.to_ne_bytes());
+        bytes.extend_from_slice(&self.data);
+        bytes.resize(padded, 0);
+        bytes
     }
 }
 
@@ -78,7 +78,7 @@ impl Host {
         let numbered = numbers(options.timestamping()) > numbers(settings.options.timestamping());
         settings.options = options;
         if numbered {
-            self.number_octets(fd)?;
+            self.number_bytes(fd)?;
         }
         let socket = self.socket_mut(fd)?;
         match effect {
@@ -105,9 +105,9 @@ impl Host {
         }
     }
 
-    /// Reports name octets by their number from now on: counted from what is to be acknowledged next, a SYN among it, or from
+    /// Reports name bytes by their number from now on: counted from what is to be acknowledged next, a SYN among it, or from
     /// what is to be written next.
-    fn number_octets(&mut self, fd: RawFd) -> Result<(), Errno> {
+    fn number_bytes(&mut self, fd: RawFd) -> Result<(), Errno> {
         let socket = self.socket(fd)?;
         let Some(conn) = socket.conn() else { return Ok(()) };
         let written = socket.reports.written();

@@ -5,7 +5,7 @@ use tcp::config::Config;
 
 /// The profile that says what Linux calls `cubic`.
 const LINUX: &str = "linux";
-/// Octets of a name, its end included (`TCP_CA_NAME_MAX`).
+/// Bytes of a name, its end included (`TCP_CA_NAME_MAX`).
 pub(crate) const NAME_LEN: usize = 16;
 
 /// The name of what a configuration has.

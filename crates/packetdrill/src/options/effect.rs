@@ -74,8 +74,8 @@ impl Options {
             config.send.cork = CorkConfig::On;
         }
         // Zero means that the namespace's limit holds.
-        if let Some(octets) = self.set_number(SOL_TCP, TCP_NOTSENT_LOWAT).filter(|octets| *octets != 0) {
-            config.send.notsent_lowat = notsent_lowat(octets.into());
+        if let Some(bytes) = self.set_number(SOL_TCP, TCP_NOTSENT_LOWAT).filter(|bytes| *bytes != 0) {
+            config.send.notsent_lowat = notsent_lowat(bytes.into());
         }
         if self.user_mss > 0 {
             config.options.mss_max = Some(config.options.mss_max.map_or(self.user_mss, |max| max.min(self.user_mss)));

@@ -60,7 +60,7 @@ pub(crate) struct Scene<'a> {
     pub pace: Option<AckPace>,
     /// A listener's queue: how full, and how large.
     pub backlog: (u32, u32),
-    /// Octets that wait to be read, and to be acknowledged.
+    /// Bytes that wait to be read, and to be acknowledged.
     pub queued: (u32, u32),
 }
 
@@ -208,7 +208,7 @@ impl Options {
         }
     }
 
-    /// `getsockopt(2)` into a buffer of `room` octets.
+    /// `getsockopt(2)` into a buffer of `room` bytes.
     ///
     /// # Errors
     /// `ENOPROTOOPT` (`EOPNOTSUPP` for levels there are not), and those of the option.
@@ -239,24 +239,24 @@ fn has_level(scene: &Scene<'_>, level: c_int) -> bool {
     matches!(level, SOL_SOCKET | SOL_TCP | SOL_IP) || (level == SOL_IPV6 && scene.family == Family::V6)
 }
 
-/// The number that a caller gives. IPv4's options come as a single octet, too, and some as none.
+/// The number that a caller gives. IPv4's options come as a single byte, too, and some as none.
 fn asked_number(level: c_int, name: c_int, value: &[u8]) -> Result<c_int, Errno> {
-    if let Some(octets) = value.first_chunk() {
-        return Ok(c_int::from_ne_bytes(*octets));
+    if let Some(bytes) = value.first_chunk() {
+        return Ok(c_int::from_ne_bytes(*bytes));
     }
     let needs_one = matches!(name, libc::IP_TTL | libc::IP_MINTTL | libc::IP_FREEBIND | libc::IP_TRANSPARENT);
     match (level, value.first()) {
-        (SOL_IP, Some(octet)) => Ok((*octet).into()),
+        (SOL_IP, Some(byte)) => Ok((*byte).into()),
         (SOL_IP, None) if !needs_one => Ok(0),
         _ => Err(Errno::EINVAL),
     }
 }
 
-/// A number in a buffer of `room` octets; IPv4's options fit into one.
+/// A number in a buffer of `room` bytes; IPv4's options fit into one.
 fn cut_number(level: c_int, number: c_int, room: usize) -> Vec<u8> {
-    let octets = number.to_ne_bytes();
-    if let (SOL_IP, 1..4, Ok(octet)) = (level, room, u8::try_from(number)) {
-        return vec![octet];
+    let bytes = number.to_ne_bytes();
+    if let (SOL_IP, 1..4, Ok(byte)) = (level, room, u8::try_from(number)) {
+        return vec![byte];
     }
-    octets[..room.min(octets.len())].to_vec()
+    bytes[..room.min(bytes.len())].to_vec()
 }

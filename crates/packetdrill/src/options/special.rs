@@ -71,7 +71,7 @@ impl Options {
                 Effect::Kept
             }),
             SO_MAX_PACING_RATE => number(value).map(|rate| {
-                let wide = value.first_chunk().map(|octets| u64::from_ne_bytes(*octets));
+                let wide = value.first_chunk().map(|bytes| u64::from_ne_bytes(*bytes));
                 // All ones mean no limit in either length.
                 let narrow = if rate == -1 { u64::MAX } else { u64::from(rate as u32) };
                 self.max_pacing_rate = wide.unwrap_or(narrow);
@@ -107,7 +107,7 @@ impl Options {
         if bits & !TIMESTAMPING_ALL != 0 || (bits & TIMESTAMPING_OPT_ID_TCP != 0 && !numbered) {
             return Err(Errno::EINVAL);
         }
-        // Octets are numbered from the first one that a connection carries.
+        // Bytes are numbered from the first one that a connection carries.
         if numbered && self.timestamping & TIMESTAMPING_OPT_ID == 0 && scene.stage != Stage::Opened {
             return Err(Errno::EINVAL);
         }
@@ -154,7 +154,7 @@ impl Options {
             return Err(Errno::EINVAL);
         }
         let value = &value[..value.len().min(congestion::NAME_LEN - 1)];
-        let name = value.split(|octet| *octet == 0).next().unwrap_or_default();
+        let name = value.split(|byte| *byte == 0).next().unwrap_or_default();
         let name = std::str::from_utf8(name).map_err(|_| Errno::ENOENT)?;
         self.congestion = Some(congestion::known(name).ok_or(Errno::ENOENT)?);
         Ok(Effect::Settings)
@@ -173,17 +173,17 @@ impl Options {
 
     fn get_of_socket(&self, scene: &Scene<'_>, name: c_int, room: usize) -> Option<Got> {
         Some(Ok(match name {
-            SO_SNDBUF => octets(self.send_buffer(scene)),
-            SO_RCVBUF => octets(self.receive_buffer(scene)),
-            SO_BUF_LOCK => octets(self.buffers.locks),
-            SO_RCVLOWAT => octets(self.receive_low as c_int),
+            SO_SNDBUF => bytes(self.send_buffer(scene)),
+            SO_RCVBUF => bytes(self.receive_buffer(scene)),
+            SO_BUF_LOCK => bytes(self.buffers.locks),
+            SO_RCVLOWAT => bytes(self.receive_low as c_int),
             SO_LINGER => {
                 let seconds = if self.linger.on == 0 { 0 } else { self.linger.seconds };
-                [octets(self.linger.on), octets(seconds)].concat()
+                [bytes(self.linger.on), bytes(seconds)].concat()
             }
             SO_RCVTIMEO | SO_RCVTIMEO_NEW => timeval(self.receive_timeout),
             SO_SNDTIMEO | SO_SNDTIMEO_NEW => timeval(self.send_timeout),
-            SO_TIMESTAMPING | SO_TIMESTAMPING_NEW => [octets(self.timestamping as c_int), octets(0)].concat(),
+            SO_TIMESTAMPING | SO_TIMESTAMPING_NEW => [bytes(self.timestamping as c_int), bytes(0)].concat(),
             SO_MAX_PACING_RATE if room >= 8 => self.max_pacing_rate.to_ne_bytes().to_vec(),
             SO_MAX_PACING_RATE => u32::try_from(self.max_pacing_rate).unwrap_or(u32::MAX).to_ne_bytes().to_vec(),
             SO_MEMINFO => {
@@ -213,7 +213,7 @@ impl Options {
 
     fn get_of_tcp(&self, scene: &Scene<'_>, name: c_int) -> Option<Got> {
         Some(Ok(match name {
-            TCP_MAXSEG => octets(self.segment_size(scene)),
+            TCP_MAXSEG => bytes(self.segment_size(scene)),
             TCP_INFO => self.tcp_info(scene).to_vec(),
             // Neither of the available algorithms has anything to report.
             TCP_CC_INFO => Vec::new(),
@@ -222,7 +222,7 @@ impl Options {
                 name.resize(congestion::NAME_LEN, 0);
                 name
             }
-            TCP_TIMESTAMP => octets(scene.details.map_or(0, |details| details.timestamp) as c_int),
+            TCP_TIMESTAMP => bytes(scene.details.map_or(0, |details| details.timestamp) as c_int),
             TCP_FASTOPEN_KEY => self.fastopen_key.clone(),
             // No SYN was kept, no protocol is above.
             TCP_SAVED_SYN | TCP_ULP => Vec::new(),
@@ -255,15 +255,15 @@ impl Options {
 }
 
 fn path_mtu(scene: &Scene<'_>) -> Got {
-    scene.details.map(|details| octets(details.path_mtu.into())).ok_or(Errno::ENOTCONN)
+    scene.details.map(|details| bytes(details.path_mtu.into())).ok_or(Errno::ENOTCONN)
 }
 
-fn octets(number: c_int) -> Vec<u8> {
+fn bytes(number: c_int) -> Vec<u8> {
     number.to_ne_bytes().to_vec()
 }
 
 fn number(value: &[u8]) -> Result<c_int, Errno> {
-    value.first_chunk().map(|octets| c_int::from_ne_bytes(*octets)).ok_or(Errno::EINVAL)
+    value.first_chunk().map(|bytes| c_int::from_ne_bytes(*bytes)).ok_or(Errno::EINVAL)
 }
 
 /// A `struct timeval`: seconds and microseconds, 64 bits each. Zero waits indefinitely, a negative time not at all.

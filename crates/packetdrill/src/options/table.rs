@@ -82,7 +82,7 @@ const READ_ONLY: Take = Take::Refused(Errno::ENOPROTOOPT);
 const SECONDS: Take = Take::Within(1, 32_767);
 const COUNT: Take = Take::Within(1, 127);
 const SWITCH: Take = Take::Within(0, 1);
-const OCTET: Take = Take::Within(0, 255);
+const BYTE: Take = Take::Within(0, 255);
 /// `IP_MTU_DISCOVER`: DONT, WANT, DO, PROBE, INTERFACE, OMIT.
 const PMTU: Take = Take::Within(0, 5);
 /// Seconds of FIN-WAIT-2 at most.
@@ -154,7 +154,7 @@ pub(crate) const ROWS: &[Row] = &[
     row(SOL_IP, IP_RECVTOS, 0, Take::Flag),
     row(SOL_IP, IP_FREEBIND, 0, Take::Flag),
     row(SOL_IP, IP_TRANSPARENT, 0, Take::Flag),
-    row(SOL_IP, IP_MINTTL, 0, OCTET),
+    row(SOL_IP, IP_MINTTL, 0, BYTE),
     row(SOL_IP, IP_BIND_ADDRESS_NO_PORT, 0, Take::Flag),
     row(SOL_IP, IP_RECVERR_RFC4884, 0, SWITCH),
     row(SOL_IP, IP_LOCAL_PORT_RANGE, 0, Take::Made(port_range)),
@@ -169,7 +169,7 @@ pub(crate) const ROWS: &[Row] = &[
     row(SOL_IPV6, IPV6_TCLASS, 0, Take::Made(tclass)),
     row(SOL_IPV6, IPV6_DONTFRAG, 0, Take::Flag),
     row(SOL_IPV6, IPV6_AUTOFLOWLABEL, 1, Take::Flag),
-    row(SOL_IPV6, IPV6_MINHOPCOUNT, 0, OCTET),
+    row(SOL_IPV6, IPV6_MINHOPCOUNT, 0, BYTE),
     row(SOL_IPV6, IPV6_FREEBIND, 0, Take::Flag),
 ];
 

@@ -29,13 +29,11 @@ fn scene<'a>(sysctls: &'a Sysctls, level: c_int, stage: Stage) -> Scene<'a> {
     Scene { family, stage, bound: Bound::No, sysctls, details: None, pace: None, backlog: (0, 7), queued: (0, 0) }
 }
 
-/// A value of up to four octets as a number.
+/// A value of up to four bytes as a number.
 fn told(value: Result<Vec<u8>, Errno>) -> String {
     match value {
         Err(error) => format!("{error:?}"),
-        Ok(value) => {
-            value.first_chunk().map_or("nothing".to_owned(), |octets| c_int::from_ne_bytes(*octets).to_string())
-        }
+        Ok(value) => value.first_chunk().map_or("nothing".to_owned(), |bytes| c_int::from_ne_bytes(*bytes).to_string()),
     }
 }
 
@@ -170,7 +168,7 @@ fn later_a_socket_answers(name: c_int, stage: Stage) -> String {
 #[test_case(SOL_TCP, TCP_NODELAY, 1 => "EINVAL")]
 #[test_case(SOL_TCP, TCP_NODELAY, 8 => "1"; "more than enough is cut")]
 #[test_case(SOL_IP, IP_TOS, 0 => "0"; "nothing is zero")]
-#[test_case(SOL_IP, IP_TOS, 1 => "0"; "an octet is enough")]
+#[test_case(SOL_IP, IP_TOS, 1 => "0"; "a byte is enough")]
 #[test_case(SOL_IP, IP_TTL, 0 => "EINVAL")]
 #[test_case(SOL_IP, IP_TTL, 1 => "1")]
 #[test_case(SOL_IPV6, IPV6_TCLASS, 3 => "EINVAL")]
@@ -193,7 +191,7 @@ fn values_have_lengths(level: c_int, name: c_int, len: usize) -> String {
 #[test_case(SOL_TCP, TCP_NODELAY, 3 => Ok(3))]
 #[test_case(SOL_TCP, TCP_NODELAY, 0 => Ok(0))]
 #[test_case(SOL_TCP, TCP_NODELAY, 256 => Ok(4))]
-#[test_case(SOL_IP, IP_TTL, 3 => Ok(1); "one octet holds it")]
+#[test_case(SOL_IP, IP_TTL, 3 => Ok(1); "one byte holds it")]
 #[test_case(SOL_TCP, TCP_INFO, 280 => Ok(280))]
 #[test_case(SOL_TCP, TCP_INFO, 1000 => Ok(280); "no more than there is")]
 #[test_case(SOL_TCP, TCP_INFO, 7 => Ok(7); "cut where the room ends")]
@@ -241,7 +239,7 @@ fn lingering_is_switched_on_with_a_time(on: c_int, seconds: c_int) -> ((c_int, c
     let scene = scene(&sysctls, SOL_SOCKET, Stage::Fresh);
     options.set(&scene, SOL_SOCKET, SO_LINGER, &[on.to_ne_bytes(), seconds.to_ne_bytes()].concat()).unwrap();
     let told = options.get(&scene, SOL_SOCKET, SO_LINGER, 8).unwrap();
-    let number = |octets: &[u8]| c_int::from_ne_bytes(octets.try_into().unwrap());
+    let number = |bytes: &[u8]| c_int::from_ne_bytes(bytes.try_into().unwrap());
     ((number(&told[..4]), number(&told[4..])), options.linger().time())
 }
 
@@ -259,7 +257,7 @@ fn timeouts_are_seconds_and_microseconds(seconds: i64, micros: i64) -> Result<(i
     let asked = [seconds.to_ne_bytes(), micros.to_ne_bytes()].concat();
     options.set(&scene, SOL_SOCKET, SO_SNDTIMEO, &asked)?;
     let told = options.get(&scene, SOL_SOCKET, SO_SNDTIMEO, 16).unwrap();
-    let number = |octets: &[u8]| i64::from_ne_bytes(octets.try_into().unwrap());
+    let number = |bytes: &[u8]| i64::from_ne_bytes(bytes.try_into().unwrap());
     Ok((number(&told[..8]), number(&told[8..])))
 }
 

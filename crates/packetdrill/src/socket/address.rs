@@ -1,10 +1,10 @@
-//! Socket addresses as C lays them out (`sockaddr_in`, `sockaddr_in6`), read and written octet by octet.
+//! Socket addresses as C lays them out (`sockaddr_in`, `sockaddr_in6`), read and written byte by byte.
 
 use libc::{AF_INET, AF_INET6, AF_UNSPEC};
 use nix::errno::Errno;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Octets of a `sockaddr_in`, a `sockaddr_in6`, and of the least of the latter that is taken (RFC 2133 had no scope).
+/// Bytes of a `sockaddr_in`, a `sockaddr_in6`, and of the least of the latter that is taken (RFC 2133 had no scope).
 const V4_LEN: usize = 16;
 const V6_LEN: usize = 28;
 const V6_LEAST: usize = 24;
@@ -54,20 +54,20 @@ impl Address {
     ///
     /// # Errors
     /// `EINVAL` when it is shorter than its family's.
-    pub fn read(octets: &[u8]) -> Result<Self, Errno> {
-        let family = octets.first_chunk().map(|family| i32::from(u16::from_ne_bytes(*family))).ok_or(Errno::EINVAL)?;
-        let port = |octets: &[u8]| u16::from_be_bytes([octets[2], octets[3]]);
+    pub fn read(bytes: &[u8]) -> Result<Self, Errno> {
+        let family = bytes.first_chunk().map(|family| i32::from(u16::from_ne_bytes(*family))).ok_or(Errno::EINVAL)?;
+        let port = |bytes: &[u8]| u16::from_be_bytes([bytes[2], bytes[3]]);
         match family {
             AF_UNSPEC => Ok(Self::Unspecified),
             AF_INET => {
-                let octets: &[u8; V4_LEN] = octets.first_chunk().ok_or(Errno::EINVAL)?;
-                let ip = Ipv4Addr::new(octets[4], octets[5], octets[6], octets[7]);
-                Ok(Self::Inet(SocketAddr::new(ip.into(), port(octets))))
+                let bytes: &[u8; V4_LEN] = bytes.first_chunk().ok_or(Errno::EINVAL)?;
+                let ip = Ipv4Addr::new(bytes[4], bytes[5], bytes[6], bytes[7]);
+                Ok(Self::Inet(SocketAddr::new(ip.into(), port(bytes))))
             }
             AF_INET6 => {
-                let octets: &[u8; V6_LEAST] = octets.first_chunk().ok_or(Errno::EINVAL)?;
-                let ip: [u8; 16] = octets[8..].try_into().expect("24 less 8 octets");
-                Ok(Self::Inet(SocketAddr::new(Ipv6Addr::from(ip).into(), port(octets))))
+                let bytes: &[u8; V6_LEAST] = bytes.first_chunk().ok_or(Errno::EINVAL)?;
+                let ip: [u8; 16] = bytes[8..].try_into().expect("24 less 8 bytes");
+                Ok(Self::Inet(SocketAddr::new(Ipv6Addr::from(ip).into(), port(bytes))))
             }
             _ => Ok(Self::Foreign),
         }
@@ -91,14 +91,14 @@ impl Address {
 /// The `sockaddr` of an address.
 pub(crate) fn encode(address: SocketAddr) -> Vec<u8> {
     let (family, len) = if address.is_ipv4() { (AF_INET, V4_LEN) } else { (AF_INET6, V6_LEN) };
-    let mut octets = vec![0; len];
-    octets[..2].copy_from_slice(&(family as u16).to_ne_bytes());
-    octets[2..4].copy_from_slice(&address.port().to_be_bytes());
+    let mut bytes = vec![0; len];
+    bytes[..2].copy_from_slice(&(family as u16).to_ne_bytes());
+    bytes[2..4].copy_from_slice(&address.port().to_be_bytes());
     match address.ip() {
-        IpAddr::V4(ip) => octets[4..8].copy_from_slice(&ip.octets()),
-        IpAddr::V6(ip) => octets[8..24].copy_from_slice(&ip.octets()),
+        IpAddr::V4(ip) => bytes[4..8].copy_from_slice(&ip.octets()),
+        IpAddr::V6(ip) => bytes[8..24].copy_from_slice(&ip.octets()),
     }
-    octets
+    bytes
 }
 
 #[cfg(test)]
@@ -110,9 +110,9 @@ mod tests {
     #[test_case("[2001:db8::7]:65535"; "version 6")]
     fn what_was_written_reads_the_same(text: &str) {
         let address: SocketAddr = text.parse().unwrap();
-        let octets = encode(address);
-        assert_eq!(Address::read(&octets), Ok(Address::Inet(address)));
-        assert_eq!(Address::read(&octets[..12]), Err(Errno::EINVAL));
+        let bytes = encode(address);
+        assert_eq!(Address::read(&bytes), Ok(Address::Inet(address)));
+        assert_eq!(Address::read(&bytes[..12]), Err(Errno::EINVAL));
         assert_eq!(Address::Inet(address).of_family(Family::of(address.ip())), Ok(address));
     }
 

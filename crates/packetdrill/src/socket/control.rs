@@ -10,7 +10,7 @@ use tcp::{FinProgress, Queues};
 
 /// `SIOCOUTQNSD`: what was written and not yet sent (linux/sockios.h).
 pub(crate) const SIOCOUTQNSD: u64 = 0x894b;
-/// `SIOCATMARK`: whether the next octet is the last urgent one (asm-generic/sockios.h).
+/// `SIOCATMARK`: whether the next byte is the last urgent one (asm-generic/sockios.h).
 const SIOCATMARK: u64 = 0x8905;
 
 impl Host {

@@ -17,7 +17,7 @@ impl Host {
         flags & MSG_FASTOPEN != 0 || deferred
     }
 
-    /// Opens a connection with the first octets of `data` in its SYN, as many as may travel there: none without a cookie.
+    /// Opens a connection with the first bytes of `data` in its SYN, as many as may travel there: none without a cookie.
     ///
     /// # Errors
     /// `EOPNOTSUPP` where Fast Open is off or no address is meant, `EALREADY` and `EISCONN` when the connection was opened

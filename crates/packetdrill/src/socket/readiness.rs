@@ -53,10 +53,10 @@ impl Host {
         if opening && matches!(socket.state, State::Connecting(_)) {
             return Ok(flags);
         }
-        // In the stream or beside it, an urgent octet that has arrived is reported until it was fetched or passed.
+        // In the stream or beside it, an urgent byte that has arrived is reported until it was fetched or passed.
         let inline = socket.config.receive.urgent == UrgentDelivery::InStream;
         let arrived = endpoint.urgent_ahead().is_some_and(|ahead| ahead < queues.readable);
-        if (inline && arrived) || endpoint.urgent_octet().is_ok() {
+        if (inline && arrived) || endpoint.urgent_byte().is_ok() {
             flags |= POLLPRI;
         }
         if self.readable(fd) >= u64::from(socket.settings.receive_low) {

@@ -12,7 +12,7 @@ use tcp::{Conn, Read, UrgentError};
 /// How far a receiving call has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Receiving {
-    /// Octets that it has brought.
+    /// Bytes that it has brought.
     pub len: usize,
     /// An attempt has found too little. A reader that waits is woken when there is as much as `SO_RCVLOWAT` says, even if
     /// its own buffer is smaller.
@@ -56,7 +56,7 @@ impl Host {
         let ends = fin_received || self.is_over(conn) || shut_read || failed;
         let slumbers = receiving.waited && self.readable(fd) < u64::from(low);
         if !slumbers || ends {
-            self.take_octets(conn, pieces, flags, &mut receiving.len);
+            self.take_bytes(conn, pieces, flags, &mut receiving.len);
         }
         let wanted: usize = pieces.iter().map(|piece| piece.len()).sum();
         // A read ends before urgent data, however much it was to bring.
@@ -75,7 +75,7 @@ impl Host {
             return Err(Errno::EAGAIN);
         }
         // What the reader meets when nothing is left: the peer's FIN before an error, an error before our own end. Whoever
-        // has octets in hand learns it with the next call.
+        // has bytes in hand learns it with the next call.
         if receiving.len == 0 && !fin_received {
             self.socket_mut(fd)?.take_error()?;
         }
@@ -94,7 +94,7 @@ impl Host {
     }
 
     /// Moves what is readable behind what `so_far` counts; a peek begins at the front each time.
-    fn take_octets(&mut self, conn: Conn, pieces: &mut [&mut [u8]], flags: i32, so_far: &mut usize) {
+    fn take_bytes(&mut self, conn: Conn, pieces: &mut [&mut [u8]], flags: i32, so_far: &mut usize) {
         let peek = flags & MSG_PEEK != 0;
         let skip = if peek { 0 } else { *so_far };
         let wanted: usize = pieces.iter().map(|piece| piece.len()).sum();
@@ -104,24 +104,24 @@ impl Host {
         if len == 0 {
             return;
         }
-        let mut octets = vec![0; len];
+        let mut bytes = vec![0; len];
         let (stack, mut cx) = self.stack_and_cx();
         // A mark of urgent data ends a read.
         let len = match peek {
-            true => stack.peek(conn, &mut octets),
-            false => match stack.read(&mut cx, conn, &mut octets) {
+            true => stack.peek(conn, &mut bytes),
+            false => match stack.read(&mut cx, conn, &mut bytes) {
                 Ok(Read::Data(len)) => len as usize,
                 // What is readable can be read, whatever became of the connection.
                 Ok(Read::Fin) | Err(_) => 0,
             },
         };
         if flags & MSG_TRUNC == 0 {
-            scatter(&octets[..len], pieces, skip);
+            scatter(&bytes[..len], pieces, skip);
         }
         *so_far = skip + len;
     }
 
-    /// Octets that a reader gets without waiting, or those before a mark of urgent data; an urgent octet that is out of band
+    /// Bytes that a reader gets without waiting, or those before a mark of urgent data; an urgent byte that is out of band
     /// is none of them.
     pub(super) fn readable(&self, fd: RawFd) -> u64 {
         let Some(socket) = self.sockets.get(&fd) else { return 0 };
@@ -134,27 +134,27 @@ impl Host {
         }
     }
 
-    /// Whether an urgent octet has arrived and comes next.
+    /// Whether an urgent byte has arrived and comes next.
     pub(crate) fn is_at_mark(&self, fd: RawFd) -> bool {
         let endpoint = self.sockets.get(&fd).and_then(Socket::conn).and_then(|conn| self.stack.endpoint(conn));
         endpoint.is_some_and(|endpoint| endpoint.urgent_ahead() == Some(0) && endpoint.queues().readable > 0)
     }
 
-    /// `MSG_OOB`: the octet of urgent data that is kept out of the stream.
+    /// `MSG_OOB`: the byte of urgent data that is kept out of the stream.
     fn receive_urgent(&mut self, conn: Conn, pieces: &mut [&mut [u8]], flags: i32) -> Result<usize, Errno> {
-        let octet = if flags & MSG_PEEK != 0 {
-            self.stack.endpoint(conn).map_or(Err(UrgentError::NoneAhead), tcp::Endpoint::urgent_octet)
+        let byte = if flags & MSG_PEEK != 0 {
+            self.stack.endpoint(conn).map_or(Err(UrgentError::NoneAhead), tcp::Endpoint::urgent_byte)
         } else {
             let (stack, mut cx) = self.stack_and_cx();
-            stack.take_urgent_octet(&mut cx, conn)
+            stack.take_urgent_byte(&mut cx, conn)
         };
-        let octet = octet.map_err(|error| match error {
+        let byte = byte.map_err(|error| match error {
             UrgentError::NotYet => Errno::EAGAIN,
             UrgentError::NoneAhead | UrgentError::NoConnection => Errno::EINVAL,
         })?;
         let room = pieces.iter_mut().find_map(|piece| piece.first_mut());
         Ok(room.map_or(0, |place| {
-            *place = octet;
+            *place = byte;
             1
         }))
     }
@@ -166,9 +166,9 @@ impl Host {
     }
 }
 
-/// Copies `octets` into `pieces`, whose first `skip` octets are taken.
-fn scatter(octets: &[u8], pieces: &mut [&mut [u8]], mut skip: usize) {
-    let mut left = octets;
+/// Copies `bytes` into `pieces`, whose first `skip` bytes are taken.
+fn scatter(bytes: &[u8], pieces: &mut [&mut [u8]], mut skip: usize) {
+    let mut left = bytes;
     for piece in pieces {
         let from = skip.min(piece.len());
         skip -= from;
@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn octets_go_on_where_the_last_attempt_ended() {
+    fn bytes_go_on_where_the_last_attempt_ended() {
         let (mut first, mut second) = ([0; 3], [0; 4]);
         scatter(b"ab", &mut [&mut first, &mut second], 0);
         scatter(b"cdef", &mut [&mut first, &mut second], 2);

@@ -13,14 +13,14 @@ const BUFFERS_OF_A_PACKET: usize = 17;
 /// How far a sending call has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Sending {
-    /// Octets that the buffer has taken.
+    /// Bytes that the buffer has taken.
     pub len: usize,
-    /// An attempt has found too little room. A writer that waits is not woken for every octet.
+    /// An attempt has found too little room. A writer that waits is not woken for every byte.
     pub waited: bool,
 }
 
 impl Host {
-    /// One attempt to send what `pieces` hold behind the octets that earlier attempts have brought under.
+    /// One attempt to send what `pieces` hold behind the bytes that earlier attempts have brought under.
     ///
     /// # Errors
     /// `EAGAIN` until everything has found room; `EPIPE`, and the connection's error, once.
@@ -55,8 +55,8 @@ impl Host {
         let lends = flags & MSG_ZEROCOPY != 0 && lends;
         let mut at = 0;
         for (number, write) in writes(pieces, lends).into_iter().enumerate() {
-            let rest = &write.octets[sending.len.saturating_sub(at).min(write.octets.len())..];
-            at += write.octets.len();
+            let rest = &write.bytes[sending.len.saturating_sub(at).min(write.bytes.len())..];
+            at += write.bytes.len();
             if rest.is_empty() && number > 0 {
                 continue;
             }
@@ -82,9 +82,9 @@ impl Host {
         let connected = |socket: &&mut Socket| matches!(socket.state, State::Connected(_));
         let taken = |socket: &mut Socket| (socket.descriptor.fd(), socket.descriptor.take_written());
         let written: Vec<_> = self.sockets.values_mut().filter(connected).map(taken).collect();
-        for (fd, octets) in written.into_iter().filter(|(_, octets)| !octets.is_empty()) {
+        for (fd, bytes) in written.into_iter().filter(|(_, bytes)| !bytes.is_empty()) {
             // Whoever wrote it has its answer already; what finds no room is lost.
-            let _ = self.send(fd, &[&octets], 0, &mut Sending::default());
+            let _ = self.send(fd, &[&bytes], 0, &mut Sending::default());
         }
     }
 
@@ -101,7 +101,7 @@ impl Host {
 
 /// A part of a call that is one write.
 struct Write {
-    octets: Vec<u8>,
+    bytes: Vec<u8>,
     is_last: bool,
 }
 
@@ -110,9 +110,9 @@ fn writes(pieces: &[&[u8]], lends: bool) -> Vec<Write> {
     let filled: Vec<&[u8]> = pieces.iter().copied().filter(|piece| !piece.is_empty()).collect();
     let size = if lends { BUFFERS_OF_A_PACKET } else { filled.len().max(1) };
     let mut writes: Vec<Write> =
-        filled.chunks(size).map(|pieces| Write { octets: pieces.concat(), is_last: false }).collect();
+        filled.chunks(size).map(|pieces| Write { bytes: pieces.concat(), is_last: false }).collect();
     if writes.is_empty() {
-        writes.push(Write { octets: Vec::new(), is_last: false });
+        writes.push(Write { bytes: Vec::new(), is_last: false });
     }
     if let Some(last) = writes.last_mut() {
         last.is_last = true;

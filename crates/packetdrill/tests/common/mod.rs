@@ -62,14 +62,14 @@ impl Seen {
 /// An address as C has it.
 pub fn sockaddr_of(address: SocketAddr) -> Vec<u8> {
     let (family, len) = if address.is_ipv4() { (AF_INET, 16) } else { (AF_INET6, 28) };
-    let mut octets = vec![0; len];
-    octets[..2].copy_from_slice(&(family as u16).to_ne_bytes());
-    octets[2..4].copy_from_slice(&address.port().to_be_bytes());
+    let mut bytes = vec![0; len];
+    bytes[..2].copy_from_slice(&(family as u16).to_ne_bytes());
+    bytes[2..4].copy_from_slice(&address.port().to_be_bytes());
     match address.ip() {
-        IpAddr::V4(ip) => octets[4..8].copy_from_slice(&ip.octets()),
-        IpAddr::V6(ip) => octets[8..24].copy_from_slice(&ip.octets()),
+        IpAddr::V4(ip) => bytes[4..8].copy_from_slice(&ip.octets()),
+        IpAddr::V6(ip) => bytes[8..24].copy_from_slice(&ip.octets()),
     }
-    octets
+    bytes
 }
 
 impl Script {
@@ -105,52 +105,52 @@ impl Script {
             .unwrap()
     }
     pub fn bind(&self, fd: c_int, to: SocketAddr) -> Answer<i32> {
-        let octets = sockaddr_of(to);
-        let (at, len) = (octets.as_ptr().cast::<sockaddr>(), octets.len() as socklen_t);
+        let bytes = sockaddr_of(to);
+        let (at, len) = (bytes.as_ptr().cast::<sockaddr>(), bytes.len() as socklen_t);
         answer(unsafe { self.interface.bind.unwrap()(self.u(), fd, at, len) }.into())
     }
     pub fn listen(&self, fd: c_int, backlog: c_int) -> Answer<i32> {
         answer(unsafe { self.interface.listen.unwrap()(self.u(), fd, backlog) }.into())
     }
     pub fn connect(&self, fd: c_int, to: SocketAddr) -> Answer<i32> {
-        self.connect_octets(fd, &sockaddr_of(to))
+        self.connect_bytes(fd, &sockaddr_of(to))
     }
-    pub fn connect_octets(&self, fd: c_int, octets: &[u8]) -> Answer<i32> {
-        let (at, len) = (octets.as_ptr().cast::<sockaddr>(), octets.len() as socklen_t);
+    pub fn connect_bytes(&self, fd: c_int, bytes: &[u8]) -> Answer<i32> {
+        let (at, len) = (bytes.as_ptr().cast::<sockaddr>(), bytes.len() as socklen_t);
         answer(unsafe { self.interface.connect.unwrap()(self.u(), fd, at, len) }.into())
     }
     /// The descriptor and the address it is said to come from.
     pub fn accept(&self, fd: c_int) -> Answer<(i32, Vec<u8>)> {
-        let mut octets = [0u8; 128];
-        let mut len = octets.len() as socklen_t;
-        let at = octets.as_mut_ptr().cast::<sockaddr>();
+        let mut bytes = [0u8; 128];
+        let mut len = bytes.len() as socklen_t;
+        let at = bytes.as_mut_ptr().cast::<sockaddr>();
         let fd = answer(unsafe { self.interface.accept.unwrap()(self.u(), fd, at, &raw mut len) }.into())?;
-        Ok((fd, octets[..len as usize].to_vec()))
+        Ok((fd, bytes[..len as usize].to_vec()))
     }
     pub fn read(&self, fd: c_int, len: usize) -> Answer<Vec<u8>> {
         self.recv(fd, len, 0)
     }
     pub fn recv(&self, fd: c_int, len: usize, flags: c_int) -> Answer<Vec<u8>> {
-        let mut octets = vec![0u8; len];
-        let at = octets.as_mut_ptr().cast();
+        let mut bytes = vec![0u8; len];
+        let at = bytes.as_mut_ptr().cast();
         let read = match flags {
             0 => unsafe { self.interface.read.unwrap()(self.u(), fd, at, len) },
             _ => unsafe { self.interface.recv.unwrap()(self.u(), fd, at, len, flags) },
         };
-        octets.truncate(answer(read as i64)? as usize);
-        Ok(octets)
+        bytes.truncate(answer(read as i64)? as usize);
+        Ok(bytes)
     }
-    pub fn write(&self, fd: c_int, octets: &[u8]) -> Answer<i32> {
-        answer(unsafe { self.interface.write.unwrap()(self.u(), fd, octets.as_ptr().cast(), octets.len()) } as i64)
+    pub fn write(&self, fd: c_int, bytes: &[u8]) -> Answer<i32> {
+        answer(unsafe { self.interface.write.unwrap()(self.u(), fd, bytes.as_ptr().cast(), bytes.len()) } as i64)
     }
-    pub fn send(&self, fd: c_int, octets: &[u8], flags: c_int) -> Answer<i32> {
-        answer(unsafe { self.interface.send.unwrap()(self.u(), fd, octets.as_ptr().cast(), octets.len(), flags) } as i64)
+    pub fn send(&self, fd: c_int, bytes: &[u8], flags: c_int) -> Answer<i32> {
+        answer(unsafe { self.interface.send.unwrap()(self.u(), fd, bytes.as_ptr().cast(), bytes.len(), flags) } as i64)
     }
-    pub fn send_to(&self, fd: c_int, octets: &[u8], flags: c_int, to: SocketAddr) -> Answer<i32> {
+    pub fn send_to(&self, fd: c_int, bytes: &[u8], flags: c_int, to: SocketAddr) -> Answer<i32> {
         let address = sockaddr_of(to);
-        let (data, at) = (octets.as_ptr().cast(), address.as_ptr().cast());
+        let (data, at) = (bytes.as_ptr().cast(), address.as_ptr().cast());
         let send_to = self.interface.sendto.unwrap();
-        answer(unsafe { send_to(self.u(), fd, data, octets.len(), flags, at, address.len() as socklen_t) } as i64)
+        answer(unsafe { send_to(self.u(), fd, data, bytes.len(), flags, at, address.len() as socklen_t) } as i64)
     }
     pub fn close(&self, fd: c_int) -> Answer<i32> {
         answer(unsafe { self.interface.close.unwrap()(self.u(), fd) }.into())
@@ -201,18 +201,18 @@ impl Script {
     }
 
     /// Hands the stack a raw packet.
-    pub fn deliver_raw(&self, octets: &[u8]) {
-        assert_eq!(unsafe { self.interface.netdev_send.unwrap()(self.u(), octets.as_ptr().cast(), octets.len()) }, 0);
+    pub fn deliver_raw(&self, bytes: &[u8]) {
+        assert_eq!(unsafe { self.interface.netdev_send.unwrap()(self.u(), bytes.as_ptr().cast(), bytes.len()) }, 0);
     }
     /// The next raw packet and its time; nothing when none will come.
     pub fn receive_raw(&self) -> Option<(Vec<u8>, i64)> {
-        let mut octets = vec![0u8; 65_536];
-        let (mut len, mut at) = (octets.len(), 0);
+        let mut bytes = vec![0u8; 65_536];
+        let (mut len, mut at) = (bytes.len(), 0);
         let receive = self.interface.netdev_receive.unwrap();
-        let status = unsafe { receive(self.u(), octets.as_mut_ptr().cast(), &raw mut len, &raw mut at) };
+        let status = unsafe { receive(self.u(), bytes.as_mut_ptr().cast(), &raw mut len, &raw mut at) };
         assert_eq!(status, 0, "packetdrill would ask again for ever");
-        octets.truncate(len);
-        (len > 0).then_some((octets, at))
+        bytes.truncate(len);
+        (len > 0).then_some((bytes, at))
     }
 
     /// A segment of the peer's, without options.
@@ -244,9 +244,9 @@ impl Script {
     }
     /// The next packet, its checksums verified.
     pub fn receive(&self) -> Option<Seen> {
-        let (octets, at) = self.receive_raw()?;
-        let split = wire::split(&octets).expect("a TCP segment");
-        assert_eq!(split.header.len() + split.payload.len(), octets.len());
+        let (bytes, at) = self.receive_raw()?;
+        let split = wire::split(&bytes).expect("a TCP segment");
+        assert_eq!(split.header.len() + split.payload.len(), bytes.len());
         let (ip, tcp) = wire::parse(split.header, split.payload.len() as u32).expect("a valid header");
         assert!(wire::checksum::verify(split.header, split.payload));
         Some(Seen { ip, tcp, payload: split.payload.to_vec(), at })

@@ -21,7 +21,7 @@ enum Feedback {
 /// What takes the place of SACK marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Reno {
-    /// Octets that duplicate ACKs showed to have left the network.
+    /// Bytes that duplicate ACKs showed to have left the network.
     departed: Bytes,
     /// The last episode's point: duplicates of ACKs up to it may be echoes of needless retransmissions (RFC 6582 §3.2,
     /// `recover`).
@@ -59,15 +59,15 @@ impl DupThresh {
     //= specs/rfc6675.md#scoreboard
     //# A hole is lost when three separate SACKed ranges lie above it.
     //= specs/rfc6675.md#scoreboard
-    //# A hole is lost when more than two SMSS of SACKed octets lie above it.
+    //# A hole is lost when more than two SMSS of SACKed bytes lie above it.
     /// The number below which every hole satisfies IsLost: the start of the highest range with enough above it, itself
     /// included.
     fn lost_below(&self, board: &Scoreboard, smss: Bytes) -> Option<SeqNum> {
-        let octets_enough = self.dup_thresh.saturating_sub(1).saturating_mul(smss);
-        let mut octets: Bytes = 0;
+        let bytes_enough = self.dup_thresh.saturating_sub(1).saturating_mul(smss);
+        let mut bytes: Bytes = 0;
         for (count, range) in (1..).zip(board.sacked_ranges().rev()) {
-            octets = octets.saturating_add(range.len());
-            if count >= self.dup_thresh || octets > octets_enough {
+            bytes = bytes.saturating_add(range.len());
+            if count >= self.dup_thresh || bytes > bytes_enough {
                 return Some(range.start);
             }
         }
@@ -120,7 +120,7 @@ fn mark_first(board: &mut Scoreboard) -> Bytes {
 impl Reno {
     //= specs/rfc9937.md#each-ack
     //# Without SACK, a duplicate ACK delivers one SMSS, and a later advance is less by what duplicates announced.
-    /// The cumulative ACK moved on by `acked` octets: one segment of them was the hole, the others had been announced by
+    /// The cumulative ACK moved on by `acked` bytes: one segment of them was the hole, the others had been announced by
     /// duplicates. Outside an episode there was no hole, and the duplicates announced nothing that lasts.
     fn on_advance(&mut self, acked: Bytes, cx: &DetectCx) {
         self.departed = match cx.episode {
@@ -149,7 +149,7 @@ impl LossDetector for DupThresh {
     }
 
     //= specs/rfc6675.md#scoreboard
-    //# An ACK is a duplicate if it SACKs octets that were neither acknowledged nor SACKed before.
+    //# An ACK is a duplicate if it SACKs bytes that were neither acknowledged nor SACKed before.
     fn on_delivered(&mut self, batch: &[SentSegment], cx: &DetectCx) {
         let before = self.snd_una.replace(cx.snd_una).unwrap_or(cx.snd_una);
         let advanced = cx.snd_una.after(before);

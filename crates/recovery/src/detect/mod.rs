@@ -18,9 +18,9 @@ pub struct DetectCx {
     pub now: Instant,
     /// Sender's maximum segment size.
     pub smss: Bytes,
-    /// First octet not cumulatively acknowledged.
+    /// First byte not cumulatively acknowledged.
     pub snd_una: SeqNum,
-    /// One past the highest octet sent.
+    /// One past the highest byte sent.
     pub snd_nxt: SeqNum,
     /// Smoothed RTT.
     pub srtt: Option<Duration>,
@@ -37,7 +37,7 @@ pub struct DetectCx {
 /// What a detector found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Verdict {
-    /// Octets newly marked lost by this call.
+    /// Bytes newly marked lost by this call.
     pub newly_lost: Bytes,
     /// The earliest moment at which another segment becomes overdue unless something is delivered first. RFC 8985 §6.2
     /// step 5 arms the latest; the earliest makes each firing O(newly lost) and marks no later.
@@ -95,7 +95,7 @@ pub trait LossDetector: Debug + Send {
     }
     /// A copy, so that endpoints can be cloned.
     fn clone_box(&self) -> Box<dyn LossDetector>;
-    /// Octets behind the box, for the memory budget of an idle connection.
+    /// Bytes behind the box, for the memory budget of an idle connection.
     fn state_size(&self) -> usize;
 }
 

@@ -18,10 +18,10 @@ pub struct EpisodeEntry {
     pub prior_cwnd: Bytes,
     /// `SND.NXT − SND.UNA`, after this ACK.
     pub flight_size: Bytes,
-    /// Octets beyond `SND.UNA` of which it was known before this ACK that they had arrived: selectively acknowledged, or
+    /// Bytes beyond `SND.UNA` of which it was known before this ACK that they had arrived: selectively acknowledged, or
     /// announced by duplicate ACKs.
     pub sacked_before: Bytes,
-    /// Octets this ACK acknowledged cumulatively.
+    /// Bytes this ACK acknowledged cumulatively.
     pub newly_acked: Bytes,
     /// Segment size.
     pub smss: Bytes,
@@ -30,16 +30,16 @@ pub struct EpisodeEntry {
 /// What one ACK (or one firing of the reordering timer) inside an episode brings.
 #[derive(Clone, Copy, Debug)]
 pub struct RecoveryAck {
-    /// Octets newly delivered, however the peer reports it: selectively, or a segment for each duplicate ACK, which a later
+    /// Bytes newly delivered, however the peer reports it: selectively, or a segment for each duplicate ACK, which a later
     /// cumulative ACK does not bring again (RFC 6937 §2, DeliveredData). Zero for a timer.
     pub delivered: Bytes,
-    /// Octets in flight now.
+    /// Bytes in flight now.
     pub pipe: Bytes,
     /// The controller's window now.
     pub cwnd: Bytes,
-    /// Octets `SND.UNA` advanced by.
+    /// Bytes `SND.UNA` advanced by.
     pub acked: Bytes,
-    /// Octets newly marked lost.
+    /// Bytes newly marked lost.
     pub newly_lost: Bytes,
 }
 
@@ -49,16 +49,16 @@ pub trait Reduction: Debug + Send {
     fn on_enter(&mut self, entry: &EpisodeEntry);
     /// An ACK or a reordering timer inside it; also called right after `on_enter` for the ACK that began it.
     fn on_ack(&mut self, ack: &RecoveryAck);
-    /// Octets left: a retransmission or new data.
+    /// Bytes left: a retransmission or new data.
     fn on_sent(&mut self, bytes: Bytes);
-    /// Octets that may leave now.
+    /// Bytes that may leave now.
     fn quota(&self) -> Bytes;
     /// Whether a retransmission that is lost again is answered by this rule alone. Where it is not, it is a new congestion
     /// signal that the controller has to answer (RFC 8985 §9.3).
     fn answers_lost_retransmissions(&self) -> bool;
     /// A copy, so that endpoints can be cloned.
     fn clone_box(&self) -> Box<dyn Reduction>;
-    /// Octets behind the box.
+    /// Bytes behind the box.
     fn state_size(&self) -> usize;
 }
 

@@ -10,8 +10,8 @@
 //!
 //! Deviations:
 //! * Segments leave whole, so the proportional part is rounded up to whole ones, like in the examples of both RFCs, which
-//!   count segments; in octets it would stay one behind. Under a bound, the first segment for an ACK needs no more than an
-//!   octet of `sndcnt`, or a large one for which a small one was delivered could wait for an ACK that never comes. What is
+//!   count segments; in bytes it would stay one behind. Under a bound, the first segment for an ACK needs no more than an
+//!   byte of `sndcnt`, or a large one for which a small one was delivered could wait for an ACK that never comes. What is
 //!   overdrawn is missing from the next counts, and the window itself is never overdrawn.
 //! * What delivers nothing is ignored under every bound, as RFC 9937 asks. Under RFC 6937's slow-start bound every stray
 //!   duplicate would buy a segment.
@@ -25,11 +25,11 @@ use core::marker::PhantomData;
 
 /// How the flight is filled again once it is below the window, and what RecoverFS is measured from.
 pub trait Bound: Clone + Debug + Default + Send + 'static {
-    /// Octets the episode can deliver, as seen at its beginning.
+    /// Bytes the episode can deliver, as seen at its beginning.
     fn recover_fs(entry: &EpisodeEntry) -> Bytes {
         entry.flight_size
     }
-    /// Octets that may leave for this ACK. `banked` is what was delivered and not yet sent for in the episode.
+    /// Bytes that may leave for this ACK. `banked` is what was delivered and not yet sent for in the episode.
     fn limit(banked: Bytes, ack: &RecoveryAck, smss: Bytes) -> Bytes;
 }
 
@@ -142,7 +142,7 @@ impl<B: Bound> Reduction for Prr<B> {
     }
 
     //= specs/rfc9937.md#each-transmission
-    //# Every octet sent in the episode counts towards prr_out, whether new or retransmitted.
+    //# Every byte sent in the episode counts towards prr_out, whether new or retransmitted.
     fn on_sent(&mut self, bytes: Bytes) {
         self.prr_out = self.prr_out.saturating_add(bytes);
         self.sndcnt = self.sndcnt.saturating_sub(bytes);
@@ -156,7 +156,7 @@ impl<B: Bound> Reduction for Prr<B> {
         if self.sndcnt == 0 { 0 } else { self.sndcnt.max(self.least).min(self.room) }
     }
 
-    /// What is lost again leaves `pipe` like everything else, and is replaced no faster than octets are delivered.
+    /// What is lost again leaves `pipe` like everything else, and is replaced no faster than bytes are delivered.
     fn answers_lost_retransmissions(&self) -> bool {
         true
     }

@@ -14,9 +14,9 @@ pub type SackBlock = SeqRange;
 pub struct BlockCx {
     /// The acknowledgement number of the segment that carries the block.
     pub seg_ack: SeqNum,
-    /// First octet not cumulatively acknowledged, before this segment.
+    /// First byte not cumulatively acknowledged, before this segment.
     pub snd_una: SeqNum,
-    /// One past the highest octet sent.
+    /// One past the highest byte sent.
     pub snd_nxt: SeqNum,
     /// The largest window the peer ever offered.
     pub max_window: Bytes,

@@ -48,7 +48,7 @@ impl Flight {
         let cut = ack.distance_from(record.start);
         record.start = ack;
         let (mark, counted) = (record.mark, record.counted);
-        *self.octets_under(mark) -= cut;
+        *self.bytes_under(mark) -= cut;
         if mark != Mark::Sacked && counted == Counted::No {
             out.delivered += cut;
         }
@@ -94,7 +94,7 @@ impl Flight {
     fn leave_mark(&mut self, index: usize, out: &mut Delivered) {
         let segment = self.view(index);
         let (len, stamp) = (self.ring[index].len(), self.ring[index].stamp);
-        *self.octets_under(segment.mark) -= len;
+        *self.bytes_under(segment.mark) -= len;
         out.largest = out.largest.max(len);
         match segment.mark {
             Mark::Sacked => {
@@ -120,7 +120,7 @@ impl Flight {
     }
 
     #[inline]
-    fn octets_under(&mut self, mark: Mark) -> &mut u32 {
+    fn bytes_under(&mut self, mark: Mark) -> &mut u32 {
         match mark {
             Mark::Outstanding => &mut self.outstanding,
             Mark::Sacked => &mut self.sacked,

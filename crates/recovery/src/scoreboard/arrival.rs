@@ -49,7 +49,7 @@ mod tests {
 
     const LAST: SeqNum = SeqNum(2_000u32.wrapping_sub(3_000));
 
-    /// Twenty segments of 100 octets, numbered from zero, of which these have been reported before.
+    /// Twenty segments of 100 bytes, numbered from zero, of which these have been reported before.
     fn arrival_after(first: SeqNum, known: &[(u32, u32)], ack: u32, news: &[(u32, u32)]) -> Arrival {
         let mut board = Scoreboard::new(first);
         for n in 0..20 {

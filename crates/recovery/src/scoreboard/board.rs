@@ -31,7 +31,7 @@ impl Scoreboard {
         self.flight.as_deref()
     }
 
-    /// New data left: at most one segment, starting where the last one ended. A FIN counts as one octet.
+    /// New data left: at most one segment, starting where the last one ended. A FIN counts as one byte.
     ///
     /// `stamp.pipe` is what was in flight before; the record keeps it with this segment included.
     #[inline]
@@ -64,7 +64,7 @@ impl Scoreboard {
         }
     }
 
-    /// Gives an Outstanding record up for lost: it leaves `pipe` and waits for retransmission. Returns its octets, or
+    /// Gives an Outstanding record up for lost: it leaves `pipe` and waits for retransmission. Returns its bytes, or
     /// zero when it is not Outstanding.
     pub fn mark_lost(&mut self, id: SegmentId) -> Bytes {
         self.flight.as_mut().map_or(0, |flight| flight.mark_lost(id))
@@ -85,15 +85,15 @@ impl Scoreboard {
         }
     }
 
-    /// Segments may have `size` octets at most from now on: what is not SACKed and longer is cut, and the first `most` octets of
-    /// it are lost without a line in the log; behind the last octet, a FIN may go with it (`fin` is 1 then). Returns the octets
+    /// Segments may have `size` bytes at most from now on: what is not SACKed and longer is cut, and the first `most` bytes of
+    /// it are lost without a line in the log; behind the last byte, a FIN may go with it (`fin` is 1 then). Returns the bytes
     /// newly marked lost. Costs O(window); used when the path's MTU shrinks only.
     pub fn recut(&mut self, size: Bytes, fin: u32, most: Bytes) -> Bytes {
-        assert!(size > 0, "a segment must hold at least one octet");
+        assert!(size > 0, "a segment must hold at least one byte");
         self.flight.as_mut().map_or(0, |flight| flight.recut(size, fin, most))
     }
 
-    /// Octets of the flight that are to be taken for departed although no mark says so: what duplicate ACKs of a peer
+    /// Bytes of the flight that are to be taken for departed although no mark says so: what duplicate ACKs of a peer
     /// without SACK prove (RFC 5681 §3.2 inflates the window instead).
     pub fn set_departed(&mut self, bytes: Bytes) {
         if let Some(flight) = &mut self.flight {
@@ -111,7 +111,7 @@ impl Scoreboard {
 
 /// What is in flight, and what became of it.
 impl Scoreboard {
-    /// Octets in flight, as far as is known.
+    /// Bytes in flight, as far as is known.
     #[inline]
     pub fn pipe(&self) -> Bytes {
         self.flight().map_or(0, Flight::pipe)
@@ -157,7 +157,7 @@ impl Scoreboard {
     pub fn next_sent(&self, id: SegmentId) -> Option<SentSegment> {
         self.flight()?.next_sent(id)
     }
-    /// Octets selectively acknowledged.
+    /// Bytes selectively acknowledged.
     #[inline]
     pub fn sacked_bytes(&self) -> Bytes {
         self.flight().map_or(0, |flight| flight.sacked)
@@ -177,7 +177,7 @@ impl Scoreboard {
     pub fn outstanding_segments(&self) -> u32 {
         self.flight().map_or(0, |flight| flight.outstanding_segments)
     }
-    /// Octets given up for lost and not yet retransmitted.
+    /// Bytes given up for lost and not yet retransmitted.
     #[inline]
     pub fn lost_bytes(&self) -> Bytes {
         self.flight().map_or(0, |flight| flight.lost)
@@ -211,7 +211,7 @@ impl Scoreboard {
     pub fn range_steps(&self) -> u64 {
         self.flight().map_or(0, |flight| flight.ranges.steps())
     }
-    /// Octets behind this board on the heap; zero when nothing is in flight.
+    /// Bytes behind this board on the heap; zero when nothing is in flight.
     pub fn heap_size(&self) -> usize {
         self.flight().map_or(0, |flight| size_of::<Flight>() + flight.heap_size())
     }

@@ -101,14 +101,14 @@ struct Flight {
     /// Ends of the send-order list, which holds exactly the Outstanding records.
     oldest: u64,
     newest: u64,
-    /// Octets under each mark.
+    /// Bytes under each mark.
     outstanding: Bytes,
     sacked: Bytes,
     lost: Bytes,
     sacked_segments: u32,
     /// Records in the send-order list.
     outstanding_segments: u32,
-    /// Octets that duplicate ACKs without SACK show to have left the network.
+    /// Bytes that duplicate ACKs without SACK show to have left the network.
     departed: Bytes,
     ranges: Ranges,
     /// Lost records, lowest first; stale entries, whose record is not Lost any more, are dropped when they come up.
@@ -131,17 +131,17 @@ pub struct NewestDelivered {
 /// What one ACK delivered. The endpoint keeps one while there is a flight and lends it, so that no ACK of many allocates.
 #[derive(Clone, Debug, Default)]
 pub struct Delivered {
-    /// Octets the cumulative acknowledgement advanced by.
+    /// Bytes the cumulative acknowledgement advanced by.
     pub acked: Bytes,
-    /// Octets newly selectively acknowledged.
+    /// Bytes newly selectively acknowledged.
     pub sacked: Bytes,
-    /// Octets newly delivered either way, each counted once in its life.
+    /// Bytes newly delivered either way, each counted once in its life.
     pub delivered: Bytes,
     /// Segments newly delivered, in sequence order; `mark` is what each was before this ACK.
     pub batch: Vec<SentSegment>,
     /// The one of the batch that was sent last.
     pub newest: Option<NewestDelivered>,
-    /// Octets of the largest one: the path takes so much.
+    /// Bytes of the largest one: the path takes so much.
     pub largest: Bytes,
     /// Departure of the one sent last among those never retransmitted.
     newest_original: Option<Instant>,
@@ -158,7 +158,7 @@ impl Delivered {
         self.newest.is_none_or(|newest| newest.xmit.at <= original).then(|| now.since(original))
     }
 
-    /// Octets behind this on the heap.
+    /// Bytes behind this on the heap.
     pub fn heap_size(&self) -> usize {
         self.batch.capacity() * size_of::<SentSegment>()
     }

@@ -47,7 +47,7 @@ impl Flight {
     }
 
     //= specs/rfc6675.md#next-segment
-    //# When there is no new data either, the holes below the highest SACKed octet are sent, each once.
+    //# When there is no new data either, the holes below the highest SACKed byte are sent, each once.
     /// Rule 3.
     pub fn next_unmarked_hole(&self) -> Option<SentSegment> {
         let top = self.ranges.last()?.start;

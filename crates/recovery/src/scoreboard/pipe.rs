@@ -26,7 +26,7 @@ impl Flight {
 
     //= specs/rfc8985.md#loss-detection
     //# A segment marked lost is not judged again until it was retransmitted.
-    /// Takes a record out of the send order and puts it into the queue and the log; returns its octets.
+    /// Takes a record out of the send order and puts it into the queue and the log; returns its bytes.
     pub fn mark_lost(&mut self, id: SegmentId) -> Bytes {
         let Some(index) = self.index(id).filter(|&index| self.ring[index].mark == Mark::Outstanding) else { return 0 };
         self.unlink(id.0);

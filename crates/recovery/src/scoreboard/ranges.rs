@@ -72,7 +72,7 @@ impl Ranges {
         self.map.clear();
     }
 
-    /// Octets of the entries; the tree's own overhead is about as much again.
+    /// Bytes of the entries; the tree's own overhead is about as much again.
     pub fn heap_size(&self) -> usize {
         self.map.len() * size_of::<(u64, u64)>()
     }
@@ -157,19 +157,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn agrees_with_a_set_of_octets(
+        fn agrees_with_a_set_of_bytes(
             origin: u32,
             steps in prop::collection::vec((0u32..100, 1u32..20, prop::bool::weighted(0.2)), 1..60),
         ) {
             let at = |offset: u32| SeqNum(origin) + offset;
-            let (mut ranges, mut octets, mut low) = (Ranges::new(at(0)), [false; 120], 0usize);
+            let (mut ranges, mut bytes, mut low) = (Ranges::new(at(0)), [false; 120], 0usize);
             for (start, len, forget) in steps {
                 if forget {
                     low = low.max(start as usize);
-                    octets[..low].fill(false);
+                    bytes[..low].fill(false);
                     ranges.forget_below(at(low as u32));
                 } else if start as usize >= low {
-                    octets[start as usize..(start + len) as usize].fill(true);
+                    bytes[start as usize..(start + len) as usize].fill(true);
                     ranges.insert(SeqRange::new(at(start), at(start + len)));
                 }
                 let mut listed = [false; 120];
@@ -181,14 +181,14 @@ mod tests {
                     let from = known.start.distance_from(at(0)) as usize;
                     listed[from..from + known.len() as usize].fill(true);
                 }
-                prop_assert_eq!(listed, octets);
+                prop_assert_eq!(listed, bytes);
                 let from = low.max(start as usize);
                 let gap = ranges.next_gap(at(from as u32), at(120));
-                let first = (from..120).find(|&i| !octets[i]).map(|i| at(i as u32));
+                let first = (from..120).find(|&i| !bytes[i]).map(|i| at(i as u32));
                 prop_assert_eq!(gap.map(|gap| gap.start), first);
                 if let Some(gap) = gap {
                     let from = gap.start.distance_from(at(0)) as usize;
-                    let end = (from..120).find(|&i| octets[i]).unwrap_or(120);
+                    let end = (from..120).find(|&i| bytes[i]).unwrap_or(120);
                     prop_assert_eq!(gap.len() as usize, end - from);
                 }
             }

@@ -13,9 +13,9 @@ use std::collections::VecDeque;
 impl Flight {
     //= specs/rfc1191.md#a-smaller-path-mtu
     //# Segments that are larger than the path takes now are cut, and no more than an initial window of them is sent again at once.
-    /// Cuts what is not SACKed and longer than `size` octets into pieces of at most that, and marks the first of them lost, up
-    /// to `most` octets; neighbours that are cut are cut as one. The last piece of all may be longer by `fin`, the number that a
-    /// FIN occupies. Returns the octets newly marked.
+    /// Cuts what is not SACKed and longer than `size` bytes into pieces of at most that, and marks the first of them lost, up
+    /// to `most` bytes; neighbours that are cut are cut as one. The last piece of all may be longer by `fin`, the number that a
+    /// FIN occupies. Returns the bytes newly marked.
     pub fn recut(&mut self, size: Bytes, fin: u32, most: Bytes) -> Bytes {
         let nxt = self.nxt;
         let longest = |end: SeqNum| size + if end == nxt { fin } else { 0 };
@@ -63,13 +63,13 @@ impl Flight {
     }
 }
 
-/// How many octets may still be marked lost.
+/// How many bytes may still be marked lost.
 struct Marking {
     left: Bytes,
 }
 
 impl Marking {
-    /// What a piece of `len` octets is from now on. Behind the first that is too much, no other is marked.
+    /// What a piece of `len` bytes is from now on. Behind the first that is too much, no other is marked.
     fn mark(&mut self, mark: Mark, len: Bytes) -> Mark {
         if mark != Mark::Outstanding {
             return mark;

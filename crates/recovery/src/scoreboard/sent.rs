@@ -26,7 +26,7 @@ pub(super) struct Record {
     pub counted: Counted,
 }
 
-/// Whether a record's octets were counted as delivered already: so they were when a SACK for them was taken back.
+/// Whether a record's bytes were counted as delivered already: so they were when a SACK for them was taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counted {
     No,

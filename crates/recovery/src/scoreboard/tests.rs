@@ -1,4 +1,4 @@
-//! The board against a map of octets, its corner cases by name, and its cost.
+//! The board against a map of bytes, its corner cases by name, and its cost.
 
 use super::*;
 use crate::config::{DetectorConfig, DupThreshConfig, RackConfig, build_detector};
@@ -22,7 +22,7 @@ fn resend(board: &mut Scoreboard, id: SegmentId, ms: u64) {
     board.on_retransmitted(id, 0, stamp, at(ms));
 }
 
-/// A board of ten segments of 100 octets from number zero, one sent each millisecond.
+/// A board of ten segments of 100 bytes from number zero, one sent each millisecond.
 fn ten() -> Scoreboard {
     let mut board = Scoreboard::new(SeqNum(0));
     for ms in 0..10 {
@@ -49,7 +49,7 @@ fn send_order(board: &Scoreboard) -> Vec<u64> {
 }
 
 #[test]
-fn a_record_takes_at_most_96_octets_and_an_idle_board_none_beside_itself() {
+fn a_record_takes_at_most_96_bytes_and_an_idle_board_none_beside_itself() {
     println!("record {} B, board {} B", size_of::<Record>(), size_of::<Scoreboard>());
     assert!(size_of::<Record>() <= 96);
     assert_eq!(Scoreboard::new(SeqNum(1)).heap_size(), 0);
@@ -196,7 +196,7 @@ fn karn_takes_the_newest_that_was_sent_once() {
 
 //= specs/rfc6675.md#next-segment
 //= type=test
-//# When there is no new data either, the holes below the highest SACKed octet are sent, each once.
+//# When there is no new data either, the holes below the highest SACKed byte are sent, each once.
 #[test]
 fn rule_3_takes_each_hole_below_the_highest_sacked_once_per_episode() {
     let mut board = ten();
@@ -255,7 +255,7 @@ fn each_episode_may_fill_the_holes_again() {
 }
 
 #[test]
-fn departed_octets_leave_pipe_without_a_mark() {
+fn departed_bytes_leave_pipe_without_a_mark() {
     let mut board = ten();
     board.set_departed(250);
     assert_eq!((board.pipe(), board.recount_pipe()), (750, 750));
@@ -266,7 +266,7 @@ fn departed_octets_leave_pipe_without_a_mark() {
 // ---- the model ----
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Octet {
+enum Byte {
     Outstanding,
     Sacked,
     Lost,
@@ -297,10 +297,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// One octet at a time, offsets from the first number sent.
+/// One byte at a time, offsets from the first number sent.
 #[derive(Debug, Default)]
 struct Model {
-    octets: Vec<Octet>,
+    bytes: Vec<Byte>,
     counted: Vec<bool>,
     /// Start, end, time of the latest transmission.
     segments: Vec<(usize, usize, u64)>,
@@ -310,16 +310,16 @@ struct Model {
 }
 
 impl Model {
-    fn count(&self, octet: Octet) -> u32 {
-        self.octets.iter().filter(|&&o| o == octet).count() as u32
+    fn count(&self, byte: Byte) -> u32 {
+        self.bytes.iter().filter(|&&o| o == byte).count() as u32
     }
     fn id(&self, index: usize) -> SegmentId {
         SegmentId(self.first_id + index as u64)
     }
-    /// Octets in segments that are too long, and not yet lost; all of them are cut and get new names.
+    /// Bytes in segments that are too long, and not yet lost; all of them are cut and get new names.
     fn recut(&mut self, size: usize) -> u32 {
         let live: Vec<_> = (0..self.segments.len()).filter_map(|i| Some((self.segments[i], self.mark(i)?))).collect();
-        let long = |start: usize, end: usize, mark: Octet| mark != Octet::Sacked && end - start > size;
+        let long = |start: usize, end: usize, mark: Byte| mark != Byte::Sacked && end - start > size;
         let una = self.una;
         if !live.iter().any(|&((start, end, _), mark)| long(start.max(una), end, mark)) {
             return 0;
@@ -336,8 +336,8 @@ impl Model {
                 run = None;
                 continue;
             }
-            newly += if mark == Octet::Outstanding { (end - start) as u32 } else { 0 };
-            self.octets[start..end].fill(Octet::Lost);
+            newly += if mark == Byte::Outstanding { (end - start) as u32 } else { 0 };
+            self.bytes[start..end].fill(Byte::Lost);
             let goes_on = run.filter(|&(_, last)| last == start && self.counted[last - 1] == self.counted[start]);
             let mut at = start;
             if let Some((piece, _)) = goes_on {
@@ -355,45 +355,45 @@ impl Model {
         newly
     }
     /// Mark of what is left of a segment; none when all of it is acknowledged.
-    fn mark(&self, index: usize) -> Option<Octet> {
+    fn mark(&self, index: usize) -> Option<Byte> {
         let (start, end, _) = self.segments[index];
-        (start.max(self.una) < end).then(|| self.octets[end - 1])
+        (start.max(self.una) < end).then(|| self.bytes[end - 1])
     }
-    fn set(&mut self, index: usize, octet: Octet) {
+    fn set(&mut self, index: usize, byte: Byte) {
         let (start, end, _) = self.segments[index];
         let from = start.max(self.una);
-        self.octets[from..end].fill(octet);
+        self.bytes[from..end].fill(byte);
     }
-    fn with_mark(&self, wanted: &[Octet]) -> Vec<usize> {
+    fn with_mark(&self, wanted: &[Byte]) -> Vec<usize> {
         (0..self.segments.len()).filter(|&i| self.mark(i).is_some_and(|mark| wanted.contains(&mark))).collect()
     }
-    /// Octets not delivered before in a stretch; they are from now on.
+    /// Bytes not delivered before in a stretch; they are from now on.
     fn deliver(&mut self, from: usize, to: usize) -> u32 {
-        let new = (from..to).filter(|&i| self.octets[i] != Octet::Sacked && !self.counted[i]).count() as u32;
+        let new = (from..to).filter(|&i| self.bytes[i] != Byte::Sacked && !self.counted[i]).count() as u32;
         self.counted[from..to].fill(true);
         new
     }
     fn ack(&mut self, ack: usize, blocks: &[(usize, usize)]) -> (u32, u32, u32) {
         let mut delivered = self.deliver(self.una, ack.max(self.una));
         let acked = ack.saturating_sub(self.una);
-        self.octets[..ack].fill(Octet::Acked);
+        self.bytes[..ack].fill(Byte::Acked);
         self.una = self.una.max(ack);
         let mut sacked = 0;
         for index in 0..self.segments.len() {
             let (start, end, _) = self.segments[index];
             let start = start.max(self.una);
             let covered = blocks.iter().any(|&(from, to)| from <= start && end <= to);
-            if covered && self.mark(index).is_some_and(|mark| mark != Octet::Sacked) {
+            if covered && self.mark(index).is_some_and(|mark| mark != Byte::Sacked) {
                 sacked += (end - start) as u32;
                 delivered += self.deliver(start, end);
-                self.set(index, Octet::Sacked);
+                self.set(index, Byte::Sacked);
             }
         }
         (acked as u32, sacked, delivered)
     }
     fn sacked_ranges(&self, origin: SeqNum) -> Vec<SeqRange> {
         let mut ranges: Vec<SeqRange> = Vec::new();
-        for index in (0..self.octets.len()).filter(|&i| self.octets[i] == Octet::Sacked) {
+        for index in (0..self.bytes.len()).filter(|&i| self.bytes[i] == Byte::Sacked) {
             let seq = origin + index as u32;
             match ranges.last_mut().filter(|range| range.end == seq) {
                 Some(range) => range.end += 1,
@@ -407,14 +407,14 @@ impl Model {
 fn run_step(board: &mut Scoreboard, model: &mut Model, origin: SeqNum, now: &mut u64, step: Step) {
     match step {
         Step::Send(len) => {
-            let start = model.octets.len();
+            let start = model.bytes.len();
             send(board, len, *now);
-            model.octets.resize(start + len as usize, Octet::Outstanding);
+            model.bytes.resize(start + len as usize, Byte::Outstanding);
             model.counted.resize(start + len as usize, false);
             model.segments.push((start, start + len as usize, *now));
         }
         Step::Ack { share, blocks } => {
-            let left = model.octets.len() - model.una;
+            let left = model.bytes.len() - model.una;
             let ack = model.una + left * share as usize / 8;
             let blocks: Vec<(u32, u32)> = blocks.into_iter().map(|(from, len)| (from, from + len)).collect();
             let wire: Vec<SeqRange> =
@@ -426,26 +426,26 @@ fn run_step(board: &mut Scoreboard, model: &mut Model, origin: SeqNum, now: &mut
             assert!(out.batch.is_sorted_by_key(|segment| segment.id));
         }
         Step::MarkLost(pick) => {
-            let choice = model.with_mark(&[Octet::Outstanding]);
+            let choice = model.with_mark(&[Byte::Outstanding]);
             if let Some(&index) = choice.get(pick % choice.len().max(1)) {
                 let len = board.mark_lost(model.id(index));
                 let (start, end, _) = model.segments[index];
                 assert_eq!(len as usize, end - start.max(model.una));
-                model.set(index, Octet::Lost);
+                model.set(index, Byte::Lost);
             }
         }
         Step::Retransmit(pick) => {
-            let choice = model.with_mark(&[Octet::Outstanding, Octet::Lost]);
+            let choice = model.with_mark(&[Byte::Outstanding, Byte::Lost]);
             if let Some(&index) = choice.get(pick % choice.len().max(1)) {
                 resend(board, model.id(index), *now);
                 model.segments[index].2 = *now;
-                model.set(index, Octet::Outstanding);
+                model.set(index, Byte::Outstanding);
             }
         }
         Step::Renege => {
             board.clear_sacked();
-            for index in model.with_mark(&[Octet::Sacked]) {
-                model.set(index, Octet::Outstanding);
+            for index in model.with_mark(&[Byte::Sacked]) {
+                model.set(index, Byte::Outstanding);
             }
         }
         Step::Recut(size) => assert_eq!(board.recut(size, 0, u32::MAX), model.recut(size as usize)),
@@ -454,20 +454,20 @@ fn run_step(board: &mut Scoreboard, model: &mut Model, origin: SeqNum, now: &mut
 }
 
 fn compare(board: &mut Scoreboard, model: &Model, origin: SeqNum) {
-    assert_eq!(board.pipe(), model.count(Octet::Outstanding));
+    assert_eq!(board.pipe(), model.count(Byte::Outstanding));
     assert_eq!(board.pipe(), board.recount_pipe());
-    assert_eq!(board.sacked_bytes(), model.count(Octet::Sacked));
-    assert_eq!(board.lost_bytes(), model.count(Octet::Lost));
+    assert_eq!(board.sacked_bytes(), model.count(Byte::Sacked));
+    assert_eq!(board.lost_bytes(), model.count(Byte::Lost));
     assert_eq!(board.sacked_ranges().collect::<Vec<_>>(), model.sacked_ranges(origin));
-    assert_eq!(board.sacked_segments() as usize, model.with_mark(&[Octet::Sacked]).len());
+    assert_eq!(board.sacked_segments() as usize, model.with_mark(&[Byte::Sacked]).len());
     assert_eq!(board.len(), (0..model.segments.len()).filter(|&i| model.mark(i).is_some()).count());
-    let mut order = model.with_mark(&[Octet::Outstanding]);
+    let mut order = model.with_mark(&[Byte::Outstanding]);
     order.sort_by_key(|&index| (model.segments[index].2, index));
     assert_eq!(send_order(board), order.iter().map(|&index| model.id(index).0).collect::<Vec<_>>());
     assert_eq!(board.outstanding_segments() as usize, order.len());
-    let lost = model.with_mark(&[Octet::Lost]).first().map(|&index| model.id(index));
+    let lost = model.with_mark(&[Byte::Lost]).first().map(|&index| model.id(index));
     assert_eq!(board.next_lost().map(|segment| segment.id), lost);
-    let unsacked = model.with_mark(&[Octet::Outstanding, Octet::Lost]);
+    let unsacked = model.with_mark(&[Byte::Outstanding, Byte::Lost]);
     assert_eq!(
         board.next_unsacked(board.una(), board.nxt()).map(|segment| segment.id),
         unsacked.first().map(|&index| model.id(index))
@@ -488,7 +488,7 @@ proptest! {
     //= type=test
     //# In flight is what was sent and is neither SACKed nor lost, and what was retransmitted.
     #[test]
-    fn agrees_with_a_map_of_octets(
+    fn agrees_with_a_map_of_bytes(
         origin in prop_oneof![any::<u32>(), (u32::MAX - 200)..=u32::MAX],
         steps in prop::collection::vec(step(), 1..120),
     ) {

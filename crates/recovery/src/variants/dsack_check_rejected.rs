@@ -1,7 +1,7 @@
 //! Does: takes every block that begins below the cumulative ACK for malformed, so that no duplicate is ever recognised.
 //! RFC: 2883 §4 reports a duplicate by a first block below the cumulative ACK, or inside the second block.
 //! Believed because: a published analysis of one client release, which always counted zero duplicates and which a patch of
-//! one octet cured. That the block is discarded whole is one reading of it; the milder one is a variant of its own.
+//! one byte cured. That the block is discarded whole is one reading of it; the milder one is a variant of its own.
 //! Used by: profiles that name `dsack_check_rejected`.
 //! Shown by: `parity_wherever_no_duplicate_is_reported`, `bite_no_duplicate_is_recognised`, and the table of all blocks on
 //! which the two disagree, a snapshot.

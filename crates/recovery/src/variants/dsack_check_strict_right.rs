@@ -1,6 +1,6 @@
 //! Does: takes a block that begins below the cumulative ACK and ends exactly at it for malformed.
 //! RFC: 2883 §4 has duplicate reports that end at the cumulative ACK: the copy of a late segment makes one.
-//! Believed because: a published analysis of one client release, whose check of duplicate reports a patch of one octet cured.
+//! Believed because: a published analysis of one client release, whose check of duplicate reports a patch of one byte cured.
 //! That the comparison is merely strict where it should admit equality is the milder of two readings.
 //! Used by: profiles that name `dsack_check_strict_right`.
 //! Shown by: `parity_unless_a_duplicate_ends_at_the_ack`, `bite_the_copy_of_a_late_segment_goes_unrecognised`, and the table

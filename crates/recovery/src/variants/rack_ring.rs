@@ -44,7 +44,7 @@ struct Slot {
 pub struct RackRing {
     beside: DupThresh,
     capacity: Option<u32>,
-    /// Octets after which a block is closed.
+    /// Bytes after which a block is closed.
     block: Bytes,
     slots: VecDeque<Slot>,
     newest: Newest,

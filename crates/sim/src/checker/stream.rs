@@ -1,6 +1,6 @@
 //! Stream checker: what is read is what was written, in order, and all of it.
 //!
-//! Described payload is checked octet by octet by the receive buffer, which counts mismatches; moved octets are compared
+//! Described payload is checked byte by byte by the receive buffer, which counts mismatches; moved bytes are compared
 //! by the receiving application.
 
 use crate::outcome::Cause;
@@ -13,15 +13,15 @@ pub(super) fn so_far(topology: &Topology, flow: usize) -> Result<(), Cause> {
     let (written, read) = (sender.written(), receiver.bytes_read());
     let problem = |problem| Err(Cause::Stream { flow, problem });
     if read > written {
-        return problem(format!("{read} octets were read but only {written} written"));
+        return problem(format!("{read} bytes were read but only {written} written"));
     }
     if let Some(position) = receiver.mismatch() {
-        return problem(format!("the octet at position {position} is not the one that was written there"));
+        return problem(format!("the byte at position {position} is not the one that was written there"));
     }
     let node = &topology.nodes[topology.flows[flow].receiver.0];
     match receiver.end.outcome(&node.stack).info {
         Some(info) if info.mismatches > 0 => {
-            problem(format!("{} octets of {read} are not those that were written there", info.mismatches))
+            problem(format!("{} bytes of {read} are not those that were written there", info.mismatches))
         }
         _ => Ok(()),
     }
@@ -35,7 +35,7 @@ pub(super) fn at_end(topology: &Topology, flow: usize) -> Result<(), Cause> {
     // The sender's normal end says that the peer acknowledged everything and has closed too.
     let acknowledged = sender.end.closed() == Some(CloseReason::Normal);
     if acknowledged && read < written && !receiver.end.is_unused() {
-        let problem = format!("{written} octets were acknowledged but only {read} read before the end of the stream");
+        let problem = format!("{written} bytes were acknowledged but only {read} read before the end of the stream");
         return Err(Cause::Stream { flow, problem });
     }
     Ok(())

@@ -88,12 +88,12 @@ fn dropping(flows: usize, carriage: Carriage) -> Topology {
 }
 
 #[test]
-fn the_octets_of_one_flow_can_be_lost_by_their_position() {
+fn the_bytes_of_one_flow_can_be_lost_by_their_position() {
     assert_eq!(dropping(1, Carriage::Described).flows.len(), 1);
 }
 
 #[test_case(2, Carriage::Described; "whose position")]
-#[test_case(1, Carriage::Octets; "an unknown position")]
+#[test_case(1, Carriage::Bytes; "an unknown position")]
 #[should_panic(expected = "losses by position need a single flow")]
 fn a_position_that_says_too_little_is_refused(flows: usize, carriage: Carriage) {
     dropping(flows, carriage);

@@ -1,4 +1,4 @@
-//! The server of a flow: reads the flow's octets to their end and closes.
+//! The server of a flow: reads the flow's bytes to their end and closes.
 
 use super::{CHUNK, End, chunk_for, next_after};
 use crate::scenario::{AppPace, Carriage, FlowSpec};
@@ -6,7 +6,7 @@ use base::Instant;
 use tcp::{Conn, ConnEvent, Read, Stack, StackCx, fill_pattern};
 use trace::Observer;
 
-/// Reads a flow's octets to the end and closes.
+/// Reads a flow's bytes to the end and closes.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     pub(crate) end: End,
@@ -19,7 +19,7 @@ pub(crate) struct Receiver {
     last_read: Option<Instant>,
     /// Whether the end of the stream was read.
     saw_end: bool,
-    /// Position of the first octet that was not what it should be.
+    /// Position of the first byte that was not what it should be.
     mismatch: Option<u64>,
     chunk: Vec<u8>,
     expected: Vec<u8>,
@@ -52,7 +52,7 @@ impl Receiver {
         }
     }
 
-    /// Octets read so far.
+    /// Bytes read so far.
     pub(crate) fn bytes_read(&self) -> u64 {
         self.bytes_read
     }
@@ -64,7 +64,7 @@ impl Receiver {
     pub(crate) fn saw_end(&self) -> bool {
         self.saw_end
     }
-    /// Position of the first octet that was not what it should be, when octets are moved.
+    /// Position of the first byte that was not what it should be, when bytes are moved.
     pub(crate) fn mismatch(&self) -> Option<u64> {
         self.mismatch
     }
@@ -91,9 +91,9 @@ impl Receiver {
 
     pub(super) fn on_wake<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
         self.next_read = Instant::MAX;
-        if let AppPace::Chunks { octets, every } = self.pace {
+        if let AppPace::Chunks { bytes, every } = self.pace {
             // When nothing is left, `Readable` follows.
-            if self.read(stack, cx, octets) == After::More {
+            if self.read(stack, cx, bytes) == After::More {
                 self.next_read = next_after(cx.now, every);
             }
         }
@@ -104,7 +104,7 @@ impl Receiver {
             (ConnEvent::Readable, AppPace::Unlimited) => {
                 self.read(stack, cx, u64::MAX);
             }
-            // A slow reader takes its time after the first octet came.
+            // A slow reader takes its time after the first byte came.
             (ConnEvent::Readable, AppPace::Chunks { every, .. }) if self.next_read == Instant::MAX => {
                 self.next_read = next_after(cx.now, every);
             }
@@ -125,9 +125,9 @@ impl Receiver {
         while let Some(conn) = self.end.conn.filter(|_| left > 0) {
             match self.read_once(stack, cx, conn, left) {
                 Some(Read::Data(0)) | None => return After::Nothing,
-                Some(Read::Data(octets)) => {
-                    left -= octets;
-                    self.bytes_read += octets;
+                Some(Read::Data(bytes)) => {
+                    left -= bytes;
+                    self.bytes_read += bytes;
                     self.last_read = Some(cx.now);
                 }
                 Some(Read::Fin) => {
@@ -152,8 +152,8 @@ impl Receiver {
         }
         let room = most.min(CHUNK as u64) as usize;
         let read = stack.read(cx, conn, &mut self.chunk[..room]).ok()?;
-        if let Read::Data(octets) = read {
-            self.compare(octets as usize);
+        if let Read::Data(bytes) = read {
+            self.compare(bytes as usize);
         }
         Some(read)
     }

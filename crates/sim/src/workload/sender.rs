@@ -1,4 +1,4 @@
-//! The client of a flow: connects, writes the flow's octets and closes.
+//! The client of a flow: connects, writes the flow's bytes and closes.
 
 use super::{CHUNK, End, chunk_for, next_after};
 use crate::scenario::{AppPace, Carriage, FlowSpec, Workload};
@@ -7,14 +7,14 @@ use core::net::SocketAddr;
 use tcp::{ConnEvent, Read, Stack, StackCx, ValidConfig, fill_pattern};
 use trace::Observer;
 
-/// Writes a flow's octets and closes.
+/// Writes a flow's bytes and closes.
 #[derive(Debug)]
 pub(crate) struct Sender {
     pub(crate) end: End,
     config: ValidConfig,
     remote: SocketAddr,
     start: Instant,
-    /// Octets to be written in all.
+    /// Bytes to be written in all.
     total: u64,
     /// When writing ends, whatever was written.
     stop_at: Instant,
@@ -41,7 +41,7 @@ impl Sender {
     pub(crate) fn new(flow: &FlowSpec, remote: SocketAddr) -> Self {
         let start = Instant::ZERO + flow.start;
         let (total, stop_at) = match flow.workload {
-            Workload::Bytes(octets) => (octets, Instant::MAX),
+            Workload::Bytes(bytes) => (bytes, Instant::MAX),
             Workload::For(span) => (u64::MAX, start + span),
         };
         Self {
@@ -64,7 +64,7 @@ impl Sender {
     pub(crate) fn started(&self) -> Instant {
         self.start
     }
-    /// Octets handed to the stack.
+    /// Bytes handed to the stack.
     pub(crate) fn written(&self) -> u64 {
         self.written
     }
@@ -128,12 +128,12 @@ impl Sender {
         }
         let most = match self.pace {
             AppPace::Unlimited => u64::MAX,
-            AppPace::Chunks { octets, .. } => octets,
+            AppPace::Chunks { bytes, .. } => bytes,
         };
         let wanted = most.min(self.total - self.written);
         let taken = match self.carriage {
             Carriage::Described => self.write_described(stack, cx, wanted),
-            Carriage::Octets => self.write_octets(stack, cx, wanted),
+            Carriage::Bytes => self.write_bytes(stack, cx, wanted),
         };
         self.written += taken;
         self.next_write = match self.pace {
@@ -151,7 +151,7 @@ impl Sender {
         stack.write_pattern(cx, conn, wanted).unwrap_or(0)
     }
 
-    fn write_octets<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, wanted: u64) -> u64 {
+    fn write_bytes<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, wanted: u64) -> u64 {
         let Some(conn) = self.end.conn else { return 0 };
         let mut taken = 0;
         while taken < wanted {

@@ -52,7 +52,7 @@ fn fail(scenario: &Scenario) -> Cause {
 }
 
 #[test]
-fn one_octet_is_read_after_one_and_a_half_round_trips() {
+fn one_byte_is_read_after_one_and_a_half_round_trips() {
     let outcome = finish(&scenario(flow(Workload::Bytes(1))));
     assert_eq!(outcome.flows[0].elapsed(), Some(DELAY * 3));
     assert!(outcome.flows[0].is_complete());
@@ -61,10 +61,10 @@ fn one_octet_is_read_after_one_and_a_half_round_trips() {
 #[test_case(0; "nothing")]
 #[test_case(1_460; "one segment")]
 #[test_case(1_000_000; "many")]
-fn everything_written_is_read(octets: u64) {
+fn everything_written_is_read(bytes: u64) {
     for ip in [IpVersion::V4, IpVersion::V6] {
-        let outcome = finish(&Scenario { ip, ..with_bottleneck(scenario(flow(Workload::Bytes(octets)))) });
-        assert_eq!(outcome.flows[0].bytes_read, octets);
+        let outcome = finish(&Scenario { ip, ..with_bottleneck(scenario(flow(Workload::Bytes(bytes)))) });
+        assert_eq!(outcome.flows[0].bytes_read, bytes);
         assert!(outcome.flows[0].is_complete());
     }
 }
@@ -95,7 +95,7 @@ fn any_single_loss_is_repaired(index: u64) {
 
 #[test]
 fn a_writer_that_pauses_for_longer_than_a_stall_stalls_nobody() {
-    let writer = AppPace::Chunks { octets: 1_000, every: Duration::from_secs(1_000) };
+    let writer = AppPace::Chunks { bytes: 1_000, every: Duration::from_secs(1_000) };
     let outcome = finish(&scenario(FlowSpec { writer, ..flow(Workload::Bytes(3_000)) }));
     assert!(outcome.flows[0].is_complete() && outcome.virtual_time > Duration::from_secs(2_000));
 }
@@ -125,9 +125,9 @@ fn an_unreachable_server_is_given_up() {
     assert_eq!((outcome.flows[0].receiver.closed, outcome.flows[0].bytes_read), (None, 0));
 }
 
-fn slow_reader(octets: u64, every: Duration) -> Scenario {
+fn slow_reader(bytes: u64, every: Duration) -> Scenario {
     let server = config(|config| config.receive.window = ReceiveWindowConfig::Fixed { bytes: 8_000 });
-    let reader = AppPace::Chunks { octets, every };
+    let reader = AppPace::Chunks { bytes, every };
     scenario(FlowSpec { server, reader, ..flow(Workload::Bytes(60_000)) })
 }
 
@@ -143,7 +143,7 @@ fn a_slow_reader_closes_the_window_and_gets_everything() {
 #[test]
 fn a_slow_writer_with_nagle_off_sends_what_it_wrote() {
     let client = config(|config| config.send.nagle = NagleConfig::Off);
-    let writer = AppPace::Chunks { octets: 100, every: Duration::from_millis(50) };
+    let writer = AppPace::Chunks { bytes: 100, every: Duration::from_millis(50) };
     let outcome = finish(&scenario(FlowSpec { client, writer, ..flow(Workload::Bytes(1_000)) }));
     // Ten chunks, the first one when the connection stands.
     assert_eq!(outcome.flows[0].elapsed(), Some(DELAY * 3 + Duration::from_millis(450)));
@@ -156,19 +156,19 @@ fn trace_of(scenario: &Scenario) -> (String, Outcome) {
 }
 
 #[test]
-fn octets_and_their_description_give_the_same_trace() {
+fn bytes_and_their_description_give_the_same_trace() {
     let lossy = |carriage| {
         // A buffer that grows would notice in how many pieces it is read.
         let server = config(|config| config.receive.window = ReceiveWindowConfig::Fixed { bytes: 200_000 });
         let flow = FlowSpec { carriage, server, ..flow(Workload::Bytes(300_000)) };
         losing(&[5, 9, 40], with_bottleneck(scenario(flow)))
     };
-    let (described, octets) = (trace_of(&lossy(Carriage::Described)), trace_of(&lossy(Carriage::Octets)));
-    if let Some((one, other)) = described.0.lines().zip(octets.0.lines()).find(|(one, other)| one != other) {
+    let (described, bytes) = (trace_of(&lossy(Carriage::Described)), trace_of(&lossy(Carriage::Bytes)));
+    if let Some((one, other)) = described.0.lines().zip(bytes.0.lines()).find(|(one, other)| one != other) {
         panic!("the first lines that differ:\n{one}\n{other}");
     }
-    assert_eq!(described.0.len(), octets.0.len());
-    assert_eq!(described.1.forward, octets.1.forward);
+    assert_eq!(described.0.len(), bytes.0.len());
+    assert_eq!(described.1.forward, bytes.1.forward);
 }
 
 #[test]

@@ -143,7 +143,7 @@ fn receiving(rng: &mut Rng, config: &mut Config) {
         3 => ReceiveWindowConfig::Drs(bounds),
         _ => ReceiveWindowConfig::Stepped(stepped(rng)),
     };
-    config.receive.rounding = rng.pick(&[WindowRounding::Octets, WindowRounding::Segments]);
+    config.receive.rounding = rng.pick(&[WindowRounding::Bytes, WindowRounding::Segments]);
     config.receive.spare_segments = rng.pick(&[0, 0, 2]);
     config.receive.reassembly_max = rng.pick(&[None, Some(8_192), Some(16), Some(1)]);
 }

@@ -112,29 +112,29 @@ fn loss(rng: &mut Rng, most: u64) -> LossSpec {
 }
 
 fn flow(rng: &mut Rng, forward: &PathSpec) -> FlowSpec {
-    let octets = rng.scale(10_000, 300_000);
+    let bytes = rng.scale(10_000, 300_000);
     let slow_path = forward.rate.is_some_and(|rate| rate.bits_per_sec() < 5_000_000);
     let workload = if slow_path && rng.once_in(6) {
         Workload::For(Duration::from_millis(rng.scale(1, 1_000)))
     } else {
-        Workload::Bytes(rng.pick(&[octets, octets, octets, octets, 0, 1]))
+        Workload::Bytes(rng.pick(&[bytes, bytes, bytes, bytes, 0, 1]))
     };
     let (mut client, server) = (config::random(&mut rng.fork("client")), config::random(&mut rng.fork("server")));
-    if workload != Workload::Bytes(octets) {
+    if workload != Workload::Bytes(bytes) {
         // What is in the buffer when the time is over is sent all the same.
         client = config::with_send_buffer(&client, rng.scale(500, 100_000) as u32);
     }
     let mut flow = FlowSpec::new(client, server, workload);
     flow.start = Duration::from_millis(rng.pick(&[0, 0, 1, 37, 500]));
-    flow.carriage = rng.pick(&[Carriage::Described, Carriage::Octets]);
+    flow.carriage = rng.pick(&[Carriage::Described, Carriage::Bytes]);
     if rng.once_in(4) {
         let every = Duration::from_micros(rng.scale(100, 200_000));
-        flow.writer = AppPace::Chunks { octets: octets / rng.scale(1, 200), every };
+        flow.writer = AppPace::Chunks { bytes: bytes / rng.scale(1, 200), every };
     }
-    if rng.once_in(4) && workload == Workload::Bytes(octets) {
+    if rng.once_in(4) && workload == Workload::Bytes(bytes) {
         // At the slow end the window stays shut for many probes in a row.
         let every = Duration::from_micros(rng.scale(100, 20_000_000));
-        flow.reader = AppPace::Chunks { octets: octets / rng.scale(1, 50), every };
+        flow.reader = AppPace::Chunks { bytes: bytes / rng.scale(1, 50), every };
     }
     flow
 }

@@ -9,11 +9,11 @@ pub struct ChallengeConfig {
     pub limit: u32,
     /// The interval, which the first of them begins.
     pub interval: Duration,
-    /// What becomes of an acknowledgement of octets that were never sent.
+    /// What becomes of an acknowledgement of bytes that were never sent.
     pub unsent_ack: UnsentAck,
 }
 
-/// What becomes of an acknowledgement of octets that were never sent (RFC 9293 §3.10.7.4, fifth).
+/// What becomes of an acknowledgement of bytes that were never sent (RFC 9293 §3.10.7.4, fifth).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnsentAck {
     /// It is answered with an ACK.

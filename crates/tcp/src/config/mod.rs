@@ -89,18 +89,18 @@ pub struct ReceiveConfig {
     /// What the window is a whole number of, from the peer's SYN on.
     pub rounding: WindowRounding,
     /// Room beyond the window, in full-sized segments: so much may wait to be read before the window becomes narrower. With
-    /// what one ACK covers, a reader that keeps up is offered the whole window, as where a waiting read takes the octets
+    /// what one ACK covers, a reader that keeps up is offered the whole window, as where a waiting read takes the bytes
     /// before the ACK leaves.
     pub spare_segments: u32,
     /// What counts against the buffer.
     pub accounting: ReceiveAccounting,
-    /// Where the last octet of urgent data is found.
+    /// Where the last byte of urgent data is found.
     pub urgent: UrgentDelivery,
     /// What an urgent pointer points to, sent or received.
     pub urgent_pointer: UrgentPointer,
 }
 
-/// Where the last octet of urgent data is found (RFC 6093).
+/// Where the last byte of urgent data is found (RFC 6093).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UrgentDelivery {
     /// In the stream, like all others.
@@ -112,17 +112,17 @@ pub enum UrgentDelivery {
 /// What an urgent pointer points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UrgentPointer {
-    /// The octet that follows the urgent data (RFC 9293 §3.8.5, RFC 6093 §3.1).
+    /// The byte that follows the urgent data (RFC 9293 §3.8.5, RFC 6093 §3.1).
     Following,
-    /// The last octet of it, as RFC 1122 §4.2.2.4 had it.
+    /// The last byte of it, as RFC 1122 §4.2.2.4 had it.
     Last,
 }
 
 /// What a receive window is a whole number of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowRounding {
-    /// Octets.
-    Octets,
+    /// Bytes.
+    Bytes,
     /// Segments: the size at the start is rounded up. SYNs show it as it was, as they leave before the size of a segment is
     /// agreed on.
     Segments,
@@ -209,14 +209,14 @@ pub struct TimersConfig {
 
 impl Default for ReceiveConfig {
     /// 8192 blocks are more than every second segment of the default's largest window, and take 96 KiB. A peer that aims at
-    /// our work and memory with single octets and gaps gets no further.
+    /// our work and memory with single bytes and gaps gets no further.
     fn default() -> Self {
         Self {
             window: ReceiveWindowConfig::default(),
             reassembly_max: Some(8_192),
-            rounding: WindowRounding::Octets,
+            rounding: WindowRounding::Bytes,
             spare_segments: 0,
-            accounting: ReceiveAccounting::Octets,
+            accounting: ReceiveAccounting::Bytes,
             urgent: UrgentDelivery::InStream,
             urgent_pointer: UrgentPointer::Following,
         }

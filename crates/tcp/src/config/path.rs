@@ -17,7 +17,7 @@ pub struct IpConfig {
 pub struct PathMtuConfig {
     /// Whether routers are asked.
     pub discovery: Discovery,
-    /// Of IPv4: the least that a router is believed, octets of a packet. Below it packets have this size, and routers may cut
+    /// Of IPv4: the least that a router is believed, bytes of a packet. Below it packets have this size, and routers may cut
     /// them: whoever forges a message makes segments no smaller than this.
     pub min_v4: u16,
     /// What is taken when a router of IPv4 does not say what it takes (RFC 1191 §5).
@@ -28,9 +28,9 @@ pub struct PathMtuConfig {
     pub raise_after: Duration,
     /// Whether the sender finds out by itself (RFC 4821).
     pub probing: MtuProbing,
-    /// Octets of TCP payload and options that such a search begins with, whatever the path (RFC 4821 §7.2).
+    /// Bytes of TCP payload and options that such a search begins with, whatever the path (RFC 4821 §7.2).
     pub base_mss: u16,
-    /// The search ends when its bounds are closer together than this, octets.
+    /// The search ends when its bounds are closer together than this, bytes.
     pub search_end: u16,
     /// How long afterwards it begins anew (RFC 4821 §7.3).
     pub search_again: Duration,
@@ -64,7 +64,7 @@ pub enum AnnouncedMss {
     /// What the interface takes, however narrow the path is (RFC 1191 §6.2, RFC 9293 §3.7.1).
     Interface,
     /// What a router says that the path takes, once it has answered a SYN of this connection, so that the peer need not find
-    /// out; 256 octets at least, and over IPv6 what every link takes. What earlier connections heard is not passed on.
+    /// out; 256 bytes at least, and over IPv6 what every link takes. What earlier connections heard is not passed on.
     Path,
 }
 

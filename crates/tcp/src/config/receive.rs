@@ -5,8 +5,8 @@ use base::Bytes;
 /// What counts against the receive buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReceiveAccounting {
-    /// Octets in order that wait to be read.
-    Octets,
+    /// Bytes in order that wait to be read.
+    Bytes,
     /// The memory that frames are held in, out of order, too; how large the window is follows from what of it is payload.
     Frames(FrameMemory),
 }

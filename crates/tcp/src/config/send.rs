@@ -5,14 +5,14 @@ use base::{Bytes, Duration};
 /// The send side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SendConfig {
-    /// What the application may have written that is not yet acknowledged: octets, or octets and memory, as `accounting`
+    /// What the application may have written that is not yet acknowledged: bytes, or bytes and memory, as `accounting`
     /// says. An open connection follows when this changes.
     pub buffer: Bytes,
     /// Whether the buffer grows.
     pub growth: SendGrowth,
     /// What counts against the buffer.
     pub accounting: SendAccounting,
-    /// No more is written while so many octets, or more, have not been sent, and a writer is woken at half of it.
+    /// No more is written while so many bytes, or more, have not been sent, and a writer is woken at half of it.
     pub notsent_lowat: Option<Bytes>,
     /// How writes become bursts of segments.
     pub segmenter: SegmenterConfig,
@@ -44,9 +44,9 @@ pub enum WindowShrinking {
 /// A probe of a closed window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowProbe {
-    /// The next octet, beyond the window (RFC 9293 §3.8.6.1). A window too narrow for the silly-window rules is used after
+    /// The next byte, beyond the window (RFC 9293 §3.8.6.1). A window too narrow for the silly-window rules is used after
     /// [`SendConfig::sws_override`].
-    Octet,
+    Byte,
     /// Nothing: a segment one number below SND.UNA, which its receiver must answer (RFC 9293 §3.10.7.4, first). Each answer
     /// starts the interval anew, and a window too narrow for the next segment is used only when a probe is due.
     Empty,
@@ -84,7 +84,7 @@ pub enum SegmenterConfig {
 /// The numbers of a segmenter that keeps chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChunksConfig {
-    /// Most octets of a chunk. It is also at most half the largest window the peer has offered.
+    /// Most bytes of a chunk. It is also at most half the largest window the peer has offered.
     pub bytes_max: Bytes,
     /// A burst that could be larger waits for the next ACK unless this part of the window is free.
     pub win_divisor: u32,
@@ -110,7 +110,7 @@ pub enum ChunkRefill {
 /// Which segments carry PSH (RFC 9293 §3.9.1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PushConfig {
-    /// The one that takes the last octet written.
+    /// The one that takes the last byte written.
     LastQueued,
     /// The last of each write, the last of each burst of several, and one each half of the largest window.
     Writes,
@@ -119,9 +119,9 @@ pub enum PushConfig {
 /// What counts against the send buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SendAccounting {
-    /// Octets; a write is cut short exactly where the buffer is full.
-    Octets,
-    /// Octets and what each chunk costs beside them. A chunk that is begun may be filled, and a writer is woken when a third
+    /// Bytes; a write is cut short exactly where the buffer is full.
+    Bytes,
+    /// Bytes and what each chunk costs beside them. A chunk that is begun may be filled, and a writer is woken when a third
     /// of the buffer is free.
     Chunks {
         /// Memory for a chunk's headers.
@@ -148,7 +148,7 @@ impl Default for SendConfig {
         Self {
             buffer: 16 << 20,
             growth: SendGrowth::Fixed,
-            accounting: SendAccounting::Octets,
+            accounting: SendAccounting::Bytes,
             notsent_lowat: None,
             segmenter: SegmenterConfig::Stream,
             push: PushConfig::LastQueued,
@@ -156,7 +156,7 @@ impl Default for SendConfig {
             cork: CorkConfig::Off,
             sws_override: Duration::from_millis(200),
             persist_max: Duration::from_secs(60),
-            window_probe: WindowProbe::Octet,
+            window_probe: WindowProbe::Byte,
             shrinking: WindowShrinking::Taken,
         }
     }

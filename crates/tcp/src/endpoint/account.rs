@@ -43,7 +43,7 @@ impl Endpoint {
         }
     }
 
-    /// Payload octets of the send buffer that have been sent: SYN and FIN have numbers, but no place in it.
+    /// Payload bytes of the send buffer that have been sent: SYN and FIN have numbers, but no place in it.
     pub(super) fn sent_in_buffer(&self) -> Bytes {
         let syn = u32::from(self.snd.space.una() == self.snd.space.iss());
         self.snd.space.flight_size().saturating_sub(syn).min(self.snd.buffer.len())
@@ -162,7 +162,7 @@ impl Endpoint {
         }
     }
 
-    /// Octets this endpoint occupies, without the application's data: itself, its boxes, and the books of what is in
+    /// Bytes this endpoint occupies, without the application's data: itself, its boxes, and the books of what is in
     /// flight, which an idle one does not have.
     pub fn state_size(&self) -> usize {
         let reduction = self.snd.rec.reduction.as_ref().map_or(0, |reduction| reduction.state_size());
@@ -217,7 +217,7 @@ impl Endpoint {
         } else if synchronized && cwnd < smss {
             format!("cwnd {cwnd} is below one segment of {smss}")
         } else if synchronized && flight > buffered + 1 {
-            format!("{flight} octets are in flight but only {buffered} are buffered")
+            format!("{flight} bytes are in flight but only {buffered} are buffered")
         } else if recovering != self.snd.rec.reduction.is_some() {
             format!("a reduction rules is {} in the episode {}", !recovering, self.snd.rec.episode().name())
         } else if self.life.state() == State::Closed && timer_runs {

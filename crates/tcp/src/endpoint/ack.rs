@@ -156,7 +156,7 @@ impl Endpoint {
     //# An ACK of new data starts the timer anew.
     //= specs/rfc2018.md#sender
     //# Data stays in the send buffer until it is cumulatively acknowledged.
-    /// Step 3: the scoreboard takes ACK and blocks; acknowledged octets leave the send buffer.
+    /// Step 3: the scoreboard takes ACK and blocks; acknowledged bytes leave the send buffer.
     #[inline]
     fn advance<O: Observer>(
         &mut self,
@@ -173,8 +173,8 @@ impl Endpoint {
         if una.after(self.snd.space.una()) {
             self.snd.space.on_acked(una);
             // The FIN occupies a sequence number but no place in the buffer.
-            let octets = p.acked.min(self.snd.buffer.len());
-            self.snd.buffer.ack(octets);
+            let bytes = p.acked.min(self.snd.buffer.len());
+            self.snd.buffer.ack(bytes);
             let woken = self.snd.is_write_blocked()
                 && self.snd.chunks_config(&self.cfg).is_none()
                 && self.snd.wake_writer(&self.cfg);
@@ -284,7 +284,7 @@ impl Endpoint {
         self.tally.on_ack(segments, rate);
     }
 
-    /// An ACK came; one with SACK blocks should say something new: octets acknowledged either way, or a duplicate.
+    /// An ACK came; one with SACK blocks should say something new: bytes acknowledged either way, or a duplicate.
     #[inline]
     fn note_sack(&mut self, seg: &Segment<'_>, news: bool) {
         if self.neg.sack && !seg.repr.options.sack.as_slice().is_empty() {

@@ -1,4 +1,4 @@
-//! The application's calls but for writing: read, octets or the position-coded pattern, and other settings.
+//! The application's calls but for writing: read, bytes or the position-coded pattern, and other settings.
 
 use super::Endpoint;
 use crate::config::ValidConfig;
@@ -28,7 +28,7 @@ impl Endpoint {
         }
     }
 
-    /// Moves received octets into `buf`, those before an urgent mark and those from it on in different calls.
+    /// Moves received bytes into `buf`, those before an urgent mark and those from it on in different calls.
     ///
     /// # Errors
     /// When the connection ended abnormally and everything received before has been read.
@@ -37,7 +37,7 @@ impl Endpoint {
         self.after_read(cx, taken)
     }
 
-    /// Like [`Self::read`], for up to `max` octets that are checked against the pattern instead of being moved.
+    /// Like [`Self::read`], for up to `max` bytes that are checked against the pattern instead of being moved.
     ///
     /// # Errors
     /// As for `read`.
@@ -82,29 +82,29 @@ impl Endpoint {
         }
     }
 
-    /// Octets to be read before the last urgent one; zero at the mark, none when no mark lies ahead.
+    /// Bytes to be read before the last urgent one; zero at the mark, none when no mark lies ahead.
     pub fn urgent_ahead(&self) -> Option<u64> {
         self.rcv.urgent_ahead()
     }
 
-    /// The last urgent octet, kept out of the stream; it stays to be fetched.
+    /// The last urgent byte, kept out of the stream; it stays to be fetched.
     ///
     /// # Errors
-    /// When there is none, because no mark lies ahead, the octet was fetched, or all octets are in the stream; or when it
+    /// When there is none, because no mark lies ahead, the byte was fetched, or all bytes are in the stream; or when it
     /// has not arrived.
-    pub fn urgent_octet(&self) -> Result<u8, UrgentError> {
-        self.rcv.urgent_octet(&self.cfg.receive)
+    pub fn urgent_byte(&self) -> Result<u8, UrgentError> {
+        self.rcv.urgent_byte(&self.cfg.receive)
     }
 
-    /// Fetches the last urgent octet, which was kept out of the stream.
+    /// Fetches the last urgent byte, which was kept out of the stream.
     ///
     /// # Errors
-    /// As for [`Self::urgent_octet`].
-    pub fn take_urgent_octet(&mut self) -> Result<u8, UrgentError> {
-        self.rcv.take_urgent_octet(&self.cfg.receive)
+    /// As for [`Self::urgent_byte`].
+    pub fn take_urgent_byte(&mut self) -> Result<u8, UrgentError> {
+        self.rcv.take_urgent_byte(&self.cfg.receive)
     }
 
-    /// Copies received octets to the front of `out` without taking them, and returns how many.
+    /// Copies received bytes to the front of `out` without taking them, and returns how many.
     pub fn peek(&self, out: &mut [u8]) -> usize {
         self.rcv.peek(&self.cfg.receive, out)
     }

@@ -12,7 +12,7 @@ use cc::SentSample;
 use trace::{Event, Observer};
 use wire::{Ecn, Flags, IpRepr, Options, TcpRepr, Timestamps};
 
-/// Octets of a SACK option beside its blocks, padding included, and of a block (RFC 2018 §3).
+/// Bytes of a SACK option beside its blocks, padding included, and of a block (RFC 2018 §3).
 const SACK_OVERHEAD: u32 = 4;
 const SACK_BLOCK: u32 = 8;
 
@@ -29,7 +29,7 @@ impl Endpoint {
         self.rcv.ranges_to_report(most)
     }
 
-    /// Payload octets of a full-sized new segment: the SACK option is deducted while there is something to report
+    /// Payload bytes of a full-sized new segment: the SACK option is deducted while there is something to report
     /// (RFC 6691 §2).
     #[inline]
     pub(super) fn segment_size(&self) -> Bytes {
@@ -40,7 +40,7 @@ impl Endpoint {
     }
 
     //= specs/rfc9937.md#each-transmission
-    //# Every octet sent in the episode counts towards prr_out, whether new or retransmitted.
+    //# Every byte sent in the episode counts towards prr_out, whether new or retransmitted.
     /// Books a data segment with everyone who counts, and builds it.
     pub(super) fn emit_data<O: Observer>(
         &mut self,
@@ -90,7 +90,7 @@ impl Endpoint {
     //= specs/rfc2018.md#receiver
     //# As many blocks are sent as the option space takes.
     //= specs/rfc2883.md#receiver
-    //# A segment that brings octets a second time is reported by a block, in the next ACK and in no later one.
+    //# A segment that brings bytes a second time is reported by a block, in the next ACK and in no later one.
     //= specs/rfc7323.md#timestamps
     //# Once timestamps are in use, every segment but a reset carries them.
     /// Builds a segment with the present ACK, window and options; whatever acknowledgement was due is on its way with it.
@@ -239,13 +239,13 @@ impl Endpoint {
         self.put(cx, out, &repr, Ecn::NotEct, transmit, Told::of(SendCause::Reset))
     }
 
-    /// How many segments make a frame with so many octets of payload.
+    /// How many segments make a frame with so many bytes of payload.
     #[inline]
     pub(super) fn segments_of(&self, payload: Bytes) -> u32 {
         if payload > self.snd.space.smss() { payload.div_ceil(self.segment_size()) } else { 1 }
     }
 
-    /// A data segment, or a FIN without data, is about to leave. `payload` octets may make several segments.
+    /// A data segment, or a FIN without data, is about to leave. `payload` bytes may make several segments.
     #[inline]
     fn note_departure(&mut self, now: Instant, payload: Bytes, retransmits: u8) {
         let segments = self.segments_of(payload);

@@ -14,7 +14,7 @@ impl Endpoint {
         self.life.closed()
     }
 
-    /// The application will write no more: a FIN follows the last octet. Reading goes on.
+    /// The application will write no more: a FIN follows the last byte. Reading goes on.
     pub fn shutdown<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.snd.space.side() != SendSide::Open || self.life.state() == State::Closed {
             return;
@@ -104,7 +104,7 @@ impl Endpoint {
         }
     }
 
-    /// Whether the octets before `data_end` come too late: both directions are closed as far as the application is
+    /// Whether the bytes before `data_end` come too late: both directions are closed as far as the application is
     /// concerned, and they are new. The connection ends then; the reset is the stack's, as for a segment without a
     /// connection (RFC 9293 §3.6.1).
     pub(super) fn is_lost_on_us<O: Observer>(&mut self, cx: &mut Cx<'_, O>, data_end: SeqNum) -> bool {

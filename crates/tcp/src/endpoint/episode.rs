@@ -11,7 +11,7 @@ use recovery::{Episode, Verdict};
 use trace::{Event, Observer};
 
 impl Endpoint {
-    /// Reports every segment marked lost to controller, sampler and trace; returns the octets.
+    /// Reports every segment marked lost to controller, sampler and trace; returns the bytes.
     pub(super) fn take_verdict<O: Observer>(&mut self, cx: &mut Cx<'_, O>, verdict: Verdict) -> Bytes {
         self.snd.rec.set_recheck(verdict.recheck_at);
         if verdict.newly_lost == 0 {
@@ -39,7 +39,7 @@ impl Endpoint {
         verdict.newly_lost
     }
 
-    /// Step 7, entry: `newly_lost` octets were marked lost, perhaps none.
+    /// Step 7, entry: `newly_lost` bytes were marked lost, perhaps none.
     pub(super) fn enter_recovery_if_lost<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,

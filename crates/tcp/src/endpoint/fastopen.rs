@@ -35,10 +35,10 @@ pub(super) struct FastOpenState {
 enum Role {
     #[default]
     None,
-    /// Our first SYN carries, or carried, this option and so many octets.
-    Client { option: Option<FastOpen>, octets: Bytes, taken: Taken },
-    /// The peer's SYN brought so many octets that were believed, or none; our first SYN-ACK carries this option.
-    Server { option: Option<FastOpen>, octets: Bytes, early: Early },
+    /// Our first SYN carries, or carried, this option and so many bytes.
+    Client { option: Option<FastOpen>, bytes: Bytes, taken: Taken },
+    /// The peer's SYN brought so many bytes that were believed, or none; our first SYN-ACK carries this option.
+    Server { option: Option<FastOpen>, bytes: Bytes, early: Early },
 }
 
 /// Whether the peer took the data of our SYN.
@@ -112,16 +112,16 @@ pub(super) enum Copies {
 }
 
 impl Endpoint {
-    /// Puts `option` and the first octets of `data` into the SYN, which has not left: as many as `room` takes. Returns how
+    /// Puts `option` and the first bytes of `data` into the SYN, which has not left: as many as `room` takes. Returns how
     /// many; `None` when it is too late.
     pub(crate) fn open_fast(&mut self, option: Option<FastOpen>, data: &[u8], room: Bytes) -> Option<usize> {
         let waits = self.life.state() == State::SynSent && self.life.syn_due() && self.snd.rec.retries() == 0;
         if !waits || self.snd.buffer.len() > 0 || !matches!(self.fast_open_role(), Role::None) {
             return None;
         }
-        let octets = self.snd.buffer.write(&data[..data.len().min(room as usize)]);
-        self.extras_mut().fast_open.role = Role::Client { option, octets: octets as Bytes, taken: Taken::Unknown };
-        Some(octets)
+        let bytes = self.snd.buffer.write(&data[..data.len().min(room as usize)]);
+        self.extras_mut().fast_open.role = Role::Client { option, bytes: bytes as Bytes, taken: Taken::Unknown };
+        Some(bytes)
     }
 
     //= specs/rfc7413.md#server
@@ -135,17 +135,17 @@ impl Endpoint {
             FastOpenAnswer::Cookie(option) => (Some(option), Early::No),
             FastOpenAnswer::Believe(option) => (option, Early::Waiting(cx.now)),
         };
-        let mut octets = 0;
+        let mut bytes = 0;
         if early != Early::No {
             // From here on the SYN is behind us as far as sequence numbers go; that it is not acknowledged, the state says.
             self.snd.space.on_syn_acked();
             self.pending.add(News::Connected);
-            octets = self.take_syn_data(syn);
+            bytes = self.take_syn_data(syn);
         }
-        self.extras_mut().fast_open.role = Role::Server { option, octets, early };
+        self.extras_mut().fast_open.role = Role::Server { option, bytes, early };
     }
 
-    /// Takes the data of the peer's SYN, which the SYN-ACK acknowledges. Returns how many octets.
+    /// Takes the data of the peer's SYN, which the SYN-ACK acknowledges. Returns how many bytes.
     fn take_syn_data(&mut self, syn: &Segment<'_>) -> Bytes {
         let range = self.rcv.take_early(&self.cfg, syn);
         if !range.is_empty() {
@@ -171,8 +171,8 @@ impl Endpoint {
 
     /// The application has accepted the connection.
     pub(crate) fn note_accepted(&mut self) {
-        if let Role::Server { option, octets, early: Early::Waiting(since) } = self.fast_open_role() {
-            self.extras_mut().fast_open.role = Role::Server { option, octets, early: Early::InUse(since) };
+        if let Role::Server { option, bytes, early: Early::Waiting(since) } = self.fast_open_role() {
+            self.extras_mut().fast_open.role = Role::Server { option, bytes, early: Early::InUse(since) };
         }
     }
 
@@ -196,7 +196,7 @@ impl Endpoint {
     pub(super) fn fast_open_of_syn(&self) -> (Option<FastOpen>, Bytes) {
         match (self.fast_open_role(), self.life.state()) {
             _ if self.syn_left_again() => (None, 0),
-            (Role::Client { option, octets, taken: Taken::Unknown }, State::SynSent) => (option, octets),
+            (Role::Client { option, bytes, taken: Taken::Unknown }, State::SynSent) => (option, bytes),
             (Role::Server { option, .. }, State::SynReceived) => (option, 0),
             _ => (None, 0),
         }
@@ -204,9 +204,9 @@ impl Endpoint {
 
     /// The path does not take our SYN with its data: it leaves at once without.
     pub(super) fn take_data_out_of_syn(&mut self) {
-        let Role::Client { option, octets: 1.., taken: Taken::Unknown } = self.fast_open_role() else { return };
-        if let (State::SynSent, Role::Client { octets, .. }) = (self.life.state(), self.fast_open_role()) {
-            self.extras_mut().fast_open.role = Role::Client { option, octets, taken: Taken::NotAll };
+        let Role::Client { option, bytes: 1.., taken: Taken::Unknown } = self.fast_open_role() else { return };
+        if let (State::SynSent, Role::Client { bytes, .. }) = (self.life.state(), self.fast_open_role()) {
+            self.extras_mut().fast_open.role = Role::Client { option, bytes, taken: Taken::NotAll };
             self.life.require_syn();
         }
     }
@@ -240,12 +240,12 @@ impl Endpoint {
                 self.snd.rec.restart_rto(cx.now);
                 self.arm_loss_timer(cx);
             }
-            Role::Client { option, octets, .. } => {
+            Role::Client { option, bytes, .. } => {
                 let news = self.lesson(option, repr, syn);
-                let all = self.settle_syn_data(cx, octets, ack);
+                let all = self.settle_syn_data(cx, bytes, ack);
                 let taken = if all { Taken::All } else { Taken::NotAll };
                 let state = &mut self.extras_mut().fast_open;
-                state.role = Role::Client { option, octets, taken };
+                state.role = Role::Client { option, bytes, taken };
                 state.news = news;
             }
         }
@@ -265,14 +265,14 @@ impl Endpoint {
         })
     }
 
-    /// `octets` of data left with the SYN; what lies beyond `ack` becomes a lost flight. Returns whether nothing does.
-    fn settle_syn_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, octets: Bytes, ack: SeqNum) -> bool {
-        let end = self.snd.space.una() + octets;
+    /// `bytes` of data left with the SYN; what lies beyond `ack` becomes a lost flight. Returns whether nothing does.
+    fn settle_syn_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, bytes: Bytes, ack: SeqNum) -> bool {
+        let end = self.snd.space.una() + bytes;
         let una = ack.max(self.snd.space.una()).min(end);
         self.snd.buffer.ack(una.distance_from(self.snd.space.una()));
         self.snd.space.on_acked(una);
         self.snd.space.on_sent(end.max(una));
-        if octets == 0 {
+        if bytes == 0 {
             return true;
         }
         self.snd.rec.board = Scoreboard::new(una);
@@ -297,7 +297,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn ends_syn_data(&self, end: SeqNum) -> bool {
         match self.fast_open_role() {
-            Role::Client { octets, .. } => octets > 0 && end == self.snd.space.iss() + 1 + octets,
+            Role::Client { bytes, .. } => bytes > 0 && end == self.snd.space.iss() + 1 + bytes,
             _ => false,
         }
     }
@@ -306,8 +306,8 @@ impl Endpoint {
     pub(super) fn syn_data_taken(&self) -> bool {
         match self.fast_open_role() {
             Role::None => false,
-            Role::Client { octets, taken, .. } => octets > 0 && taken == Taken::All,
-            Role::Server { octets, .. } => octets > 0,
+            Role::Client { bytes, taken, .. } => bytes > 0 && taken == Taken::All,
+            Role::Server { bytes, .. } => bytes > 0,
         }
     }
 
@@ -315,7 +315,7 @@ impl Endpoint {
     pub(super) fn note_unanswered(&mut self, now: Instant, last: bool) {
         let retries = self.snd.rec.retries();
         let tried = match self.fast_open_role() {
-            Role::Client { option, octets, .. } => option.is_some() || octets > 0,
+            Role::Client { option, bytes, .. } => option.is_some() || bytes > 0,
             _ => false,
         };
         if tried && (retries == 3 || last && retries < 3) {

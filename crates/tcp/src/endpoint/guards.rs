@@ -23,7 +23,7 @@ impl Endpoint {
         self.rcv.set_memory_full(full);
     }
 
-    /// Returns the memory of received data, in bytes: unread octets, pages out of order and the records of their blocks.
+    /// Returns the memory of received data, in bytes: unread bytes, pages out of order and the records of their blocks.
     #[inline]
     pub(crate) fn received_memory(&self) -> usize {
         self.rcv.data_memory()

@@ -10,7 +10,7 @@ use super::{
 use crate::config::{SynAckEcho, ValidConfig, WrongAck};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
-use crate::options::{self, Negotiated, TIMESTAMP_OCTETS};
+use crate::options::{self, Negotiated, TIMESTAMP_BYTES};
 use crate::timers::{TimerKind, TimerTable};
 use crate::timestamps::TimestampState;
 use base::{Duration, Instant, SeqNum, SeqRange};
@@ -32,8 +32,8 @@ pub(crate) struct SynInfo {
 /// The size of segments that our own size and the peer's SYN allow, options deducted.
 fn agreed_smss(ours: u16, tuple: &FourTuple, syn: &TcpRepr, timestamps: bool) -> u32 {
     let peers = syn.options.mss.unwrap_or_else(|| options::default_mss(tuple.local));
-    let overhead = if timestamps { TIMESTAMP_OCTETS } else { 0 };
-    // A peer may announce a size below any usable one; 48 octets keep the options and some data apart.
+    let overhead = if timestamps { TIMESTAMP_BYTES } else { 0 };
+    // A peer may announce a size below any usable one; 48 bytes keep the options and some data apart.
     u32::from(peers.min(ours)).max(48 + overhead) - overhead
 }
 
@@ -100,8 +100,8 @@ impl Endpoint {
     //= specs/rfc7323.md#window-scale
     //# The window of a SYN or SYN-ACK is not scaled.
     //= specs/rfc7323.md#timestamps
-    //# The octets of the option are taken from the segment, not from the announced segment size.
-    /// Takes over everything a SYN or SYN-ACK says. The controller was made for segments of `built_for` octets.
+    //# The bytes of the option are taken from the segment, not from the announced segment size.
+    /// Takes over everything a SYN or SYN-ACK says. The controller was made for segments of `built_for` bytes.
     fn take_peer_syn(&mut self, syn: &TcpRepr, built_for: u32, now: Instant) {
         let offered = syn.options.timestamps;
         let asked = match self.life.origin() {
@@ -117,7 +117,7 @@ impl Endpoint {
         // RFC 7323 §2.2: the window of a SYN is never scaled.
         self.snd.space.on_peer_syn(syn.seq, u32::from(syn.window));
         let ours = options::own_mss(&self.cfg, self.mtu, self.tuple.local);
-        let overhead = if self.neg.timestamps { TIMESTAMP_OCTETS } else { 0 };
+        let overhead = if self.neg.timestamps { TIMESTAMP_BYTES } else { 0 };
         self.snd.space.set_smss(agreed_smss(ours, &self.tuple, syn, self.neg.timestamps));
         let rmss = u32::from(ours).saturating_sub(overhead).max(1);
         self.rcv.on_peer_syn(syn.seq, rmss);

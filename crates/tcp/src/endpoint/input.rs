@@ -14,7 +14,7 @@ use base::{Bytes, Instant, SeqNum, SeqRange};
 use trace::{Event, Observer};
 use wire::{Flags, TcpRepr};
 
-/// Octets of an IP header of each version.
+/// Bytes of an IP header of each version.
 const IPV4_HEADER: Bytes = 20;
 const IPV6_HEADER: Bytes = 40;
 
@@ -129,7 +129,7 @@ impl Endpoint {
                 (Some(_), Origin::Passive) => Some(Disposition::Challenge(DropReason::OutOfWindow)),
             };
         }
-        // MUST-66: a closed window takes no octets, but what the header of the next segment says counts.
+        // MUST-66: a closed window takes no bytes, but what the header of the next segment says counts.
         let header_only = self.rcv.right_edge() == rcv_nxt && repr.seq == rcv_nxt && !is_syn;
         let judged = if header_only { SeqRange::new(rcv_nxt, rcv_nxt) } else { range };
         if !self.rcv.accepts(judged) {
@@ -205,7 +205,7 @@ impl Endpoint {
     //# A reset inside the window but not at RCV.NXT is answered with a challenge ACK and has no other effect.
     //= specs/rfc1337.md#time-wait
     //# A reset does not end TIME-WAIT.
-    /// A reset (RFC 5961 §3.2). Octets that it may carry (RFC 9293 SHLD-2) are not looked at.
+    /// A reset (RFC 5961 §3.2). Bytes that it may carry (RFC 9293 SHLD-2) are not looked at.
     fn on_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seq: SeqNum) -> Disposition {
         let rcv_nxt = self.rcv.rcv_nxt();
         if !SeqRange::new(rcv_nxt, self.rcv.right_edge()).contains(seq) && seq != rcv_nxt {
@@ -237,7 +237,7 @@ impl Endpoint {
         self.rcv.on_refused(&self.cfg, range, reported);
     }
 
-    /// Seventh and eighth: takes the octets and the FIN of an acceptable segment.
+    /// Seventh and eighth: takes the bytes and the FIN of an acceptable segment.
     pub(super) fn take_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
         let repr = &seg.repr;
         let has_fin = repr.flags.contains(Flags::FIN);

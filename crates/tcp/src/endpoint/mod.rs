@@ -94,7 +94,7 @@ pub struct FourTuple {
 pub struct Segment<'a> {
     /// The header's meaning.
     pub repr: TcpRepr,
-    /// Its octets, or their description.
+    /// Its bytes, or their description.
     pub payload: Payload<'a>,
     /// The mark of the packet it came in.
     pub ecn: Ecn,
@@ -131,7 +131,7 @@ pub enum Origin {
 enum SendSide {
     /// The application may write.
     Open,
-    /// The application closed; a FIN follows the last octet.
+    /// The application closed; a FIN follows the last byte.
     FinQueued,
     /// The FIN has a sequence number and is on the scoreboard.
     FinSent,

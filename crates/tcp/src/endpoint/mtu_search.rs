@@ -97,7 +97,7 @@ impl Endpoint {
     }
 
     //= specs/rfc4821.md#the-search
-    //# The search begins with a size of about 1024 octets, whatever the first link takes, and ends with what the peer takes.
+    //# The search begins with a size of about 1024 bytes, whatever the first link takes, and ends with what the peer takes.
     /// Nothing is taken for granted but the smallest size.
     pub(super) fn begin_search(&mut self, now: Instant) {
         let high = self.packet_of(self.agreed_mss()).min(self.path_mtu());
@@ -133,7 +133,7 @@ impl Endpoint {
             self.search_again(now, config.search_again);
             return ProbeNow::No;
         }
-        let fixed = u32::from(headers(self.tuple.local)) + self.option_octets();
+        let fixed = u32::from(headers(self.tuple.local)) + self.option_bytes();
         let len = u32::from(search.middle()).saturating_sub(fixed);
         let needed = len + FOLLOWERS * smss;
         let unsent = self.snd.not_let_go();
@@ -150,10 +150,10 @@ impl Endpoint {
         }
     }
 
-    /// Sends `len` octets of new data in one segment larger than any that is known to arrive.
+    /// Sends `len` bytes of new data in one segment larger than any that is known to arrive.
     pub(super) fn send_mtu_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, len: Bytes) -> Transmit {
         let range = self.snd.on_mtu_probe(cx.now, self.ts.tsval(cx.now), len);
-        let size = len + u32::from(headers(self.tuple.local)) + self.option_octets();
+        let size = len + u32::from(headers(self.tuple.local)) + self.option_bytes();
         if let Some(search) = self.search_mut() {
             search.probe = Some(MtuProbe { range, size: size as u16 });
             search.probes = search.probes.saturating_add(1);

@@ -18,14 +18,14 @@ use wire::{Flags, MAX_HEADER};
 /// Where `poll_transmit` writes a header. One per stack.
 #[derive(Clone, Debug)]
 pub struct TxBuf {
-    /// The header's octets; the first `Transmit::header_len` count.
+    /// The header's bytes; the first `Transmit::header_len` count.
     pub header: [u8; MAX_HEADER],
-    /// Most payload octets of one frame when the device cuts super-segments; zero when it does not.
+    /// Most payload bytes of one frame when the device cuts super-segments; zero when it does not.
     pub tso_max_bytes: u32,
 }
 
 impl TxBuf {
-    /// An empty buffer for a device that takes frames of up to `tso_max_bytes` payload octets (zero: one segment).
+    /// An empty buffer for a device that takes frames of up to `tso_max_bytes` payload bytes (zero: one segment).
     pub fn new(tso_max_bytes: u32) -> Self {
         Self { header: [0; MAX_HEADER], tso_max_bytes }
     }
@@ -34,11 +34,11 @@ impl TxBuf {
 /// A frame that is to leave.
 #[derive(Clone, Copy, Debug)]
 pub struct Transmit {
-    /// Octets of header in the [`TxBuf`]; its TCP checksum is not filled.
+    /// Bytes of header in the [`TxBuf`]; its TCP checksum is not filled.
     pub header_len: usize,
     /// Offset of the payload from the front of the send buffer.
     pub(super) offset: Bytes,
-    /// Payload octets.
+    /// Payload bytes.
     pub len: Bytes,
     /// Segment size, when `len` is more than one segment.
     pub gso_size: Option<u16>,
@@ -97,7 +97,7 @@ impl Endpoint {
             return Payload::Bytes(&[]);
         }
         match self.snd.buffer.slice(transmit.offset, transmit.len) {
-            SendSlice::Contiguous(octets) => Payload::Bytes(octets),
+            SendSlice::Contiguous(bytes) => Payload::Bytes(bytes),
             SendSlice::Pattern { offset, len } => Payload::Pattern { offset, len },
             SendSlice::Wrapped(front, back) => {
                 scratch.clear();
@@ -251,7 +251,7 @@ impl Endpoint {
         Some(self.emit_new(cx, out, len, fin_waits && len == unsent, self.cause_of_new::<O>(len)))
     }
 
-    /// Most octets of one frame.
+    /// Most bytes of one frame.
     fn burst(&self, out: &TxBuf) -> Bytes {
         // A device that cuts a frame would repeat its urgent pointer.
         if self.ecn.owes_cwr() || self.is_urgent() {
@@ -270,7 +270,7 @@ impl Endpoint {
         }
     }
 
-    /// `len` octets of new data leave, and the FIN behind them if `fin`.
+    /// `len` bytes of new data leave, and the FIN behind them if `fin`.
     pub(super) fn emit_new<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
@@ -285,7 +285,7 @@ impl Endpoint {
     }
 
     //= specs/rfc6675.md#next-segment
-    //# When there is no new data either, the holes below the highest SACKed octet are sent, each once.
+    //# When there is no new data either, the holes below the highest SACKed byte are sent, each once.
     fn retransmit_unmarked<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         if !self.snd.has_unmarked() || self.snd.allowance(&self.cfg) < self.snd.space.smss() {
             return None;

@@ -8,21 +8,21 @@
 //!
 //! Deviations: a connection hears of its path through its own segments and at its beginning, not through those of other
 //! connections to the same host: each learns by itself, at the price of one segment, and no message makes work that
-//! grows with the number of connections. Packets below 100 octets are left to routers to cut, so that there is always
+//! grows with the number of connections. Packets below 100 bytes are left to routers to cut, so that there is always
 //! room for options and some data.
 
 use super::mtu_search::Search;
 use super::{Endpoint, SendSide};
 use crate::config::{AnnouncedMss, Discovery, MtuProbing, UnsaidMtu};
 use crate::cx::Cx;
-use crate::options::{self, TIMESTAMP_OCTETS};
+use crate::options::{self, TIMESTAMP_BYTES};
 use base::{Bytes, Instant, SeqNum};
 use core::net::IpAddr;
 use recovery::{Episode, Mark};
 use trace::Observer;
 use wire::Fragmentation;
 
-/// The least that is announced where less is known of the path: 256 octets of data.
+/// The least that is announced where less is known of the path: 256 bytes of data.
 const LEAST_ANNOUNCED_V4: u16 = 296;
 
 /// What is known of a connection's path beyond its first link.
@@ -36,7 +36,7 @@ pub(super) struct PathMtu {
     pub search: Option<Search>,
     /// A router's word that waits for its segment to time out.
     pub pending: Option<Pending>,
-    /// What was sent again at a router's word since anything was acknowledged, octets.
+    /// What was sent again at a router's word since anything was acknowledged, bytes.
     pub resent: Bytes,
     /// What was learned is new to the stack.
     pub news: bool,
@@ -54,7 +54,7 @@ pub(super) struct Pending {
 /// A router's word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LearnedMtu {
-    /// Octets of a packet.
+    /// Bytes of a packet.
     pub mtu: u16,
     /// Whether routers may cut packets of even that size.
     pub cut: MayCut,
@@ -95,7 +95,7 @@ fn plateau_below(len: u16) -> u16 {
     PLATEAUS.into_iter().find(|&size| size < len).unwrap_or(PLATEAUS[PLATEAUS.len() - 1])
 }
 
-/// Octets of IP and TCP header without options.
+/// Bytes of IP and TCP header without options.
 pub(super) const fn headers(local: IpAddr) -> u16 {
     if local.is_ipv4() { 40 } else { 60 }
 }
@@ -119,7 +119,7 @@ impl PathMtu {
 }
 
 impl Endpoint {
-    /// Octets of the largest packet that the path takes, as far as routers have said (RFC 1191 §3: PMTU).
+    /// Bytes of the largest packet that the path takes, as far as routers have said (RFC 1191 §3: PMTU).
     pub fn path_mtu(&self) -> u16 {
         self.learned_mtu().map_or(self.mtu, |learned| learned.mtu.min(self.mtu))
     }
@@ -140,15 +140,15 @@ impl Endpoint {
         options::own_mss(&self.cfg, mtu, self.tuple.local)
     }
 
-    /// Octets that options take of every segment.
-    pub(super) fn option_octets(&self) -> Bytes {
-        if self.neg.timestamps { TIMESTAMP_OCTETS } else { 0 }
+    /// Bytes that options take of every segment.
+    pub(super) fn option_bytes(&self) -> Bytes {
+        if self.neg.timestamps { TIMESTAMP_BYTES } else { 0 }
     }
 
     /// The segment size that the SYNs agreed on, options not deducted.
     pub(super) fn agreed_mss(&self) -> u16 {
         let agreed = self.extras.as_ref().and_then(|extras| extras.path.agreed);
-        agreed.unwrap_or((self.snd.space.smss() + self.option_octets()).min(u32::from(u16::MAX)) as u16)
+        agreed.unwrap_or((self.snd.space.smss() + self.option_bytes()).min(u32::from(u16::MAX)) as u16)
     }
 
     /// What is known of the path, about to change: the present size was the agreed one if it never did.
@@ -176,7 +176,7 @@ impl Endpoint {
         if self.extras.is_none() && !searching {
             return;
         }
-        let agreed = (self.snd.space.smss() + self.option_octets()) as u16;
+        let agreed = (self.snd.space.smss() + self.option_bytes()) as u16;
         self.extras_mut().path.agreed = Some(agreed);
         if searching {
             self.begin_search(now);
@@ -190,7 +190,7 @@ impl Endpoint {
     //= specs/rfc1191.md#the-path-mtu
     //# A message that would make the path MTU larger changes nothing.
     //= specs/rfc8201.md#the-path-mtu
-    //# A message that names less than 1280 octets, or more than the present path MTU, changes nothing.
+    //# A message that names less than 1280 bytes, or more than the present path MTU, changes nothing.
     /// What a message means, if it means anything: RFC 1191 §3 to §5, RFC 8201 §4.
     fn believed(&self, said: u32, packet_len: u16) -> Option<(u16, MayCut)> {
         let config = &self.cfg.path_mtu;
@@ -212,7 +212,7 @@ impl Endpoint {
     //= specs/rfc1191.md#the-path-mtu
     //# A message about a packet that was too large lowers the path MTU to what it names.
     //= specs/rfc1191.md#the-path-mtu
-    //# The path MTU is never taken for less than 68 octets.
+    //# The path MTU is never taken for less than 68 bytes.
     //= specs/rfc5927.md#path-mtu
     //# A message that names a size which no delivered segment exceeds lowers the path MTU at once.
     //= specs/rfc5927.md#path-mtu
@@ -230,18 +230,18 @@ impl Endpoint {
         self.take_data_out_of_syn();
         let path = self.path_mut();
         let resent = path.resent;
-        let most = self.cfg.cc.initial_window.octets(self.snd.space.smss()).saturating_sub(resent);
+        let most = self.cfg.cc.initial_window.bytes(self.snd.space.smss()).saturating_sub(resent);
         let marked = self.cut_to_path(cx, most);
         self.path_mut().resent += marked;
     }
 
-    /// Whether a packet of more than `mtu` octets is known to have arrived.
+    /// Whether a packet of more than `mtu` bytes is known to have arrived.
     fn takes_more_than(&self, mtu: u16) -> bool {
         let largest = u32::from(self.snd.space.largest_delivered());
-        largest > 0 && largest + u32::from(headers(self.tuple.local)) + self.option_octets() > u32::from(mtu)
+        largest > 0 && largest + u32::from(headers(self.tuple.local)) + self.option_bytes() > u32::from(mtu)
     }
 
-    /// The path takes no more than `mtu` octets from now on.
+    /// The path takes no more than `mtu` bytes from now on.
     fn narrow_path(&mut self, now: Instant, mtu: u16, cut: MayCut) {
         let until = now + self.cfg.path_mtu.raise_after;
         let path = self.path_mut();
@@ -306,13 +306,13 @@ impl Endpoint {
         let search = self.extras.as_ref().and_then(|extras| extras.path.search.as_ref());
         let mtu = search.map_or(self.path_mtu(), |search| search.confirmed().min(self.path_mtu()));
         let room = u32::from(mtu.saturating_sub(headers(self.tuple.local)));
-        let overhead = self.option_octets();
+        let overhead = self.option_bytes();
         room.min(u32::from(self.agreed_mss())).max(LEAST_MSS + overhead) - overhead
     }
 
     //= specs/rfc1191.md#a-smaller-path-mtu
     //# The congestion window is not reduced.
-    /// Takes over the size that the path takes now; the window keeps its octets.
+    /// Takes over the size that the path takes now; the window keeps its bytes.
     pub(super) fn fit_path(&mut self) {
         let smss = self.smss_of_path();
         if smss == self.snd.space.smss() {
@@ -331,8 +331,8 @@ impl Endpoint {
     //# Segments that are larger than the path takes now are cut, and no more than an initial window of them is sent again at once.
     //= specs/rfc1191.md#a-smaller-path-mtu
     //# A message that does not make the path MTU smaller causes no retransmission.
-    /// What is in flight and too large will not arrive: it is cut, and up to `most` octets of it wait for retransmission.
-    /// The controller does not hear of it as a loss, nor will duplicate ACKs for it be one. Returns how many octets wait.
+    /// What is in flight and too large will not arrive: it is cut, and up to `most` bytes of it wait for retransmission.
+    /// The controller does not hear of it as a loss, nor will duplicate ACKs for it be one. Returns how many bytes wait.
     pub(super) fn cut_to_path<O: Observer>(&mut self, cx: &mut Cx<'_, O>, most: Bytes) -> Bytes {
         let marked = self.recut(most);
         if marked == 0 {
@@ -347,7 +347,7 @@ impl Endpoint {
         marked
     }
 
-    /// Cuts what is in flight and too large; the octets that are lost with it, of which `most` may be.
+    /// Cuts what is in flight and too large; the bytes that are lost with it, of which `most` may be.
     pub(super) fn recut(&mut self, most: Bytes) -> Bytes {
         let fin = u32::from(self.snd.space.side() == SendSide::FinSent);
         self.snd.rec.board.recut(self.snd.space.smss(), fin, most)
@@ -387,7 +387,7 @@ mod tests {
 
     //= specs/rfc8201.md#the-path-mtu
     //= type=test
-    //# A message that names less than 1280 octets, or more than the present path MTU, changes nothing.
+    //# A message that names less than 1280 bytes, or more than the present path MTU, changes nothing.
     #[test_case(1279, None; "less than any path of this version takes")]
     #[test_case(1280, Some(1280))]
     #[test_case(1499, Some(1499))]

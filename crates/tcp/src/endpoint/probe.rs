@@ -87,7 +87,7 @@ impl Endpoint {
         outcome
     }
 
-    /// RFC 9293 §3.8.6.1: one octet beyond the closed window, or, when the silly-window rules held something back, as much
+    /// RFC 9293 §3.8.6.1: one byte beyond the closed window, or, when the silly-window rules held something back, as much
     /// as the window takes.
     pub(super) fn send_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
         let Probing::Due(sent) = self.snd.rec.probing() else { return None };

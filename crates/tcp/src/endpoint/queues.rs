@@ -2,7 +2,7 @@
 
 use base::Bytes;
 
-/// How full a connection's buffers are; octets of payload.
+/// How full a connection's buffers are; bytes of payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Queues {
     /// Received in order and not yet read.

@@ -77,7 +77,7 @@ impl Endpoint {
                 && self.is_data_of(&trial)
                 && let Some(wait) = self.cfg.retries.refused
             {
-                self.exchange_octets(&mut trial);
+                self.exchange_bytes(&mut trial);
                 return self.hold_refused(cx, wait);
             }
             let syn_again = self.life.syn_due() && self.snd.rec.retries() > 0;
@@ -91,23 +91,23 @@ impl Endpoint {
         }
     }
 
-    /// Returns a copy that has the octets of this endpoint, which keeps none: they may be megabytes, and sending changes none of
+    /// Returns a copy that has the bytes of this endpoint, which keeps none: they may be megabytes, and sending changes none of
     /// them.
     fn trial(&mut self) -> Self {
-        let mut octets = (ReceiveBuffer::new(), SendBuffer::new(0));
-        self.rcv.exchange_octets(&mut octets.0);
-        self.snd.buffer.exchange_octets(&mut octets.1);
+        let mut bytes = (ReceiveBuffer::new(), SendBuffer::new(0));
+        self.rcv.exchange_bytes(&mut bytes.0);
+        self.snd.buffer.exchange_bytes(&mut bytes.1);
         let mut trial = self.clone();
-        trial.rcv.exchange_octets(&mut octets.0);
-        trial.snd.buffer.exchange_octets(&mut octets.1);
+        trial.rcv.exchange_bytes(&mut bytes.0);
+        trial.snd.buffer.exchange_bytes(&mut bytes.1);
         trial
     }
 
-    fn exchange_octets(&mut self, other: &mut Self) {
-        let mut octets = ReceiveBuffer::new();
-        other.rcv.exchange_octets(&mut octets);
-        self.rcv.exchange_octets(&mut octets);
-        self.snd.buffer.exchange_octets(&mut other.snd.buffer);
+    fn exchange_bytes(&mut self, other: &mut Self) {
+        let mut bytes = ReceiveBuffer::new();
+        other.rcv.exchange_bytes(&mut bytes);
+        self.rcv.exchange_bytes(&mut bytes);
+        self.snd.buffer.exchange_bytes(&mut other.snd.buffer);
     }
 
     /// Whether what `sent` has just sent, which was like this before, is data or a FIN, new or again.

@@ -1,7 +1,7 @@
 //! What an endpoint counts (RFC 4898 has names for most of it), kept small: what every connection needs stands in [`Tally`],
 //! what only losses, resets and duplicates bring in [`RareTally`], which lives in the box of rare state.
 //!
-//! What can be computed from what others keep is not counted here: octets acknowledged are the send buffer's, octets sent
+//! What can be computed from what others keep is not counted here: bytes acknowledged are the send buffer's, bytes sent
 //! follow from sequence numbers.
 
 use super::watch::Limit;
@@ -48,7 +48,7 @@ pub(super) struct Tally {
     data_sent_ms: u32,
     data_received_ms: u32,
     ack_received_ms: u32,
-    /// The latest delivery rate that says something: octets, and the microseconds they took.
+    /// The latest delivery rate that says something: bytes, and the microseconds they took.
     rate_bytes: u32,
     rate_us: u32,
     held: Held,
@@ -75,7 +75,7 @@ pub(super) struct RareTally {
     pub stale_sacks: u32,
     /// Segments received that left a gap before them.
     pub out_of_order_segments: u32,
-    /// ACKs that showed reordering, and its largest extent in octets.
+    /// ACKs that showed reordering, and its largest extent in bytes.
     pub reorderings: u32,
     pub reordering_extent: Bytes,
     pub probes: u16,
@@ -117,7 +117,7 @@ impl Tally {
     pub fn since_ack_received(&self, now: Instant) -> Duration {
         since(self.ack_received_ms, now)
     }
-    /// A segment with `payload` octets arrived, whatever becomes of it.
+    /// A segment with `payload` bytes arrived, whatever becomes of it.
     #[inline]
     pub fn on_arrival(&mut self, now: Instant, payload: Bytes) {
         self.segments_received += 1;
@@ -126,7 +126,7 @@ impl Tally {
             self.data_received_ms = ms(now);
         }
     }
-    /// `payload` octets are about to leave, in so many segments.
+    /// `payload` bytes are about to leave, in so many segments.
     #[inline]
     pub fn on_departure(&mut self, now: Instant, payload: Bytes, segments: u32) {
         if payload > 0 {
@@ -174,7 +174,7 @@ impl Tally {
         }
         accounts
     }
-    /// Octets and time of the latest delivery rate; zero time for none.
+    /// Bytes and time of the latest delivery rate; zero time for none.
     pub fn rate(&self) -> (u64, Duration) {
         (u64::from(self.rate_bytes), Duration::from_micros(u64::from(self.rate_us)))
     }
@@ -193,17 +193,17 @@ impl Tally {
 }
 
 impl RareTally {
-    /// `payload` octets are about to leave again, in so many segments.
+    /// `payload` bytes are about to leave again, in so many segments.
     pub fn on_retransmission(&mut self, payload: Bytes, segments: u32) {
         self.segments_retransmitted += segments;
         self.bytes_retransmitted += u64::from(payload);
     }
-    /// An ACK with SACK blocks came. It should say something new: octets acknowledged either way, or a duplicate.
+    /// An ACK with SACK blocks came. It should say something new: bytes acknowledged either way, or a duplicate.
     pub fn on_sack(&mut self, news: bool) {
         self.sacks_received += 1;
         self.stale_sacks += u32::from(!news);
     }
-    /// The path was seen to reorder by so many octets; returns the most that it was seen to.
+    /// The path was seen to reorder by so many bytes; returns the most that it was seen to.
     pub fn on_reordering(&mut self, extent: Bytes) -> Bytes {
         self.reorderings += 1;
         self.reordering_extent = self.reordering_extent.max(extent);

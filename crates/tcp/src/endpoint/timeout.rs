@@ -205,7 +205,7 @@ impl Endpoint {
         // that was ahead of the stream, or forged, brought the last window.
         self.snd.space.believe_from(self.rcv.rcv_nxt());
         match self.snd.rec.board.oldest_sent() {
-            // The last probe was not accepted: the same octet goes out again.
+            // The last probe was not accepted: the same byte goes out again.
             Some(probe) => {
                 self.snd.rec.board.mark_lost(probe.id);
                 self.snd.rec.board.clear_lost_log();

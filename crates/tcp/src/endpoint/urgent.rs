@@ -8,7 +8,7 @@ use base::SeqNum;
 /// The mark in the stream that is sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SentMark {
-    /// One past the last urgent octet written, until it is acknowledged.
+    /// One past the last urgent byte written, until it is acknowledged.
     end: Option<SeqNum>,
 }
 
@@ -24,13 +24,13 @@ impl SentMark {
         self.end = Some(end);
     }
 
-    /// SND.UNA has advanced to `una`, perhaps over the last urgent octet.
+    /// SND.UNA has advanced to `una`, perhaps over the last urgent byte.
     pub fn on_acked(&mut self, una: SeqNum) {
         self.end = self.end.filter(|end| end.after(una));
     }
 
     //= specs/rfc9293.md#urgent-data
-    //# The pointer that is sent names the octet behind the last urgent one.
+    //# The pointer that is sent names the byte behind the last urgent one.
     //= specs/rfc9293.md#urgent-data
     //# Urgent data is supported in both directions.
     /// The urgent pointer of a segment that begins at `seq`, if it is to carry one: every segment does that begins before

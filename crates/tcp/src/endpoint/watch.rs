@@ -118,7 +118,7 @@ impl Endpoint {
         }
     }
 
-    /// Why `len` octets of new data leave when it is their turn.
+    /// Why `len` bytes of new data leave when it is their turn.
     #[inline]
     pub(super) fn cause_of_new<O: Observer>(&self, len: Bytes) -> SendCause {
         let by_sack = || {

@@ -1,4 +1,4 @@
-//! Writing (RFC 9293 §3.9.1.2): octets or the position-coded pattern, how much is taken, and when a writer is woken.
+//! Writing (RFC 9293 §3.9.1.2): bytes or the position-coded pattern, how much is taken, and when a writer is woken.
 //!
 //! A segmenter that keeps chunks looks at them when something happened that may let them go: a write, a segment from the peer, a
 //! change of settings, the pacer. What is let go is a burst, and leaves as soon as its turn comes.
@@ -26,7 +26,7 @@ pub enum Boundary {
     None,
     /// More is to come at once: a small segment at the end waits for it, with nothing in flight no longer than one RTO.
     More,
-    /// The end of a record: no segment carries octets from both sides of it.
+    /// The end of a record: no segment carries bytes from both sides of it.
     Record,
 }
 
@@ -66,8 +66,8 @@ impl Endpoint {
         self.may_write()?;
         let len = data.len() as u64;
         if self.snd.chunks_config(&self.cfg).is_some() {
-            let put = |buffer: &mut SendBuffer, at: u64, octets: Bytes| {
-                buffer.append(&data[at as usize..][..octets as usize]);
+            let put = |buffer: &mut SendBuffer, at: u64, bytes: Bytes| {
+                buffer.append(&data[at as usize..][..bytes as usize]);
             };
             return Ok(self.write_in_chunks(cx, len, boundary, put) as usize);
         }
@@ -76,7 +76,7 @@ impl Endpoint {
         Ok(taken)
     }
 
-    /// Like [`Self::write`], for `len` octets of the pattern that continues where the last call ended.
+    /// Like [`Self::write`], for `len` bytes of the pattern that continues where the last call ended.
     ///
     /// # Errors
     /// As for `write`.
@@ -96,7 +96,7 @@ impl Endpoint {
     ) -> Result<u64, WriteError> {
         self.may_write()?;
         if self.snd.chunks_config(&self.cfg).is_some() {
-            let put = |buffer: &mut SendBuffer, _: u64, octets: Bytes| buffer.append_pattern(octets);
+            let put = |buffer: &mut SendBuffer, _: u64, bytes: Bytes| buffer.append_pattern(bytes);
             return Ok(self.write_in_chunks(cx, len, boundary, put));
         }
         let taken = self.snd.buffer.write_pattern(self.snd.below_lowat(&self.cfg, len));
@@ -115,7 +115,7 @@ impl Endpoint {
         }
     }
 
-    /// Takes up to `len` octets: `put` appends as many as it is asked for, from a position on. Chunks that become full
+    /// Takes up to `len` bytes: `put` appends as many as it is asked for, from a position on. Chunks that become full
     /// may leave before the rest is taken, and what is left of them is filled up again.
     fn write_in_chunks<O: Observer>(
         &mut self,
@@ -210,9 +210,9 @@ impl Endpoint {
                 return self.snd.look_at_chunks(rule);
             }
             match view.decide(&chunks) {
-                Verdict::Send(octets) => {
-                    let push = if octets > view.size { Push::First } else { Push::No };
-                    self.snd.commit(octets, push, view.size);
+                Verdict::Send(bytes) => {
+                    let push = if bytes > view.size { Push::First } else { Push::No };
+                    self.snd.commit(bytes, push, view.size);
                     // A writer may have been waiting for that.
                     let woken = self.snd.is_write_blocked() && self.snd.make_room(&self.cfg, cx.now);
                     self.note_writable(woken);
@@ -290,7 +290,7 @@ impl Endpoint {
 
     //= specs/rfc9293.md#urgent-data
     //# Urgent data may have any length.
-    /// Like [`Self::write`]; the last octet taken is the last urgent one. Earlier urgent data that is still on its way becomes
+    /// Like [`Self::write`]; the last byte taken is the last urgent one. Earlier urgent data that is still on its way becomes
     /// part of it.
     ///
     /// # Errors

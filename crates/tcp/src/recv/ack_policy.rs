@@ -4,8 +4,8 @@
 //! Owns no deadline: it returns one and the endpoint arms it; several
 //! segments of one instant that each ask for an ACK are covered by the one that leaves at the end of the turn (MUST-58).
 //!
-//! Every second full-sized segment is acknowledged by counting octets, so that one large frame made of several segments
-//! counts as several. What is full-sized is learnt from the peer: the largest segment it has sent, between 536 octets and
+//! Every second full-sized segment is acknowledged by counting bytes, so that one large frame made of several segments
+//! counts as several. What is full-sized is learnt from the peer: the largest segment it has sent, between 536 bytes and
 //! `rmss`. A peer whose path allows less than our MSS would otherwise be acknowledged less often than every second segment.
 
 mod adaptive;
@@ -95,7 +95,7 @@ enum Waiting {
 #[derive(Clone, Debug)]
 pub(crate) struct AckPolicy {
     waiting: Waiting,
-    /// Octets received since the last ACK.
+    /// Bytes received since the last ACK.
     unacknowledged: Bytes,
     /// Largest segment seen.
     largest: Bytes,
@@ -140,7 +140,7 @@ impl AckPolicy {
     //# An out-of-order segment is acknowledged at once.
     //= specs/rfc5681.md#acknowledging
     //# A segment that fills all or part of a gap is acknowledged at once.
-    /// A segment with `len` octets arrived on a connection of this configuration, the one it was made with. `rmss` is the
+    /// A segment with `len` bytes arrived on a connection of this configuration, the one it was made with. `rmss` is the
     /// largest segment the peer may send; `holes` says whether data waits out of order now that this segment is in place.
     #[inline(always)]
     pub fn on_data(
@@ -179,7 +179,7 @@ impl AckPolicy {
 
     //= specs/rfc5681.md#acknowledging
     //# At least every second full-sized segment is acknowledged at once.
-    /// Octets that make an ACK due.
+    /// Bytes that make an ACK due.
     #[inline]
     fn enough(&self, every_segments: u32, rmss: Bytes) -> Bytes {
         match every_segments {

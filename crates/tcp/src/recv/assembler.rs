@@ -1,10 +1,10 @@
 //! Which sequence numbers have arrived: `RCV.NXT` and the blocks beyond it (RFC 9293 §3.10.7.4, RFC 2018 §3).
 //!
-//! Owns `RCV.NXT`. Keeps ranges, never octets; a FIN takes part as the one sequence number it occupies. Blocks stand in
+//! Owns `RCV.NXT`. Keeps ranges, never bytes; a FIN takes part as the one sequence number it occupies. Blocks stand in
 //! ascending order with at least one missing number between any two and below the first. They are also linked in the order in which
 //! segments last touched them, so that an ACK can list the latest (RFC 2018 §4).
 //!
-//! A peer that sends single octets with gaps between them has us keep a block for each. The caller bounds their number, by asking
+//! A peer that sends single bytes with gaps between them has us keep a block for each. The caller bounds their number, by asking
 //! [`Assembler::admits`] before it keeps anything. Blocks are found in a tree, so that a segment visits a number of records that is
 //! logarithmic in that bound, besides the blocks that it merges, each of which is gone afterwards; the order of touches is a list,
 //! since a second tree would cost three more searches for each segment that joins two blocks.
@@ -33,7 +33,7 @@ pub(crate) enum Arrival {
     InOrder,
     /// It continues the stream while blocks wait: all or part of the first gap is filled.
     FillsGap,
-    /// It brings something new, but not the next octet.
+    /// It brings something new, but not the next byte.
     OutOfOrder,
     /// It brings nothing new.
     Duplicate,
@@ -151,7 +151,7 @@ impl Assembler {
         continues || self.beyond.as_ref().is_some_and(|beyond| beyond.touches(&beyond.span(range)))
     }
 
-    /// Calls `keep` for each part of `range` that has not arrived yet, in descending order: the first copy of an octet stays.
+    /// Calls `keep` for each part of `range` that has not arrived yet, in descending order: the first copy of a byte stays.
     #[inline]
     pub fn for_each_missing(&self, range: SeqRange, keep: impl FnMut(SeqRange)) {
         let fresh = SeqRange::new(range.start.max(self.rcv_nxt), range.end);
@@ -194,7 +194,7 @@ impl Assembler {
     }
 
     //= specs/rfc2883.md#receiver
-    //# The block of a duplicate spans the first contiguous stretch of octets that came twice.
+    //# The block of a duplicate spans the first contiguous stretch of bytes that came twice.
     fn insert_anywhere(&mut self, range: SeqRange) -> Insertion {
         let known = SeqRange::new(range.start, range.end.min(self.rcv_nxt));
         let duplicate = Some(known).filter(|known| !known.is_empty());

@@ -22,7 +22,7 @@ use round_trip::ReceiverRtt;
 pub enum ReceiveWindowConfig {
     /// It stays as it is.
     Fixed {
-        /// Size of the buffer, 1 to 2^30 octets.
+        /// Size of the buffer, 1 to 2^30 bytes.
         bytes: Bytes,
     },
     /// It grows with what the application takes, early enough not to hold slow start up.
@@ -36,9 +36,9 @@ pub enum ReceiveWindowConfig {
 /// The bounds of a growing receive window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DrsConfig {
-    /// Size at the start, in octets; at least an initial window's worth of the peer.
+    /// Size at the start, in bytes; at least an initial window's worth of the peer.
     pub initial: Bytes,
-    /// Largest size, in octets: `initial` to 2^30. It determines the window shift.
+    /// Largest size, in bytes: `initial` to 2^30. It determines the window shift.
     pub max: Bytes,
 }
 
@@ -48,7 +48,7 @@ impl DrsConfig {
 }
 
 impl ReceiveWindowConfig {
-    /// Window of a new connection, in octets.
+    /// Window of a new connection, in bytes.
     pub const fn initial(&self) -> Bytes {
         match *self {
             Self::Fixed { bytes } => bytes,
@@ -56,7 +56,7 @@ impl ReceiveWindowConfig {
             Self::Stepped(stepped) => stepped.initial,
         }
     }
-    /// The largest window it can come to, in octets.
+    /// The largest window it can come to, in bytes.
     pub const fn largest(&self) -> Bytes {
         match *self {
             Self::Fixed { bytes } => bytes,
@@ -105,9 +105,9 @@ pub(crate) struct AutoTune {
     rtt: ReceiverRtt,
     /// When the present period began: the round trip in which `copied` is counted.
     since: Instant,
-    /// Octets the application took in the present period.
+    /// Bytes the application took in the present period.
     copied: Bytes,
-    /// Most octets it took in any earlier period.
+    /// Most bytes it took in any earlier period.
     space: Bytes,
     /// What right-sizing allows the window to open to. Only [`drs`] knows a difference between the two.
     buffer: Bytes,
@@ -133,7 +133,7 @@ impl AutoTune {
         self.rtt.is_known().then(|| self.rtt.estimate())
     }
 
-    /// Most octets the application took in a round trip.
+    /// Most bytes the application took in a round trip.
     pub fn space(&self) -> Bytes {
         self.space
     }
@@ -146,7 +146,7 @@ impl AutoTune {
         }
     }
 
-    /// A segment with `len` octets arrived, after which `rcv_nxt` is expected and the peer may send `offered` octets more.
+    /// A segment with `len` bytes arrived, after which `rcv_nxt` is expected and the peer may send `offered` bytes more.
     /// `echo` is the age of the timestamp it echoes, when the connection uses them. Returns the new size if the window is to
     /// grow.
     #[inline]
@@ -173,7 +173,7 @@ impl AutoTune {
         }
     }
 
-    /// The application took `bytes` octets. Returns the new size if the window is to grow.
+    /// The application took `bytes` bytes. Returns the new size if the window is to grow.
     #[inline]
     pub fn on_consumed(&mut self, lent: &Lent<'_>, now: Instant, bytes: u64) -> Option<Bytes> {
         if matches!(lent.config, ReceiveWindowConfig::Fixed { .. }) {

@@ -1,16 +1,16 @@
-//! The receive buffer: octets in order that the application has not read, and octets out of order at their place behind
+//! The receive buffer: bytes in order that the application has not read, and bytes out of order at their place behind
 //! them (RFC 9293 §3.9.1.3).
 //!
-//! Owns the octets and the position of the reader. Which of the octets out of order count is the assembler's knowledge:
-//! the caller places only what is missing, so the first copy of an octet stays, and reports by [`ReceiveBuffer::commit`] what became
+//! Owns the bytes and the position of the reader. Which of the bytes out of order count is the assembler's knowledge:
+//! the caller places only what is missing, so the first copy of a byte stays, and reports by [`ReceiveBuffer::commit`] what became
 //! readable.
 //!
-//! Octets lie in pages of the stream. The pages with readable octets stand in a queue, those with octets out of order only in a
-//! tree, so an octet out of order costs a page at most, however far from the others it is. A page changes from the tree to the queue
-//! when the octets before it have arrived: no octet is copied more than once before it is read. A page is filled from its front, and
-//! only a gap before an octet out of order is zeroed: clearing whole pages would cost more than copying what arrives.
+//! Bytes lie in pages of the stream. The pages with readable bytes stand in a queue, those with bytes out of order only in a
+//! tree, so a byte out of order costs a page at most, however far from the others it is. A page changes from the tree to the queue
+//! when the bytes before it have arrived: no byte is copied more than once before it is read. A page is filled from its front, and
+//! only a gap before a byte out of order is zeroed: clearing whole pages would cost more than copying what arrives.
 //!
-//! A direction carries octets or the position-coded pattern ([`crate::pattern`]);
+//! A direction carries bytes or the position-coded pattern ([`crate::pattern`]);
 //! whoever comes first decides, the reader or the first payload, and the other kind is then compared or made up as needed,
 //! so that each kind of sender can be read in each way. Memory grows with what arrives; the window bounds it.
 
@@ -19,22 +19,22 @@ use base::Bytes;
 use core::fmt;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Octets of a page. Larger ones make a buffer cheaper to fill; but one octet far from the others pins as much, and a packet may
+/// Bytes of a page. Larger ones make a buffer cheaper to fill; but one byte far from the others pins as much, and a packet may
 /// have to zero it.
 const PAGE: usize = 2_048;
 /// Places in the queue of pages that are kept however few pages there are.
 const KEPT: usize = 64;
 
-/// The octets of a page up to the last one that arrived. Allocated in full, so that it never moves.
+/// The bytes of a page up to the last one that arrived. Allocated in full, so that it never moves.
 type Page = Vec<u8>;
 
-/// Received octets, or in pattern mode the count of them.
+/// Received bytes, or in pattern mode the count of them.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceiveBuffer {
     content: Content,
-    /// Octets in order that were not read.
+    /// Bytes in order that were not read.
     readable: Bytes,
-    /// Stream offset of the next octet to be read.
+    /// Stream offset of the next byte to be read.
     consumed: u64,
     mismatches: u32,
 }
@@ -43,18 +43,18 @@ pub(crate) struct ReceiveBuffer {
 enum Content {
     /// Nothing has arrived, and nothing was read.
     Unset,
-    /// Boxed because most connections are idle, and many never carry octets.
-    Octets(Box<Octets>),
-    /// Every octet is checked on arrival and dropped.
+    /// Boxed because most connections are idle, and many never carry bytes.
+    Bytes(Box<Pages>),
+    /// Every byte is checked on arrival and dropped.
     Pattern,
 }
 
-/// Received octets. The `n`th page holds the octets from `n` times [`PAGE`] on of the stream.
+/// Received bytes. The `n`th page holds the bytes from `n` times [`PAGE`] on of the stream.
 #[derive(Clone, Default)]
-struct Octets {
-    /// Pages with readable octets; the reader is in the first one. The last one may hold octets out of order behind them.
+struct Pages {
+    /// Pages with readable bytes; the reader is in the first one. The last one may hold bytes out of order behind them.
     ready: VecDeque<Page>,
-    /// Pages with octets out of order only, by their number.
+    /// Pages with bytes out of order only, by their number.
     aside: BTreeMap<u64, Page>,
 }
 
@@ -63,7 +63,7 @@ impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unset => f.write_str("Unset"),
-            Self::Octets(octets) => write!(f, "Octets({} + {} pages)", octets.ready.len(), octets.aside.len()),
+            Self::Bytes(bytes) => write!(f, "Bytes({} + {} pages)", bytes.ready.len(), bytes.aside.len()),
             Self::Pattern => f.write_str("Pattern"),
         }
     }
@@ -74,34 +74,34 @@ impl ReceiveBuffer {
     pub fn new() -> Self {
         Self { content: Content::Unset, readable: 0, consumed: 0, mismatches: 0 }
     }
-    /// Octets the application can read.
+    /// Bytes the application can read.
     #[inline]
     pub fn readable(&self) -> u64 {
         u64::from(self.readable)
     }
-    /// Stream offset of the next octet to be read: how many were taken out so far.
+    /// Stream offset of the next byte to be read: how many were taken out so far.
     #[inline]
     pub fn consumed(&self) -> u64 {
         self.consumed
     }
-    /// Octets that have arrived in order since the stream began, read or not.
+    /// Bytes that have arrived in order since the stream began, read or not.
     #[inline]
     pub fn received(&self) -> u64 {
         self.consumed + self.readable()
     }
-    /// Octets in order that take room in the window.
+    /// Bytes in order that take room in the window.
     #[inline]
     pub fn used(&self) -> Bytes {
         self.readable
     }
-    /// Octets that were not what the pattern has at their place, up to 2^32 - 1. Counted when the reader or the stream is in
+    /// Bytes that were not what the pattern has at their place, up to 2^32 - 1. Counted when the reader or the stream is in
     /// pattern mode.
     #[inline]
     pub fn mismatches(&self) -> u64 {
         self.mismatches.into()
     }
 
-    /// Puts `payload` where it belongs: `ahead` octets behind the last readable one, which is `stream_offset` octets behind
+    /// Puts `payload` where it belongs: `ahead` bytes behind the last readable one, which is `stream_offset` bytes behind
     /// the beginning of the stream. None of it may have been placed before.
     #[inline]
     pub fn place(&mut self, ahead: Bytes, stream_offset: u64, payload: Payload<'_>) {
@@ -110,36 +110,36 @@ impl ReceiveBuffer {
             (Content::Pattern, Payload::Pattern { offset, len }) => {
                 self.mismatches = self.mismatches.saturating_add(if offset == stream_offset { 0 } else { len });
             }
-            _ => self.place_octets(ahead, stream_offset, payload),
+            _ => self.place_bytes(ahead, stream_offset, payload),
         }
     }
 
-    /// The same, where octets are or may be involved.
-    fn place_octets(&mut self, ahead: Bytes, stream_offset: u64, payload: Payload<'_>) {
+    /// The same, where bytes are or may be involved.
+    fn place_bytes(&mut self, ahead: Bytes, stream_offset: u64, payload: Payload<'_>) {
         match (&mut self.content, payload) {
             (_, payload) if payload.is_empty() => {}
             (Content::Pattern, Payload::Pattern { .. }) => self.place(ahead, stream_offset, payload),
-            (Content::Pattern, Payload::Bytes(octets)) => {
-                self.mismatches = self.mismatches.saturating_add(pattern_mismatches(stream_offset, octets));
+            (Content::Pattern, Payload::Bytes(bytes)) => {
+                self.mismatches = self.mismatches.saturating_add(pattern_mismatches(stream_offset, bytes));
             }
-            (Content::Octets(octets), payload) => {
+            (Content::Bytes(bytes), payload) => {
                 if ahead == 0 {
-                    octets.make_ready(self.consumed, stream_offset + u64::from(payload.len()));
+                    bytes.make_ready(self.consumed, stream_offset + u64::from(payload.len()));
                 }
-                octets.write(self.consumed, stream_offset, payload);
+                bytes.write(self.consumed, stream_offset, payload);
             }
             (Content::Unset, Payload::Pattern { .. }) => {
                 self.content = Content::Pattern;
                 self.place(ahead, stream_offset, payload);
             }
             (Content::Unset, Payload::Bytes(_)) => {
-                self.content = Content::Octets(Box::default());
+                self.content = Content::Bytes(Box::default());
                 self.place(ahead, stream_offset, payload);
             }
         }
     }
 
-    /// The next `n` octets behind the readable ones are all in place: they become readable.
+    /// The next `n` bytes behind the readable ones are all in place: they become readable.
     ///
     /// # Panics
     /// When fewer were placed.
@@ -150,24 +150,24 @@ impl ReceiveBuffer {
             return;
         }
         self.readable += n;
-        if let Content::Octets(octets) = &mut self.content {
-            octets.fetch(self.consumed, self.consumed + u64::from(self.readable));
+        if let Content::Bytes(bytes) = &mut self.content {
+            bytes.fetch(self.consumed, self.consumed + u64::from(self.readable));
         }
     }
 
-    /// No octet out of order is left: their pages are of no more use.
+    /// No byte out of order is left: their pages are of no more use.
     pub fn release_pages(&mut self) {
-        if let Content::Octets(octets) = &mut self.content {
-            octets.aside.clear();
+        if let Content::Bytes(bytes) = &mut self.content {
+            bytes.aside.clear();
         }
     }
 
-    /// No octet out of order is left from `ahead` octets behind the last readable one on.
+    /// No byte out of order is left from `ahead` bytes behind the last readable one on.
     pub fn release_pages_behind(&mut self, ahead: Bytes) {
         let end = self.consumed + self.readable() + u64::from(ahead);
-        if let Content::Octets(octets) = &mut self.content {
+        if let Content::Bytes(bytes) = &mut self.content {
             let kept = end.div_ceil(PAGE as u64);
-            while let Some(last) = octets.aside.last_entry().filter(|last| *last.key() >= kept) {
+            while let Some(last) = bytes.aside.last_entry().filter(|last| *last.key() >= kept) {
                 last.remove();
             }
         }
@@ -176,57 +176,57 @@ impl ReceiveBuffer {
     /// Everything was read and nothing waits out of order: an idle connection keeps no page.
     pub fn release_if_empty(&mut self) {
         if self.readable == 0
-            && let Content::Octets(octets) = &mut self.content
+            && let Content::Bytes(bytes) = &mut self.content
         {
-            octets.ready.clear();
-            octets.aside.clear();
+            bytes.ready.clear();
+            bytes.aside.clear();
         }
     }
 
-    /// Drops every octet, read or not.
+    /// Drops every byte, read or not.
     pub fn clear(&mut self) {
         self.consumed += self.readable();
         self.readable = 0;
-        if let Content::Octets(_) = self.content {
+        if let Content::Bytes(_) = self.content {
             self.content = Content::Unset;
         }
     }
 
-    /// Memory that the octets take, in bytes.
+    /// Memory that the bytes take, in bytes.
     #[inline]
     pub fn memory(&self) -> usize {
         match &self.content {
-            Content::Octets(octets) => (octets.ready.len() + octets.aside.len()) * PAGE,
+            Content::Bytes(bytes) => (bytes.ready.len() + bytes.aside.len()) * PAGE,
             Content::Unset | Content::Pattern => 0,
         }
     }
 
-    /// Moves readable octets to the front of `out` and returns how many.
+    /// Moves readable bytes to the front of `out` and returns how many.
     pub fn read(&mut self, out: &mut [u8]) -> usize {
         let taken = self.peek(out);
         match &mut self.content {
-            Content::Unset => self.content = Content::Octets(Box::default()),
-            Content::Octets(octets) => octets.take(self.consumed, taken as u64),
+            Content::Unset => self.content = Content::Bytes(Box::default()),
+            Content::Bytes(bytes) => bytes.take(self.consumed, taken as u64),
             Content::Pattern => {}
         }
         self.consume(taken as Bytes);
         taken
     }
 
-    /// Copies readable octets to the front of `out`, leaves them where they are, and returns how many.
+    /// Copies readable bytes to the front of `out`, leaves them where they are, and returns how many.
     pub fn peek(&self, out: &mut [u8]) -> usize {
         self.peek_behind(0, out)
     }
 
-    /// Like [`Self::peek`], for the octets `behind` the first readable ones.
+    /// Like [`Self::peek`], for the bytes `behind` the first readable ones.
     pub fn peek_behind(&self, behind: u64, out: &mut [u8]) -> usize {
         let len = out.len().min(usize::try_from(self.readable().saturating_sub(behind)).unwrap_or(usize::MAX));
         let (from, out) = (self.consumed + behind, &mut out[..len]);
         match &self.content {
             Content::Unset => {}
-            Content::Octets(octets) => {
+            Content::Bytes(bytes) => {
                 let mut left = out;
-                for part in octets.parts(self.consumed, from, len) {
+                for part in bytes.parts(self.consumed, from, len) {
                     let (to, behind) = left.split_at_mut(part.len());
                     to.copy_from_slice(part);
                     left = behind;
@@ -237,30 +237,30 @@ impl ReceiveBuffer {
         len
     }
 
-    /// Drops `n` readable octets that are not for the reader of the stream.
+    /// Drops `n` readable bytes that are not for the reader of the stream.
     ///
     /// # Panics
     /// When fewer are readable.
     pub fn skip(&mut self, n: Bytes) {
-        assert!(n <= self.readable, "{n} octets to skip, {} readable", self.readable);
-        if let Content::Octets(octets) = &mut self.content {
-            octets.take(self.consumed, u64::from(n));
+        assert!(n <= self.readable, "{n} bytes to skip, {} readable", self.readable);
+        if let Content::Bytes(bytes) = &mut self.content {
+            bytes.take(self.consumed, u64::from(n));
         }
         self.consume(n);
     }
 
-    /// Drops up to `max` readable octets, which count as checked against the pattern, and returns how many.
+    /// Drops up to `max` readable bytes, which count as checked against the pattern, and returns how many.
     pub fn read_pattern(&mut self, max: u64) -> u64 {
         let taken = Bytes::try_from(max).unwrap_or(Bytes::MAX).min(self.readable);
         match &mut self.content {
             Content::Unset => self.content = Content::Pattern,
-            Content::Octets(octets) => {
+            Content::Bytes(bytes) => {
                 let mut at = self.consumed;
-                for part in octets.parts(self.consumed, self.consumed, taken as usize) {
+                for part in bytes.parts(self.consumed, self.consumed, taken as usize) {
                     self.mismatches = self.mismatches.saturating_add(pattern_mismatches(at, part));
                     at += part.len() as u64;
                 }
-                octets.take(self.consumed, u64::from(taken));
+                bytes.take(self.consumed, u64::from(taken));
             }
             Content::Pattern => {}
         }
@@ -274,7 +274,7 @@ impl ReceiveBuffer {
     }
 }
 
-/// The number of the page with the octet at `offset` of the stream.
+/// The number of the page with the byte at `offset` of the stream.
 const fn page_of(offset: u64) -> u64 {
     offset / PAGE as u64
 }
@@ -283,18 +283,18 @@ fn new_page() -> Page {
     Vec::with_capacity(PAGE)
 }
 
-/// Copies `octets` into a page, `inside` octets behind its front.
+/// Copies `bytes` into a page, `inside` bytes behind its front.
 #[inline]
-fn put(page: &mut Page, inside: usize, octets: &[u8]) {
+fn put(page: &mut Page, inside: usize, bytes: &[u8]) {
     if page.len() < inside {
         page.resize(inside, 0);
     }
-    let over = (page.len() - inside).min(octets.len());
-    page[inside..inside + over].copy_from_slice(&octets[..over]);
-    page.extend_from_slice(&octets[over..]);
+    let over = (page.len() - inside).min(bytes.len());
+    page[inside..inside + over].copy_from_slice(&bytes[..over]);
+    page.extend_from_slice(&bytes[over..]);
 }
 
-impl Octets {
+impl Pages {
     /// Makes the queue reach to `end` of the stream, while the reader is at `consumed`.
     #[inline]
     fn make_ready(&mut self, consumed: u64, end: u64) {
@@ -318,7 +318,7 @@ impl Octets {
                 None => self.aside.entry(page_of(at)).or_insert_with(new_page),
             };
             match payload {
-                Payload::Bytes(octets) => put(page, inside, &octets[done..done + len]),
+                Payload::Bytes(bytes) => put(page, inside, &bytes[done..done + len]),
                 Payload::Pattern { offset, .. } => {
                     page.resize(page.len().max(inside + len), 0);
                     fill_pattern(offset + done as u64, &mut page[inside..inside + len]);
@@ -341,7 +341,7 @@ impl Octets {
         }
     }
 
-    /// The `len` octets from `from` on, which are in the queue, page by page.
+    /// The `len` bytes from `from` on, which are in the queue, page by page.
     fn parts(&self, consumed: u64, from: u64, len: usize) -> impl Iterator<Item = &[u8]> {
         let first = (page_of(from) - page_of(consumed)) as usize;
         let mut inside = (from % PAGE as u64) as usize;
@@ -353,7 +353,7 @@ impl Octets {
         })
     }
 
-    /// The reader, who was at `consumed`, takes `len` octets: pages that lie behind it now are freed.
+    /// The reader, who was at `consumed`, takes `len` bytes: pages that lie behind it now are freed.
     fn take(&mut self, consumed: u64, len: u64) {
         let passed = (page_of(consumed + len) - page_of(consumed)) as usize;
         self.ready.drain(..passed);
@@ -369,9 +369,9 @@ mod tests {
     use proptest::prelude::*;
 
     fn stream(offset: u64, len: usize) -> Vec<u8> {
-        let mut octets = vec![0; len];
-        fill_pattern(offset, &mut octets);
-        octets
+        let mut bytes = vec![0; len];
+        fill_pattern(offset, &mut bytes);
+        bytes
     }
 
     #[test]
@@ -391,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_out_of_order_become_readable_when_the_gap_is_filled() {
+    fn bytes_out_of_order_become_readable_when_the_gap_is_filled() {
         let mut buffer = ReceiveBuffer::new();
         buffer.place(3, 3, Payload::Bytes(b"def"));
         assert_eq!((buffer.readable(), buffer.used()), (0, 0));
@@ -411,7 +411,7 @@ mod tests {
         buffer.place(0, 0, Payload::Bytes(&out));
         buffer.commit(1 << 20);
         buffer.read(&mut out[1..]);
-        assert_eq!(buffer.memory(), PAGE, "one octet is left");
+        assert_eq!(buffer.memory(), PAGE, "one byte is left");
         buffer.read(&mut out);
         assert_eq!(buffer.memory(), 0);
     }
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_are_checked_when_the_reader_wants_the_pattern() {
+    fn bytes_are_checked_when_the_reader_wants_the_pattern() {
         let mut wrong = stream(0, 100);
         wrong[70] ^= 1;
         // The reader came first: checked on arrival.
@@ -435,7 +435,7 @@ mod tests {
         assert_eq!(buffer.read_pattern(10), 0);
         buffer.place(0, 0, Payload::Bytes(&wrong));
         assert_eq!(buffer.mismatches(), 1);
-        // The octets came first: checked when read.
+        // The bytes came first: checked when read.
         let mut buffer = ReceiveBuffer::new();
         buffer.place(0, 0, Payload::Bytes(&wrong));
         buffer.commit(100);
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn a_described_stream_can_be_read_as_octets() {
+    fn a_described_stream_can_be_read_as_bytes() {
         let mut out = [0; 50];
         for reader_first in [true, false] {
             let mut buffer = ReceiveBuffer::new();
@@ -467,34 +467,34 @@ mod tests {
         buffer.commit(PAGE as Bytes + 1);
     }
 
-    /// One octet at each page's beginning, from the far edge of a window of 16 MiB on.
+    /// One byte at each page's beginning, from the far edge of a window of 16 MiB on.
     #[test]
-    fn an_octet_out_of_order_costs_one_page_wherever_it_is() {
+    fn a_byte_out_of_order_costs_one_page_wherever_it_is() {
         let mut buffer = ReceiveBuffer::new();
-        for (octets, ahead) in [16 << 20, 9 << 20, 1 << 20, 3, 2, 1].into_iter().enumerate() {
+        for (bytes, ahead) in [16 << 20, 9 << 20, 1 << 20, 3, 2, 1].into_iter().enumerate() {
             buffer.place(ahead, u64::from(ahead), Payload::Bytes(b"x"));
-            assert_eq!(buffer.memory(), PAGE * (octets + 1).min(4), "{ahead} octets ahead");
+            assert_eq!(buffer.memory(), PAGE * (bytes + 1).min(4), "{ahead} bytes ahead");
         }
     }
 
     #[test]
-    fn pages_of_octets_that_have_come_into_order_are_not_copied() {
+    fn pages_of_bytes_that_have_come_into_order_are_not_copied() {
         let mut buffer = ReceiveBuffer::new();
         let data = stream(0, 3 * PAGE);
         buffer.place(PAGE as Bytes, PAGE as u64, Payload::Bytes(&data[PAGE..]));
-        let Content::Octets(octets) = &buffer.content else { panic!("octets were placed") };
-        let before = core::ptr::from_ref(&octets.aside[&2][0]);
+        let Content::Bytes(bytes) = &buffer.content else { panic!("bytes were placed") };
+        let before = core::ptr::from_ref(&bytes.aside[&2][0]);
         buffer.place(0, 0, Payload::Bytes(&data[..PAGE]));
         buffer.commit(3 * PAGE as Bytes);
-        let Content::Octets(octets) = &buffer.content else { panic!("octets were placed") };
-        assert!(core::ptr::eq(before, &octets.ready[2][0]) && octets.aside.is_empty());
+        let Content::Bytes(bytes) = &buffer.content else { panic!("bytes were placed") };
+        assert!(core::ptr::eq(before, &bytes.ready[2][0]) && bytes.aside.is_empty());
         let mut out = vec![0; 3 * PAGE];
         assert_eq!((buffer.peek_behind(5, &mut out[..PAGE]), &out[..PAGE]), (PAGE, &data[5..5 + PAGE]));
         assert_eq!((buffer.read(&mut out), out), (3 * PAGE, data));
     }
 
     proptest! {
-        /// Segments of the stream in any order and overlap, as octets and as descriptions, against a vector.
+        /// Segments of the stream in any order and overlap, as bytes and as descriptions, against a vector.
         #[test]
         fn agrees_with_a_vector(
             steps in proptest::collection::vec((0usize..60, 1usize..40, 0usize..80), 1..80),
@@ -506,8 +506,8 @@ mod tests {
             let (mut committed, mut read) = (0usize, 0usize);
             for (ahead, len, take) in steps {
                 let at = committed + ahead;
-                let octets = stream(at as u64, len);
-                let payload = if described { Payload::Pattern { offset: at as u64, len: len as u32 } } else { Payload::Bytes(&octets) };
+                let bytes = stream(at as u64, len);
+                let payload = if described { Payload::Pattern { offset: at as u64, len: len as u32 } } else { Payload::Bytes(&bytes) };
                 buffer.place(ahead as u32, at as u64, payload);
                 have[at..at + len].fill(true);
                 let run = have[committed..].iter().take_while(|&&there| there).count();

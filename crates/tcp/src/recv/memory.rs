@@ -1,7 +1,7 @@
-//! The memory that received segments are held in, where it and not their octets is what a receive buffer bounds, and the window
+//! The memory that received segments are held in, where it and not their bytes is what a receive buffer bounds, and the window
 //! that follows (RFC 9293 §3.8.6.2.2 leaves open what a buffer's size means).
 //!
-//! A frame is held in a block for its headers and the first octets and in pages for the rest, beside a record. How much of that
+//! A frame is held in a block for its headers and the first bytes and in pages for the rest, beside a record. How much of that
 //! is payload is learned from the segments that arrive (the *share*); the window offered is the share of what is free, but no
 //! more than what arriving segments have opened it to. An offer is never taken back. A frame that fits the buffer is taken
 //! although it ends behind the window, if nothing waits to be read: a sender that counts otherwise than its receiver would never
@@ -23,7 +23,7 @@ const CLOSED_PART: u32 = 4;
 
 /// Memory of a frame's record.
 const RECORD: Bytes = 256;
-/// What stands beside the octets in its first block.
+/// What stands beside the bytes in its first block.
 const HEADROOM: Bytes = 384;
 /// The smallest block; others are powers of two, up to a page.
 const LEAST: Bytes = 576;
@@ -35,7 +35,7 @@ const SMALL: Bytes = 128;
 /// A frame that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Held {
-    /// One past its last octet in the stream.
+    /// One past its last byte in the stream.
     end: u64,
     memory: Bytes,
 }
@@ -66,7 +66,7 @@ pub(crate) struct Memory {
     pub refused: bool,
 }
 
-/// Memory of a frame of `len` octets, headers included.
+/// Memory of a frame of `len` bytes, headers included.
 fn memory_of(len: Bytes) -> Bytes {
     if len + HEADROOM <= PAGE {
         return RECORD + (len + HEADROOM).next_power_of_two().max(LEAST);
@@ -122,7 +122,7 @@ impl Memory {
         self.free() < self.clamp.min(part(self.buffer, self.share)) / 2
     }
 
-    /// A frame of `len` octets, `payload` of them payload, is held until the stream is read up to `end`.
+    /// A frame of `len` bytes, `payload` of them payload, is held until the stream is read up to `end`.
     pub fn hold(&mut self, config: &FrameMemory, len: Bytes, payload: Bytes, end: u64) {
         let memory = memory_of(len);
         let at = self.held.partition_point(|held| held.end <= end);
@@ -213,7 +213,7 @@ impl Memory {
         }
     }
 
-    /// Octets of payload that are expected to fit.
+    /// Bytes of payload that are expected to fit.
     fn free(&self) -> Bytes {
         part(self.buffer.saturating_sub(self.used), self.share)
     }
@@ -273,9 +273,9 @@ mod tests {
     const CONFIG: FrameMemory = FrameMemory { buffer: 200_000, buffer_max: 200_000, growth: FrameGrowth::Fixed };
 
     // As a kernel of version 6.18 was seen to count packets from a TUN device.
-    #[test_case(41 => 832; "one octet")]
+    #[test_case(41 => 832; "one byte")]
     #[test_case(540 => 1_280)]
-    #[test_case(640 => 1_280; "to the last octet of a block")]
+    #[test_case(640 => 1_280; "to the last byte of a block")]
     #[test_case(740 => 2_304)]
     #[test_case(1_500 => 2_304)]
     #[test_case(2_040 => 4_352)]

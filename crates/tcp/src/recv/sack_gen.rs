@@ -68,7 +68,7 @@ mod tests {
     //# The block of a duplicate stands first.
     //= specs/rfc2883.md#receiver
     //= type=test
-    //# The block of a duplicate spans the first contiguous stretch of octets that came twice.
+    //# The block of a duplicate spans the first contiguous stretch of bytes that came twice.
     //= specs/rfc2883.md#receiver
     //= type=test
     //# When the duplicate lies inside data that waits out of order, the block around it stands second.
@@ -96,7 +96,7 @@ mod tests {
     //= specs/rfc2018.md#receiver
     //= type=test
     //# The acknowledgement number stays the cumulative one.
-    // RFC 2018 §7: eight segments of 500 octets from 5000 on; the ACK after the last one.
+    // RFC 2018 §7: eight segments of 500 bytes from 5000 on; the ACK after the last one.
     #[test_case(&[(5000, 7000)], (7000, 7500), 7500, &[]; "nothing is missing")]
     #[test_case(&[(5500, 8500)], (8500, 9000), 5000, &[(5500, 9000)]; "the first is missing")]
     #[test_case(&[(5500, 6000), (6500, 7000), (7500, 8000)], (8500, 9000), 5000, &[(8500, 9000), (7500, 8000), (6500, 7000), (5500, 6000)]; "every second is missing")]

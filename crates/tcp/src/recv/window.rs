@@ -2,7 +2,7 @@
 //!
 //! Owns the right edge. The largest edge ever promised never moves left and is honoured indefinitely; what an ACK shows
 //! can lie up to one unit of the window scale left of it, because the field is rounded down (RFC 7323 §2.4). The edge
-//! moves in steps worth a segment or half the buffer, so that a reader of single octets does not cause single-octet segments.
+//! moves in steps worth a segment or half the buffer, so that a reader of single bytes does not cause single-byte segments.
 
 use base::{Bytes, SeqNum, SeqRange};
 
@@ -26,7 +26,7 @@ pub(crate) struct ReceiveWindow {
 }
 
 impl ReceiveWindow {
-    /// A window for a buffer of `limit` octets, as the SYN has shown it: unscaled, from `rcv_nxt` on. Later ones are scaled
+    /// A window for a buffer of `limit` bytes, as the SYN has shown it: unscaled, from `rcv_nxt` on. Later ones are scaled
     /// by `shift`, which must not exceed 14.
     pub fn new(rcv_nxt: SeqNum, limit: Bytes, shift: u8) -> Self {
         assert!(shift <= SHIFT_MAX, "window shift {shift} (RFC 7323 §2.3: at most 14)");
@@ -35,11 +35,11 @@ impl ReceiveWindow {
     }
     //= specs/rfc7323.md#window-scale
     //# A shift is at most 14, and a larger one that a peer sends is taken for 14.
-    /// The smallest shift with which the field can express `largest` octets (RFC 7323 §2.2).
+    /// The smallest shift with which the field can express `largest` bytes (RFC 7323 §2.2).
     pub fn shift_for(largest: Bytes) -> u8 {
         (0..SHIFT_MAX).find(|&shift| FIELD_MAX << shift >= largest).unwrap_or(SHIFT_MAX)
     }
-    /// Size of the buffer, in octets.
+    /// Size of the buffer, in bytes.
     #[inline]
     pub fn limit(&self) -> Bytes {
         self.limit
@@ -63,12 +63,12 @@ impl ReceiveWindow {
     pub fn max(&self) -> Bytes {
         self.max
     }
-    /// The right edge up to which octets are taken: the largest one ever promised.
+    /// The right edge up to which bytes are taken: the largest one ever promised.
     #[inline]
     pub fn right_edge(&self) -> SeqNum {
         self.promised
     }
-    /// The window as the peer last saw it, less what has arrived since; in octets.
+    /// The window as the peer last saw it, less what has arrived since; in bytes.
     #[inline]
     pub fn offered(&self, rcv_nxt: SeqNum) -> Bytes {
         SeqRange::new(rcv_nxt, self.shown).len()
@@ -84,7 +84,7 @@ impl ReceiveWindow {
     //# The right edge of the window that is offered does not move left.
     //= specs/rfc7323.md#window-scale
     //# In all other segments the window field is shifted, to the right when sent and to the left when received.
-    /// The field of a segment that acknowledges `rcv_nxt` while `used` octets in order wait to be read. Moves the edge
+    /// The field of a segment that acknowledges `rcv_nxt` while `used` bytes in order wait to be read. Moves the edge
     /// if that is worth it.
     #[inline]
     pub fn advertise(&mut self, rcv_nxt: SeqNum, used: Bytes, rmss: Bytes) -> u16 {
@@ -98,7 +98,7 @@ impl ReceiveWindow {
         field
     }
 
-    /// The field for a window of `window` octets from `rcv_nxt` on, which the caller has chosen.
+    /// The field for a window of `window` bytes from `rcv_nxt` on, which the caller has chosen.
     pub fn offer(&mut self, rcv_nxt: SeqNum, window: Bytes) -> u16 {
         let field = (window >> self.shift).min(FIELD_MAX);
         self.shown = rcv_nxt + (field << self.shift);
@@ -106,13 +106,13 @@ impl ReceiveWindow {
         field as u16
     }
 
-    /// Octets up to `end` were taken, perhaps beyond what was promised.
+    /// Bytes up to `end` were taken, perhaps beyond what was promised.
     pub fn reach(&mut self, end: SeqNum) {
         self.promised = self.promised.max(end);
     }
 
     //= specs/rfc9293.md#windows
-    //# A reader of single octets does not open the window by single octets.
+    //# A reader of single bytes does not open the window by single bytes.
     /// Whether the application's reading has opened the window so far that the peer needs an update without waiting for
     /// an ACK to carry it: the window at least doubles, by two segments or half the buffer, or the peer sees too little
     /// for a full segment.
@@ -143,7 +143,7 @@ impl ReceiveWindow {
     /// is honoured.
     ///
     /// Deviation: a segment that begins before the window and ends behind it is accepted too, although neither its first
-    /// nor its last octet lies inside; what it brings is just what is missing, and a sender that has cut its data so would
+    /// nor its last byte lies inside; what it brings is just what is missing, and a sender that has cut its data so would
     /// never get through. And an empty segment may stand at the edge itself: that is where a sender that has filled the
     /// window sends its acknowledgements from.
     #[inline]

@@ -1,6 +1,6 @@
 //! The send buffer: what the application has written and the peer has not yet acknowledged (RFC 9293 §3.9.1.2).
 //!
-//! Owns the octets and the totals of the stream. A direction carries either octets or the position-coded pattern
+//! Owns the bytes and the totals of the stream. A direction carries either bytes or the position-coded pattern
 //! ([`crate::pattern`]); the first write decides, and mixing the two is a mistake in the program. What is in flight and
 //! what is not is the scoreboard's knowledge, not the buffer's.
 
@@ -12,25 +12,25 @@ use std::collections::VecDeque;
 /// An emptied buffer keeps no more room than this, so that a connection that once sent much is small again when it rests.
 const KEPT: usize = 4096;
 
-/// Octets waiting to be sent or acknowledged.
+/// Bytes waiting to be sent or acknowledged.
 #[derive(Clone, Debug)]
 pub(crate) struct SendBuffer {
     content: Content,
     capacity: Bytes,
-    /// Octets acknowledged since the stream began.
+    /// Bytes acknowledged since the stream began.
     acked: u64,
     /// How what is held was cut, while a segmenter that keeps chunks holds anything.
     chunks: Option<Box<Chunks>>,
 }
 
 #[derive(Clone)]
-#[expect(clippy::box_collection, reason = "most connections are idle, and many never carry octets")]
+#[expect(clippy::box_collection, reason = "most connections are idle, and many never carry bytes")]
 enum Content {
     /// Nothing was written yet.
     Unset,
-    /// The octets, oldest first.
-    Octets(Box<VecDeque<u8>>),
-    /// That many octets of the pattern.
+    /// The bytes, oldest first.
+    Bytes(Box<VecDeque<u8>>),
+    /// That many bytes of the pattern.
     Pattern(Bytes),
 }
 
@@ -39,7 +39,7 @@ impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unset => f.write_str("Unset"),
-            Self::Octets(octets) => write!(f, "Octets({})", octets.len()),
+            Self::Bytes(bytes) => write!(f, "Bytes({})", bytes.len()),
             Self::Pattern(len) => write!(f, "Pattern({len})"),
         }
     }
@@ -48,33 +48,33 @@ impl fmt::Debug for Content {
 /// A part of the buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SendSlice<'a> {
-    /// Octets in one piece.
+    /// Bytes in one piece.
     Contiguous(&'a [u8]),
-    /// Octets that lie across the end of the ring: first and second part, neither empty.
+    /// Bytes that lie across the end of the ring: first and second part, neither empty.
     Wrapped(&'a [u8], &'a [u8]),
-    /// `len` octets of the pattern from stream offset `offset`.
+    /// `len` bytes of the pattern from stream offset `offset`.
     Pattern {
-        /// Octets of the stream before the first one.
+        /// Bytes of the stream before the first one.
         offset: u64,
-        /// Number of octets.
+        /// Number of bytes.
         len: u32,
     },
 }
 
 impl SendBuffer {
-    /// An empty buffer for up to `capacity` octets; memory is taken as it fills.
+    /// An empty buffer for up to `capacity` bytes; memory is taken as it fills.
     pub fn new(capacity: Bytes) -> Self {
         Self { content: Content::Unset, capacity, acked: 0, chunks: None }
     }
-    /// Exchanges the octets with those of another buffer, and nothing else.
-    pub fn exchange_octets(&mut self, other: &mut Self) {
+    /// Exchanges the bytes with those of another buffer, and nothing else.
+    pub fn exchange_bytes(&mut self, other: &mut Self) {
         core::mem::swap(&mut self.content, &mut other.content);
     }
     /// The buffer has another size. What it holds stays, also when that is more.
     pub fn set_capacity(&mut self, capacity: Bytes) {
         self.capacity = capacity;
     }
-    /// Takes as many octets of `data` as there is room for and returns how many.
+    /// Takes as many bytes of `data` as there is room for and returns how many.
     ///
     /// # Panics
     /// When this stream was begun with [`Self::write_pattern`].
@@ -89,14 +89,14 @@ impl SendBuffer {
     /// As [`Self::write`].
     pub fn append(&mut self, data: &[u8]) {
         if let Content::Unset = self.content {
-            self.content = Content::Octets(Box::default());
+            self.content = Content::Bytes(Box::default());
         }
         match &mut self.content {
-            Content::Octets(octets) => octets.extend(data),
-            _ => panic!("octets written to a stream that carries the pattern"),
+            Content::Bytes(bytes) => bytes.extend(data),
+            _ => panic!("bytes written to a stream that carries the pattern"),
         }
     }
-    /// Takes up to `len` octets of the pattern, as many as there is room for, and returns how many.
+    /// Takes up to `len` bytes of the pattern, as many as there is room for, and returns how many.
     ///
     /// # Panics
     /// When this stream was begun with [`Self::write`].
@@ -105,7 +105,7 @@ impl SendBuffer {
         self.append_pattern(taken);
         u64::from(taken)
     }
-    /// Takes `taken` octets of the pattern, whether there is room or not.
+    /// Takes `taken` bytes of the pattern, whether there is room or not.
     ///
     /// # Panics
     /// As [`Self::write_pattern`].
@@ -113,10 +113,10 @@ impl SendBuffer {
         match &mut self.content {
             Content::Unset => self.content = Content::Pattern(taken),
             Content::Pattern(held) => *held += taken,
-            Content::Octets(_) => panic!("pattern written to a stream that carries octets"),
+            Content::Bytes(_) => panic!("pattern written to a stream that carries bytes"),
         }
     }
-    /// Octets that can still be written.
+    /// Bytes that can still be written.
     #[inline]
     pub fn free(&self) -> Bytes {
         self.capacity.saturating_sub(self.len())
@@ -142,50 +142,50 @@ impl SendBuffer {
         let begin = self.acked + u64::from(self.len());
         self.chunks.get_or_insert_with(|| Box::new(Chunks::new(begin)))
     }
-    /// Octets that chunks take beside what is held.
+    /// Bytes that chunks take beside what is held.
     pub fn chunks_size(&self) -> usize {
         self.chunks().map_or(0, Chunks::size)
     }
-    /// Octets that are not acknowledged, sent or not.
+    /// Bytes that are not acknowledged, sent or not.
     #[inline]
     pub fn len(&self) -> Bytes {
         match &self.content {
             Content::Unset => 0,
             // The capacity is a `Bytes`, so this cannot truncate.
-            Content::Octets(octets) => octets.len() as Bytes,
+            Content::Bytes(bytes) => bytes.len() as Bytes,
             Content::Pattern(len) => *len,
         }
     }
-    /// Stream offset of the first octet held: how many were acknowledged.
+    /// Stream offset of the first byte held: how many were acknowledged.
     #[inline]
     pub fn start_offset(&self) -> u64 {
         self.acked
     }
-    /// Memory of the octets, in bytes.
+    /// Memory of the bytes, in bytes.
     pub fn memory(&self) -> usize {
         match &self.content {
-            Content::Octets(octets) => octets.capacity(),
+            Content::Bytes(bytes) => bytes.capacity(),
             Content::Unset | Content::Pattern(_) => 0,
         }
     }
-    /// Drops every octet.
+    /// Drops every byte.
     pub fn clear(&mut self) {
         self.acked += u64::from(self.len());
         (self.content, self.chunks) = (Content::Unset, None);
     }
-    /// The peer has acknowledged the first `n` octets.
+    /// The peer has acknowledged the first `n` bytes.
     ///
     /// # Panics
     /// When fewer are held.
     #[inline]
     pub fn ack(&mut self, n: Bytes) {
-        assert!(n <= self.len(), "{n} octets acknowledged, {} held", self.len());
+        assert!(n <= self.len(), "{n} bytes acknowledged, {} held", self.len());
         match &mut self.content {
             Content::Unset => {}
-            Content::Octets(octets) => {
-                octets.drain(..n as usize);
-                if octets.is_empty() && octets.capacity() > KEPT {
-                    **octets = VecDeque::new();
+            Content::Bytes(bytes) => {
+                bytes.drain(..n as usize);
+                if bytes.is_empty() && bytes.capacity() > KEPT {
+                    **bytes = VecDeque::new();
                 }
             }
             Content::Pattern(len) => *len -= n,
@@ -198,24 +198,24 @@ impl SendBuffer {
             }
         }
     }
-    /// The `len` octets that begin `offset` octets behind the oldest one held.
+    /// The `len` bytes that begin `offset` bytes behind the oldest one held.
     ///
     /// # Panics
     /// When they are not all held.
     #[inline]
     pub fn slice(&self, offset: Bytes, len: Bytes) -> SendSlice<'_> {
         let end = u64::from(offset) + u64::from(len);
-        assert!(end <= u64::from(self.len()), "octets {offset}..{end} of {} held", self.len());
+        assert!(end <= u64::from(self.len()), "bytes {offset}..{end} of {} held", self.len());
         match &self.content {
             Content::Unset => SendSlice::Contiguous(&[]),
-            Content::Octets(octets) => slice_of(octets, offset as usize, len as usize),
+            Content::Bytes(bytes) => slice_of(bytes, offset as usize, len as usize),
             Content::Pattern(_) => SendSlice::Pattern { offset: self.start_offset() + u64::from(offset), len },
         }
     }
 }
 
-fn slice_of(octets: &VecDeque<u8>, offset: usize, len: usize) -> SendSlice<'_> {
-    let (front, back) = octets.as_slices();
+fn slice_of(bytes: &VecDeque<u8>, offset: usize, len: usize) -> SendSlice<'_> {
+    let (front, back) = bytes.as_slices();
     if offset >= front.len() {
         SendSlice::Contiguous(&back[offset - front.len()..][..len])
     } else if offset + len <= front.len() {
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn octets_of(slice: SendSlice<'_>) -> Vec<u8> {
+    fn bytes_of(slice: SendSlice<'_>) -> Vec<u8> {
         match slice {
             SendSlice::Contiguous(all) => all.to_vec(),
             SendSlice::Wrapped(first, second) => {
@@ -270,7 +270,7 @@ mod tests {
     fn what_was_acknowledged_in_full_leaves_no_large_room_behind() {
         let mut buffer = SendBuffer::new(1 << 20);
         let room = |buffer: &SendBuffer| match &buffer.content {
-            Content::Octets(octets) => octets.capacity(),
+            Content::Bytes(bytes) => bytes.capacity(),
             _ => 0,
         };
         buffer.write(&[1; 1 << 20]);
@@ -295,8 +295,8 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "carries octets")]
-    fn a_pattern_does_not_follow_octets() {
+    #[should_panic(expected = "carries bytes")]
+    fn a_pattern_does_not_follow_bytes() {
         let mut buffer = SendBuffer::new(10);
         buffer.write(b"a");
         buffer.write_pattern(1);
@@ -304,14 +304,14 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "carries the pattern")]
-    fn octets_do_not_follow_a_pattern() {
+    fn bytes_do_not_follow_a_pattern() {
         let mut buffer = SendBuffer::new(10);
         buffer.write_pattern(1);
         buffer.write(b"a");
     }
 
     #[test]
-    #[should_panic(expected = "3 octets acknowledged, 2 held")]
+    #[should_panic(expected = "3 bytes acknowledged, 2 held")]
     fn more_than_was_written_cannot_be_acknowledged() {
         let mut buffer = SendBuffer::new(10);
         buffer.write(b"ab");
@@ -319,15 +319,15 @@ mod tests {
     }
 
     proptest! {
-        /// Both modes against a plain vector; written octets are the pattern's, so that one model serves both.
+        /// Both modes against a plain vector; written bytes are the pattern's, so that one model serves both.
         #[test]
         fn agrees_with_a_vector(steps in proptest::collection::vec((0u32..80, 0u32..80, 0u32..80, 0u32..80), 1..60)) {
-            let (mut octets, mut pattern) = (SendBuffer::new(100), SendBuffer::new(100));
+            let (mut bytes, mut pattern) = (SendBuffer::new(100), SendBuffer::new(100));
             let (mut model, mut acked): (Vec<u8>, usize) = (Vec::new(), 0);
             for (write, ack, offset, len) in steps {
                 let mut data = vec![0; write as usize];
                 crate::pattern::fill_pattern(model.len() as u64, &mut data);
-                let taken = octets.write(&data);
+                let taken = bytes.write(&data);
                 prop_assert_eq!(pattern.write_pattern(write.into()), taken as u64);
                 prop_assert_eq!(taken, data.len().min(100 - (model.len() - acked)));
                 model.extend(&data[..taken]);
@@ -335,13 +335,13 @@ mod tests {
                 let offset = offset.min(held);
                 let len = len.min(held - offset);
                 let expected = &model[acked + offset as usize..][..len as usize];
-                for buffer in [&mut octets, &mut pattern] {
-                    prop_assert_eq!(octets_of(buffer.slice(offset, len)), expected);
+                for buffer in [&mut bytes, &mut pattern] {
+                    prop_assert_eq!(bytes_of(buffer.slice(offset, len)), expected);
                     buffer.ack(ack.min(held));
                     prop_assert_eq!(buffer.free(), 100 - (held - ack.min(held)));
                 }
                 acked += ack.min(held) as usize;
-                prop_assert_eq!((octets.start_offset(), pattern.start_offset()), (acked as u64, acked as u64));
+                prop_assert_eq!((bytes.start_offset(), pattern.start_offset()), (acked as u64, acked as u64));
             }
         }
     }

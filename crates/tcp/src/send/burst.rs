@@ -47,7 +47,7 @@ pub(crate) struct View {
     /// The oldest chunk.
     pub head: Chunk,
     pub place: Place,
-    /// Payload octets of a full segment.
+    /// Payload bytes of a full segment.
     pub size: Bytes,
     /// The congestion window, and how much of it is free; in full segments.
     pub cwnd_segments: u32,
@@ -76,7 +76,7 @@ pub(crate) enum Wait {
 /// What becomes of the oldest chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// So many octets leave as one burst.
+    /// So many bytes leave as one burst.
     Send(Bytes),
     /// Nothing leaves, because of this.
     Hold(Hold),
@@ -106,7 +106,7 @@ pub(crate) enum By {
 /// A burst waits for an ACK that is to come within this, or half a round trip.
 const WORTH_WAITING: Duration = Duration::from_millis(1);
 
-/// Segments of the largest burst: what leaves in about a millisecond at the rate of `cwnd` octets each `srtt`, scaled by
+/// Segments of the largest burst: what leaves in about a millisecond at the rate of `cwnd` bytes each `srtt`, scaled by
 /// `percent`, and more on a path with little delay.
 pub(crate) fn max_segments(
     cfg: &ChunksConfig,

@@ -2,7 +2,7 @@
 //!
 //! A chunk is what leaves together: writes fill the last unsent chunk up to a goal, a record ends one early. A burst is the
 //! front of a chunk that was released and stays known until it is acknowledged: its end may carry PSH, also when it is sent
-//! again if the chunk's did, and its memory counts. Positions are octets since the stream began, so nothing moves when data is acknowledged.
+//! again if the chunk's did, and its memory counts. Positions are bytes since the stream began, so nothing moves when data is acknowledged.
 //!
 //! Kept in a box that exists only while something is unacknowledged.
 
@@ -37,7 +37,7 @@ pub(crate) struct Chunk {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Burst {
-    /// One past its last octet.
+    /// One past its last byte.
     end: u64,
     push: Push,
 }
@@ -48,11 +48,11 @@ pub(crate) struct Chunks {
     /// Oldest first; the last ones may wait to be emitted.
     bursts: VecDeque<Burst>,
     unsent: VecDeque<Chunk>,
-    /// One past the last octet of the last burst.
+    /// One past the last byte of the last burst.
     committed: u64,
-    /// One past the last octet written.
+    /// One past the last byte written.
     written: u64,
-    /// One past the last octet that was to be pushed.
+    /// One past the last byte that was to be pushed.
     pushed: u64,
     /// What was written leaves without regard to Nagle's rule until a new chunk begins.
     pub urged: bool,
@@ -61,11 +61,11 @@ pub(crate) struct Chunks {
 }
 
 impl Chunks {
-    /// For a stream of which the first `at` octets were acknowledged and no others written.
+    /// For a stream of which the first `at` bytes were acknowledged and no others written.
     pub fn new(at: u64) -> Self {
         Self { committed: at, written: at, pushed: at, ..Self::default() }
     }
-    /// One past the last octet released.
+    /// One past the last byte released.
     #[inline]
     pub fn committed(&self) -> u64 {
         self.committed
@@ -75,7 +75,7 @@ impl Chunks {
     pub fn head(&self) -> Option<Chunk> {
         self.unsent.front().copied()
     }
-    /// Octets taken, this and what it holds.
+    /// Bytes taken, this and what it holds.
     pub fn size(&self) -> usize {
         size_of_val(self) + self.bursts.capacity() * size_of::<Burst>() + self.unsent.capacity() * size_of::<Chunk>()
     }
@@ -92,7 +92,7 @@ impl Chunks {
     pub fn is_empty(&self) -> bool {
         self.unsent.is_empty() && self.bursts.is_empty()
     }
-    /// Octets that the last chunk may still take when chunks have `goal` octets; `None` when a new one has to begin.
+    /// Bytes that the last chunk may still take when chunks have `goal` bytes; `None` when a new one has to begin.
     pub fn room(&self, goal: Bytes) -> Option<Bytes> {
         let last = self.unsent.back().filter(|last| last.tail == Tail::Open)?;
         goal.checked_sub(last.len).filter(|room| *room > 0)
@@ -102,12 +102,12 @@ impl Chunks {
         self.urged = false;
         self.unsent.push_back(Chunk { len: 0, push: Push::No, tail: Tail::Open });
     }
-    /// Octets were written into the last chunk, by a write that has written `before` octets before them; returns how long
+    /// Bytes were written into the last chunk, by a write that has written `before` bytes before them; returns how long
     /// the chunk is now.
-    pub fn fill(&mut self, octets: Bytes, before: u64) -> Bytes {
+    pub fn fill(&mut self, bytes: Bytes, before: u64) -> Bytes {
         let last = self.unsent.back_mut().expect("a chunk was begun");
-        last.len += octets;
-        self.written += u64::from(octets);
+        last.len += bytes;
+        self.written += u64::from(bytes);
         if before == 0 {
             last.push = Push::No;
         }
@@ -126,17 +126,17 @@ impl Chunks {
             self.pushed = self.written;
         }
     }
-    /// Whether more than `span` octets were written since something was last pushed.
+    /// Whether more than `span` bytes were written since something was last pushed.
     pub fn push_overdue(&self, span: Bytes) -> bool {
         self.written > self.pushed + u64::from(span)
     }
-    /// Moves up to `octets` from the second chunk to the front one, unless a record ends between them.
-    pub fn grow_head(&mut self, octets: Bytes) {
+    /// Moves up to `bytes` from the second chunk to the front one, unless a record ends between them.
+    pub fn grow_head(&mut self, bytes: Bytes) {
         let (Some(&head), Some(&next)) = (self.unsent.front(), self.unsent.get(1)) else { return };
         if head.tail == Tail::Record {
             return;
         }
-        let moved = octets.min(next.len);
+        let moved = bytes.min(next.len);
         self.unsent[0].len += moved;
         self.unsent[1].len -= moved;
         if moved == next.len {
@@ -147,18 +147,18 @@ impl Chunks {
             self.unsent.remove(1);
         }
     }
-    /// Lets the first `octets` of the oldest chunk go as a burst; PSH is on its last segment if it is on the chunk's, or
+    /// Lets the first `bytes` of the oldest chunk go as a burst; PSH is on its last segment if it is on the chunk's, or
     /// if `push` says so.
-    pub fn commit(&mut self, octets: Bytes, push: Push) {
+    pub fn commit(&mut self, bytes: Bytes, push: Push) {
         let head = self.unsent.front_mut().expect("there is a chunk to let go");
-        assert!(octets > 0 && octets <= head.len, "{octets} of {} octets let go", head.len);
-        let whole = octets == head.len;
+        assert!(bytes > 0 && bytes <= head.len, "{bytes} of {} bytes let go", head.len);
+        let whole = bytes == head.len;
         let push = if whole && head.push == Push::Yes { Push::Yes } else { push };
-        head.len -= octets;
+        head.len -= bytes;
         if whole {
             self.unsent.pop_front();
         }
-        self.committed += u64::from(octets);
+        self.committed += u64::from(bytes);
         self.bursts.push_back(Burst { end: self.committed, push });
     }
     /// Everything before `end` has been sent, whether it was released or not.
@@ -172,12 +172,12 @@ impl Chunks {
             self.commit(head.len.min(left), Push::No);
         }
     }
-    /// One past the last octet of the burst that the octet at `position` belongs to.
+    /// One past the last byte of the burst that the byte at `position` belongs to.
     pub fn burst_end(&self, position: u64) -> Option<u64> {
         let index = self.bursts.partition_point(|burst| burst.end <= position);
         self.bursts.get(index).map(|burst| burst.end)
     }
-    /// Segments of up to `size` octets in the bursts behind `position`.
+    /// Segments of up to `size` bytes in the bursts behind `position`.
     pub fn segments_behind(&self, position: u64, size: Bytes) -> u32 {
         let (mut at, mut segments) = (position, 0);
         let first = self.bursts.partition_point(|burst| burst.end <= position);
@@ -213,17 +213,17 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn written(chunks: &mut Chunks, goal: Bytes, mut octets: Bytes) {
+    fn written(chunks: &mut Chunks, goal: Bytes, mut bytes: Bytes) {
         let mut before = 0;
-        while octets > 0 {
+        while bytes > 0 {
             let room = chunks.room(goal).unwrap_or_else(|| {
                 chunks.begin();
                 goal
             });
-            let part = room.min(octets);
+            let part = room.min(bytes);
             chunks.fill(part, before);
             before += u64::from(part);
-            octets -= part;
+            bytes -= part;
         }
     }
 

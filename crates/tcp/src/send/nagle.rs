@@ -7,7 +7,7 @@ use base::Bytes;
 /// What is known about a segment that is smaller than the maximum.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SmallSegment {
-    /// Its payload octets.
+    /// Its payload bytes.
     pub len: Bytes,
     /// It takes everything that was written, or carries the FIN.
     pub takes_all: Takes,

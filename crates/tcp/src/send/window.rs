@@ -163,7 +163,7 @@ fn ticks(at: Instant) -> u32 {
 pub(crate) struct HalfUsed {
     /// `SND.NXT` when the window last stopped a segment that was ready to leave.
     limited_at: SeqNum,
-    /// Most octets in flight since `round_end` was set.
+    /// Most bytes in flight since `round_end` was set.
     max_pipe: Bytes,
     round_end: SeqNum,
     /// [`VALID_FOR`] after the end of the last round that had used half of the window.
@@ -265,7 +265,7 @@ mod tests {
         }
     }
 
-    /// A window of ten segments of a thousand octets.
+    /// A window of ten segments of a thousand bytes.
     fn held(usage: &mut PacketsOut, una: u32, nxt: u32, at_ms: u64) -> Option<u32> {
         let out = nxt.saturating_sub(una) / 1_000;
         usage.on_held(&Standing {

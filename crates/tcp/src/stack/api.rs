@@ -167,7 +167,7 @@ impl Stack {
         self.with(cx, conn, |endpoint, _| endpoint.push_pending());
     }
 
-    /// Like [`Self::write`], for `len` octets of the position-coded pattern.
+    /// Like [`Self::write`], for `len` bytes of the position-coded pattern.
     ///
     /// # Errors
     /// As for `write`.
@@ -195,7 +195,7 @@ impl Stack {
         written.unwrap_or(Err(WriteError::NoConnection))
     }
 
-    /// Like [`Self::write`]; the last octet taken is the last urgent one (RFC 9293 §3.8.5).
+    /// Like [`Self::write`]; the last byte taken is the last urgent one (RFC 9293 §3.8.5).
     ///
     /// # Errors
     /// As for `write`.
@@ -208,15 +208,15 @@ impl Stack {
         self.with(cx, conn, |endpoint, ecx| endpoint.write_urgent(ecx, data)).unwrap_or(Err(WriteError::NoConnection))
     }
 
-    /// Fetches the last urgent octet, which was kept out of the stream; [`Endpoint::urgent_octet`] looks at it only.
+    /// Fetches the last urgent byte, which was kept out of the stream; [`Endpoint::urgent_byte`] looks at it only.
     ///
     /// # Errors
     /// There is none, or not yet, or no such connection.
-    pub fn take_urgent_octet<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) -> Result<u8, UrgentError> {
-        self.with(cx, conn, |endpoint, _| endpoint.take_urgent_octet()).unwrap_or(Err(UrgentError::NoConnection))
+    pub fn take_urgent_byte<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) -> Result<u8, UrgentError> {
+        self.with(cx, conn, |endpoint, _| endpoint.take_urgent_byte()).unwrap_or(Err(UrgentError::NoConnection))
     }
 
-    /// Moves received octets into `buf`.
+    /// Moves received bytes into `buf`.
     ///
     /// # Errors
     /// On a connection that ended abnormally, or is unknown.
@@ -229,7 +229,7 @@ impl Stack {
         self.with(cx, conn, |endpoint, ecx| endpoint.read(ecx, buf)).unwrap_or(Err(ReadError::NoConnection))
     }
 
-    /// Like [`Self::read`], for up to `max` octets that are checked against the pattern instead of being moved.
+    /// Like [`Self::read`], for up to `max` bytes that are checked against the pattern instead of being moved.
     ///
     /// # Errors
     /// As for `read`.

@@ -73,8 +73,8 @@ impl Stack {
             return;
         }
         // The header counts in any case: probes are answered, acknowledgements and windows heard.
-        let memory_full = matches!(segment.payload, Payload::Bytes(octets)
-            if self.budget.refuses(octets.len() as u64) && !self.has_memory_for_data(octets.len(), at, obs));
+        let memory_full = matches!(segment.payload, Payload::Bytes(bytes)
+            if self.budget.refuses(bytes.len() as u64) && !self.has_memory_for_data(bytes.len(), at, obs));
         let window_max = self.budget.window_max();
         let Some(slot) = self.slots.at(index) else { return };
         slot.endpoint.set_window_max(window_max);
@@ -247,7 +247,7 @@ impl Stack {
     fn transmit_held(&mut self, tx: &mut impl FnMut(TxFrame<'_>) -> Sent) -> bool {
         let Some(held) = self.held.take() else { return true };
         let payload = match &held.payload {
-            HeldPayload::Bytes(octets) => Payload::Bytes(octets),
+            HeldPayload::Bytes(bytes) => Payload::Bytes(bytes),
             HeldPayload::Pattern { offset, len } => Payload::Pattern { offset: *offset, len: *len },
         };
         let header = &held.header[..held.header_len];
@@ -344,8 +344,8 @@ const BURST: usize = 64;
 //# A segment with a wrong checksum is dropped in silence.
 fn checksum_holds(frame: &RxFrame<'_>) -> bool {
     match frame.payload {
-        Payload::Bytes(octets) => checksum::verify(frame.header, octets),
-        // A described payload has no octets that could have been corrupted.
+        Payload::Bytes(bytes) => checksum::verify(frame.header, bytes),
+        // A described payload has no bytes that could have been corrupted.
         Payload::Pattern { .. } => true,
     }
 }
@@ -363,12 +363,12 @@ fn checksum_state(policy: TxChecksum) -> ChecksumState {
 #[inline]
 fn fill_checksum(policy: TxChecksum, header: &mut [u8], payload: Payload<'_>) -> ChecksumState {
     match (policy, payload) {
-        (TxChecksum::Compute, Payload::Bytes(octets)) => checksum::fill(header, octets),
+        (TxChecksum::Compute, Payload::Bytes(bytes)) => checksum::fill(header, bytes),
         (TxChecksum::Device, _) => checksum::fill_partial(header, payload.len()),
         (TxChecksum::Compute, Payload::Pattern { offset, len }) => {
-            let mut octets = vec![0; len as usize];
-            crate::pattern::fill_pattern(offset, &mut octets);
-            checksum::fill(header, &octets);
+            let mut bytes = vec![0; len as usize];
+            crate::pattern::fill_pattern(offset, &mut bytes);
+            checksum::fill(header, &bytes);
         }
         (TxChecksum::Unneeded, _) => {}
     }
@@ -379,7 +379,7 @@ fn hold(frame: &TxFrame<'_>) -> Held {
     let mut header = [0; wire::MAX_HEADER];
     header[..frame.header.len()].copy_from_slice(frame.header);
     let payload = match frame.payload {
-        Payload::Bytes(octets) => HeldPayload::Bytes(octets.to_vec()),
+        Payload::Bytes(bytes) => HeldPayload::Bytes(bytes.to_vec()),
         Payload::Pattern { offset, len } => HeldPayload::Pattern { offset, len },
     };
     Held { header, header_len: frame.header.len(), payload, gso_size: frame.gso_size }

@@ -30,7 +30,7 @@ const SERVERS_MAX: usize = 1024;
 /// How long a connection that was reset instead of established counts as pending.
 const RESET_COUNTS_FOR: Duration = Duration::from_secs(60);
 
-/// Octets of a SYN that data leaves to options: as many as a header can hold, since boxes on the path may add some.
+/// Bytes of a SYN that data leaves to options: as many as a header can hold, since boxes on the path may add some.
 const OPTION_SPACE: u16 = 40;
 
 /// What server cookies are made with.
@@ -199,21 +199,21 @@ impl FastOpenStack {
 //# A cookie depends on both addresses and a secret, so that only its server can make or check it.
 /// The cookie of a client at `remote` for a server at `local`.
 fn cookie_for(key: [u8; 16], remote: IpAddr, local: IpAddr) -> Cookie {
-    let word = |octets: &[u8]| octets.iter().rev().fold(0, |word: u64, octet| word << 8 | u64::from(*octet));
+    let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word: u64, byte| word << 8 | u64::from(*byte));
     let key = [word(&key[..8]), word(&key[8..])];
     let hash = match (remote, local) {
         (IpAddr::V4(remote), IpAddr::V4(local)) => {
             sip_hash(key, &[word(&remote.octets()) | word(&local.octets()) << 32])
         }
         (remote, local) => {
-            let (remote, local) = (v6_octets(remote), v6_octets(local));
+            let (remote, local) = (v6_bytes(remote), v6_bytes(local));
             sip_hash(key, &[word(&remote[..8]), word(&remote[8..]), word(&local[..8]), word(&local[8..])])
         }
     };
-    Cookie::new(&hash.to_le_bytes()).expect("eight octets make a cookie")
+    Cookie::new(&hash.to_le_bytes()).expect("eight bytes make a cookie")
 }
 
-fn v6_octets(ip: IpAddr) -> [u8; 16] {
+fn v6_bytes(ip: IpAddr) -> [u8; 16] {
     match ip {
         IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
         IpAddr::V6(v6) => v6.octets(),
@@ -270,7 +270,7 @@ impl Stack {
     /// as fits, for which a cookie of the server is needed. Without one, the SYN asks for it and carries nothing; an empty
     /// `data` lets it carry the cookie alone.
     ///
-    /// Returns how many octets were taken. The rest is for [`Self::write`]. What was taken arrives also when the peer takes
+    /// Returns how many bytes were taken. The rest is for [`Self::write`]. What was taken arrives also when the peer takes
     /// no data from SYNs, after the handshake. It may arrive twice at an application whose server forgets what it answered
     /// (RFC 7413 §6): it has to bear that.
     ///

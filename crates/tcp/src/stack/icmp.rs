@@ -97,7 +97,7 @@ impl Stack {
         }
     }
 
-    /// Octets of the largest packet that the path of a connection takes, as far as routers have said.
+    /// Bytes of the largest packet that the path of a connection takes, as far as routers have said.
     pub fn path_mtu(&self, conn: Conn) -> Option<u16> {
         self.endpoint(conn).map(Endpoint::path_mtu)
     }

@@ -64,7 +64,7 @@ fn sip_round(v: &mut [u64; 4]) {
     v[2] = v[2].rotate_left(32);
 }
 
-/// SipHash-2-4 of whole words, which are taken as little-endian octets.
+/// SipHash-2-4 of whole words, which are taken as little-endian bytes.
 pub(super) fn sip_hash(key: [u64; 2], words: &[u64]) -> u64 {
     let mut v = [
         key[0] ^ 0x736f_6d65_7073_6575,
@@ -98,7 +98,7 @@ mod tests {
     //= specs/rfc9293.md#opening
     //= type=test
     //# What is added to the clock cannot be computed by somebody without the key.
-    /// The vector of eight octets 00..07 under the key 00..0f, from the algorithm's reference test.
+    /// The vector of eight bytes 00..07 under the key 00..0f, from the algorithm's reference test.
     #[test]
     fn matches_the_reference_vector() {
         let key = [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908];

@@ -58,7 +58,7 @@ pub struct StackConfig {
 /// What a device can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DeviceCaps {
-    /// Largest IP packet, octets.
+    /// Largest IP packet, bytes.
     pub mtu: u16,
     /// Who fills the TCP checksum.
     pub checksum: TxChecksum,
@@ -73,7 +73,7 @@ pub enum TxChecksum {
     Compute,
     /// The device; the stack puts the pseudo-header sum into the field.
     Device,
-    /// Neither: octets cannot be corrupted, and no receiver checks.
+    /// Neither: bytes cannot be corrupted, and no receiver checks.
     Unneeded,
 }
 
@@ -82,9 +82,9 @@ pub enum TxChecksum {
 pub enum Segmentation {
     /// The stack: every frame is one segment.
     Off,
-    /// The device, frames with up to this many payload octets.
+    /// The device, frames with up to this many payload bytes.
     Tso {
-        /// Most payload octets of one frame.
+        /// Most payload bytes of one frame.
         max_bytes: u32,
     },
 }
@@ -183,7 +183,7 @@ pub struct StackCounters {
     pub icmp_ignored: u64,
 }
 
-/// A frame the device had no room for, kept with its octets: what it refers to may be gone by the next turn.
+/// A frame the device had no room for, kept with its bytes: what it refers to may be gone by the next turn.
 #[derive(Debug)]
 struct Held {
     header: [u8; MAX_HEADER],

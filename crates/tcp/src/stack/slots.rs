@@ -103,7 +103,7 @@ impl Slots {
     pub fn insert(&mut self, endpoint: Endpoint, rng: Rng, id: ConnId, admission: Admission) -> Conn {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push(None);
-            // A stack holds fewer than 2^32 connections: each costs hundreds of octets.
+            // A stack holds fewer than 2^32 connections: each costs hundreds of bytes.
             (self.slots.len() - 1) as u32
         });
         let conn = Conn { slot: index, id };

@@ -1,5 +1,5 @@
 //! What a socket interface asks of a stack beyond opening, writing and reading: addresses learned
-//! while running, octets looked at without being taken.
+//! while running, bytes looked at without being taken.
 
 use super::api::is_unicast;
 use super::{Conn, Stack};
@@ -24,7 +24,7 @@ impl Stack {
         self.endpoint(conn).map(|endpoint| endpoint.queues())
     }
 
-    /// Copies received octets into `buf` without taking them, and returns how many.
+    /// Copies received bytes into `buf` without taking them, and returns how many.
     pub fn peek(&self, conn: Conn, buf: &mut [u8]) -> usize {
         self.endpoint(conn).map_or(0, |endpoint| endpoint.peek(buf))
     }

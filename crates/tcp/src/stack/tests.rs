@@ -20,7 +20,7 @@ use core::net::{Ipv6Addr, SocketAddr};
 use trace::{Off, TextSink};
 use wire::{Flags, MAX_HEADER};
 
-/// A frame with its octets, as a wire between two stacks carries it.
+/// A frame with its bytes, as a wire between two stacks carries it.
 #[derive(Clone, Debug)]
 struct Carried {
     header: Vec<u8>,
@@ -31,8 +31,8 @@ struct Carried {
 
 fn carry(frame: &TxFrame<'_>) -> Carried {
     let payload = match frame.payload {
-        Payload::Bytes(octets) => octets.to_vec(),
-        Payload::Pattern { .. } => panic!("these tests move octets"),
+        Payload::Bytes(bytes) => bytes.to_vec(),
+        Payload::Pattern { .. } => panic!("these tests move bytes"),
     };
     Carried { header: frame.header.to_vec(), payload, gso_size: frame.gso_size, checksum: frame.checksum }
 }
@@ -119,10 +119,10 @@ fn transfer(pair: &mut Pair, data: &[u8], cfg: &Config) -> Vec<u8> {
         }
         pair.now += Duration::from_millis(5);
     }
-    panic!("no end after 100 s: {} of {} octets", received.len(), data.len());
+    panic!("no end after 100 s: {} of {} bytes", received.len(), data.len());
 }
 
-fn octets(len: usize) -> Vec<u8> {
+fn bytes(len: usize) -> Vec<u8> {
     (0..len).map(|i| (i * 31 + i / 251) as u8).collect()
 }
 
@@ -130,12 +130,12 @@ fn octets(len: usize) -> Vec<u8> {
 //= type=test
 //# One local address is chosen when the application chooses none, and every segment of the connection carries it.
 #[test]
-fn octets_arrive_unchanged_over_both_ip_versions() {
+fn bytes_arrive_unchanged_over_both_ip_versions() {
     let (a, b) = (Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 1), Ipv6Addr::new(0xfd00, 0, 0, 0, 0, 0, 0, 2));
     let device = DeviceCaps { checksum: TxChecksum::Compute, ..plain_device() };
     for addresses in [[US, PEER], [IpAddr::V6(a), IpAddr::V6(b)]] {
         let mut pair = Pair::new(addresses, device);
-        let data = octets(300_000);
+        let data = bytes(300_000);
         assert_eq!(transfer(&mut pair, &data, &Config::default()), data);
         for stack in &pair.stacks {
             assert_eq!((stack.counters.bad_checksum, stack.counters.malformed), (0, 0));
@@ -144,10 +144,10 @@ fn octets_arrive_unchanged_over_both_ip_versions() {
 }
 
 #[test]
-fn a_device_that_cuts_segments_gets_few_large_frames_and_the_same_octets() {
+fn a_device_that_cuts_segments_gets_few_large_frames_and_the_same_bytes() {
     let plain = DeviceCaps { checksum: TxChecksum::Device, ..plain_device() };
     let tso = DeviceCaps { segmentation: Segmentation::Tso { max_bytes: 60_000 }, ..plain };
-    let data = octets(1_000_000);
+    let data = bytes(1_000_000);
     let mut frames = Vec::new();
     for device in [plain, tso] {
         let mut pair = Pair::new([US, PEER], device);
@@ -163,7 +163,7 @@ fn small_buffers_on_both_sides_only_slow_it_down() {
     cfg.send.buffer = 2000;
     cfg.receive.window = crate::config::ReceiveWindowConfig::Fixed { bytes: 3000 };
     let mut pair = Pair::new([US, PEER], plain_device());
-    let data = octets(60_000);
+    let data = bytes(60_000);
     assert_eq!(transfer(&mut pair, &data, &cfg), data);
 }
 

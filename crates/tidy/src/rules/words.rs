@@ -1,5 +1,5 @@
-//! Words that may not occur: operating systems and floats below the purity line, unfinished work and machine paths
-//! anywhere.
+//! Words that may not occur: operating systems and floats below the purity line, unfinished work, machine paths and a second word
+//! for bytes anywhere.
 //!
 //! The core cannot name an operating system, not even in a comment: a deviation is named by its symptom, and which
 //! system shows it is said in the profile. Words are put together with `concat!` here, since this file is checked too.
@@ -41,6 +41,20 @@ pub fn machine_paths(path: &str, text: &str) -> Vec<Problem> {
         }
     }
     problems
+}
+
+/// The word that RFCs use for bytes, in any text file: this project has one word for one thing. The method of the standard library's
+/// addresses keeps its name.
+pub fn second_word_for_bytes(path: &str, text: &str) -> Vec<Problem> {
+    const WORD: &str = concat!("oct", "et");
+    let lower = text.to_ascii_lowercase();
+    let found = lower.match_indices(WORD).filter(|&(at, _)| !is_method_of_an_address(&lower, at, WORD));
+    let problem = |(at, _)| Problem::new(path, line_of(text, at), format!("`{WORD}`"), "`byte`");
+    found.map(problem).collect()
+}
+
+fn is_method_of_an_address(text: &str, at: usize, word: &str) -> bool {
+    text[..at].ends_with('.') && text[at + word.len()..].starts_with("s()")
 }
 
 fn unfinished(source: &Source) -> Vec<Problem> {
@@ -174,6 +188,14 @@ mod tests {
             whats("crates/lab/src/a.rs", "// mktodo!( is a word in a comment: todo!(\nlet a = \"dbg!(\";"),
             [""; 0]
         );
+    }
+
+    #[test]
+    fn bytes_have_one_name() {
+        let text = concat!("a\nthree Oct", "ets of it\nlet a = ip.oct", "ets();\n");
+        let problems = second_word_for_bytes("docs/A.md", text);
+        assert_eq!(problems.iter().map(|problem| problem.line).collect::<Vec<_>>(), [2]);
+        assert_eq!(second_word_for_bytes("docs/A.md", "bytes"), []);
     }
 
     #[test]

@@ -68,6 +68,12 @@ fn no_file_knows_a_machine() {
 }
 
 #[test]
+fn bytes_have_one_name() {
+    let problems = text_files().into_iter().flat_map(|(path, text)| words::second_word_for_bytes(&path, &text));
+    report(&problems.collect::<Vec<_>>());
+}
+
+#[test]
 fn the_changelog_has_room_for_the_next_entry() {
     let text = std::fs::read_to_string(tidy::repository_root().join("CHANGELOG.md")).expect("CHANGELOG.md is readable");
     report(&changelog::check("CHANGELOG.md", &text));

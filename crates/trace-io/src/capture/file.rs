@@ -1,7 +1,7 @@
 //! Capture files as a stream of packets: pcap (draft-ietf-opsawg-pcap) and pcapng (draft-ietf-opsawg-pcapng), either byte
 //! order, also inside gzip (RFC 1952).
 //!
-//! Owns the one buffer that packets are borrowed from, and says at which octet a file stops making sense. The framing is
+//! Owns the one buffer that packets are borrowed from, and says at which byte a file stops making sense. The framing is
 //! read here and not by `pcap-file`, which this project writes captures with: its reader parses the options of every packet
 //! into a vector, takes each time stamp for nanoseconds, refuses a file for a name that is not UTF-8 or a list of options
 //! without an end, and forgets where in the file it is. Tests read what it writes.
@@ -9,7 +9,7 @@
 use flate2::bufread::MultiGzDecoder;
 use std::io::{self, BufReader, Read};
 
-/// Octets that are asked of the file at once.
+/// Bytes that are asked of the file at once.
 const CHUNK: usize = 1 << 20;
 /// No packet and no block of a sane capture is longer; what claims to be is the end of what is readable.
 const LONGEST: usize = 16 << 20;
@@ -39,7 +39,7 @@ pub enum Unreadable {
 /// Where and why a file stops making sense.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// Offset of the packet or block, in octets from the beginning; of what gzip holds, where there is gzip.
+    /// Offset of the packet or block, in bytes from the beginning; of what gzip holds, where there is gzip.
     pub offset: u64,
     /// What is wrong there.
     pub problem: String,
@@ -56,7 +56,7 @@ pub(super) struct Packet<'a> {
     pub link: u32,
     /// Which interface of the file it was seen at.
     pub interface: u32,
-    /// Octets on the link; `data` may be fewer.
+    /// Bytes on the link; `data` may be fewer.
     pub original_len: u32,
     /// What was kept of it.
     pub data: &'a [u8],
@@ -69,15 +69,15 @@ enum Order {
 }
 
 impl Order {
-    fn u16(self, octets: &[u8], at: usize) -> u16 {
-        let pair = [octets[at], octets[at + 1]];
+    fn u16(self, bytes: &[u8], at: usize) -> u16 {
+        let pair = [bytes[at], bytes[at + 1]];
         match self {
             Self::Big => u16::from_be_bytes(pair),
             Self::Little => u16::from_le_bytes(pair),
         }
     }
-    fn u32(self, octets: &[u8], at: usize) -> u32 {
-        let four = octets[at..at + 4].try_into().expect("four octets");
+    fn u32(self, bytes: &[u8], at: usize) -> u32 {
+        let four = bytes[at..at + 4].try_into().expect("four bytes");
         match self {
             Self::Big => u32::from_be_bytes(four),
             Self::Little => u32::from_le_bytes(four),
@@ -115,7 +115,7 @@ enum Source<R> {
     Gzip(Box<MultiGzDecoder<BufReader<Joined<R>>>>),
 }
 
-/// The first octets, which had to be looked at, and then the rest.
+/// The first bytes, which had to be looked at, and then the rest.
 type Joined<R> = io::Chain<io::Cursor<Vec<u8>>, R>;
 
 impl<R: Read> Source<R> {
@@ -146,7 +146,7 @@ impl<R: Read> Source<R> {
 
 /// What a step through the file met.
 enum Step {
-    /// A packet: time, link, interface, original length, and where its octets stand behind `start`.
+    /// A packet: time, link, interface, original length, and where its bytes stand behind `start`.
     Packet {
         at: u64,
         link: u32,
@@ -156,7 +156,7 @@ enum Step {
         len: usize,
         whole: usize,
     },
-    /// Something that is not a packet, of this many octets.
+    /// Something that is not a packet, of this many bytes.
     Other(usize),
     End,
 }
@@ -221,7 +221,7 @@ impl<R: Read> File<R> {
         self.offset += len as u64;
     }
 
-    /// Whether `len` octets stand in the buffer, from `start` on; reads as needed.
+    /// Whether `len` bytes stand in the buffer, from `start` on; reads as needed.
     fn have(&mut self, len: usize) -> io::Result<bool> {
         if self.end - self.start >= len {
             return Ok(true);
@@ -262,7 +262,7 @@ impl<R: Read> File<R> {
         let field = |at| order.u32(head, at);
         let (sec, fraction, len, original_len) = (field(0), field(4), field(8), field(12));
         if len > longest {
-            return Err(format!("a packet claims {len} octets"));
+            return Err(format!("a packet claims {len} bytes"));
         }
         let len = len as usize;
         self.want(16 + len, "a packet")?;
@@ -286,13 +286,13 @@ impl<R: Read> File<R> {
         let order = *order;
         let whole = order.u32(head, 4) as usize;
         if whole < 12 || !whole.is_multiple_of(4) || whole > LONGEST {
-            return Err(format!("a block claims {whole} octets"));
+            return Err(format!("a block claims {whole} bytes"));
         }
         self.want(whole, "a block")?;
         let block = &self.buffer[self.start..self.start + whole];
         let again = order.u32(block, whole - 4) as usize;
         if again != whole {
-            return Err(format!("a block of {whole} octets ends with a length of {again}"));
+            return Err(format!("a block of {whole} bytes ends with a length of {again}"));
         }
         let Format::Pcapng { interfaces, first, .. } = &mut self.format else { return Ok(Step::End) };
         let body = &block[8..whole - 4];
@@ -381,7 +381,7 @@ fn enhanced(
     let ticks = u64::from(order.u32(body, 4)) << 32 | u64::from(order.u32(body, 8));
     let (len, original_len) = (order.u32(body, 12) as usize, order.u32(body, 16));
     if len > body.len() - 20 {
-        return Err(format!("a packet claims {len} octets in a block of {whole}"));
+        return Err(format!("a packet claims {len} bytes in a block of {whole}"));
     }
     let (at, link) = (interface.nanoseconds(ticks), interface.link);
     Ok(Step::Packet { at, link, interface: first.saturating_add(index), original_len, from: 28, len, whole })

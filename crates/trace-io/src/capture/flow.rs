@@ -207,7 +207,7 @@ impl Flow {
         }
     }
 
-    /// Octets of memory beside the flow itself, without samples.
+    /// Bytes of memory beside the flow itself, without samples.
     #[inline]
     pub fn heap(&self) -> usize {
         self.streams.iter().map(Stream::heap).sum()

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use wire::{Flags, TcpRepr};
 
 const TCP: u8 = 6;
-/// Octets of a TCP header without options.
+/// Bytes of a TCP header without options.
 const FIXED: usize = 20;
 
 /// A TCP segment, seen from outside.
@@ -20,7 +20,7 @@ pub(super) struct Segment {
     pub ip_id: u16,
     /// A router marked it (RFC 3168).
     pub congestion_experienced: bool,
-    /// Octets of payload on the link.
+    /// Bytes of payload on the link.
     pub payload_len: u32,
     pub tcp: TcpRepr,
     /// Whether all of its options could be read.
@@ -58,7 +58,7 @@ struct Ip {
     total: usize,
 }
 
-/// Reads a packet of which `packet` is what was kept; it had `original_len` octets on the link.
+/// Reads a packet of which `packet` is what was kept; it had `original_len` bytes on the link.
 #[inline]
 pub(super) fn segment(packet: &[u8], original_len: usize) -> Result<Segment, Skipped> {
     let ip = match packet.first().map(|first| first >> 4) {
@@ -136,8 +136,8 @@ fn ipv6(packet: &[u8]) -> Result<Ip, Skipped> {
         }
     }
     let address = |at: usize| {
-        let octets: [u8; 16] = head[at..at + 16].try_into().expect("sixteen octets");
-        IpAddr::V6(Ipv6Addr::from(octets))
+        let bytes: [u8; 16] = head[at..at + 16].try_into().expect("sixteen bytes");
+        IpAddr::V6(Ipv6Addr::from(bytes))
     };
     let total = if claimed == 0 { 0 } else { 40 + claimed };
     Ok(Ip { src: address(8), dst: address(24), id: 0, ecn: head[1] >> 4 & 3, at, total })

@@ -70,7 +70,7 @@ pub struct Analysis {
     pub copies: u64,
     /// The others.
     pub not_analysed: NotAnalysed,
-    /// Connections, the one of most octets first.
+    /// Connections, the one of most bytes first.
     pub flows: Vec<FlowReport>,
     /// Connections that are not among them, for there were too many.
     pub flows_left_out: u64,

@@ -1,6 +1,6 @@
 //! What one end has sent and the other not acknowledged yet, in order of sequence, as far as the capture shows it.
 //!
-//! A piece is a captured segment, or a part of one where acknowledgements or retransmissions cut it, or a hole: octets that
+//! A piece is a captured segment, or a part of one where acknowledgements or retransmissions cut it, or a hole: bytes that
 //! were not seen although later ones were. Sequence numbers are 64 bits wide here, so that they do not wrap.
 
 use std::collections::VecDeque;
@@ -42,7 +42,7 @@ pub(super) struct Piece {
 pub(super) struct Pieces(VecDeque<Piece>);
 
 impl Pieces {
-    /// Octets of memory.
+    /// Bytes of memory.
     pub fn heap(&self) -> usize {
         self.0.capacity() * size_of::<Piece>()
     }
@@ -116,9 +116,9 @@ mod tests {
     }
 
     proptest! {
-        /// Against an array of octets: how often each was touched, and what is left.
+        /// Against an array of bytes: how often each was touched, and what is left.
         #[test]
-        fn pieces_are_cut_as_octets_would_be(
+        fn pieces_are_cut_as_bytes_would_be(
             lens in prop::collection::vec(1_u64..9, 1..20),
             steps in prop::collection::vec((0_u64..120, 0_u64..20, any::<bool>()), 0..40),
         ) {
@@ -138,15 +138,15 @@ mod tests {
                     una = una.max(ack);
                 } else {
                     pieces.within(start, start + len, |piece| piece.retransmits += 1);
-                    (start.max(una)..(start + len).min(end)).for_each(|octet| touched[octet as usize] += 1);
+                    (start.max(una)..(start + len).min(end)).for_each(|byte| touched[byte as usize] += 1);
                 }
             }
             let mut next = una;
             pieces.within(0, u64::MAX, |piece| {
                 assert_eq!(piece.start, next);
                 assert!(piece.start < piece.end);
-                for octet in piece.start..piece.end {
-                    assert_eq!(piece.retransmits, touched[octet as usize]);
+                for byte in piece.start..piece.end {
+                    assert_eq!(piece.retransmits, touched[byte as usize]);
                 }
                 next = piece.end;
             });

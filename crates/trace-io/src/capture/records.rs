@@ -142,10 +142,10 @@ impl Writer {
             self.push(at, side, Event::BlockReceived { range, class });
         }
         let sample = (now.samples > before.samples).then(|| Duration::from_nanos(rtt.latest()));
-        let octets = |octets: u64| octets.min(u64::from(Bytes::MAX)) as Bytes;
-        let acked = octets(before.in_flight.saturating_sub(now.in_flight));
+        let bytes = |bytes: u64| bytes.min(u64::from(Bytes::MAX)) as Bytes;
+        let acked = bytes(before.in_flight.saturating_sub(now.in_flight));
         if acked > 0 || sample.is_some() || dsack.is_some() {
-            let pipe = octets(now.in_flight);
+            let pipe = bytes(now.in_flight);
             let done = Event::AckProcessed { ack, acked, sacked: 0, lost: 0, dsack, rtt: sample, pipe, cwnd: pipe };
             self.push(at, side, done);
         }

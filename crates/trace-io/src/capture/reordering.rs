@@ -1,4 +1,4 @@
-//! How far packets overtake each other, and whether a late octet is a late packet or one that was sent again.
+//! How far packets overtake each other, and whether a late byte is a late packet or one that was sent again.
 //!
 //! Two places are distinct. *Before* the capture: a segment comes behind later ones although it was sent first. *Behind*
 //! it: the receiver reports later segments (RFC 2018) while an earlier one, which was never sent again, is still to come.

@@ -109,21 +109,21 @@ pub struct DirectionReport {
     pub packets: u64,
     /// Those with payload or FIN.
     pub data_packets: u64,
-    /// Octets of payload, sent again or not.
+    /// Bytes of payload, sent again or not.
     pub payload_bytes: u64,
-    /// Octets that were acknowledged.
+    /// Bytes that were acknowledged.
     pub delivered_bytes: u64,
-    /// Octets that were acknowledged but never captured.
+    /// Bytes that were acknowledged but never captured.
     pub unseen_bytes: u64,
     /// From the first data to the last data or acknowledgement of data.
     pub data_ms: f64,
-    /// Octets acknowledged, as bits, over that time.
+    /// Bytes acknowledged, as bits, over that time.
     pub goodput_bps: Option<f64>,
-    /// Octets of a full segment.
+    /// Bytes of a full segment.
     pub mss_bytes: u64,
-    /// Segments sent again, and their octets.
+    /// Segments sent again, and their bytes.
     pub retransmissions: u64,
-    /// Octets of these.
+    /// Bytes of these.
     pub retransmitted_bytes: u64,
     /// By loss detection.
     pub fast_retransmissions: u64,
@@ -192,9 +192,9 @@ pub struct WindowReport {
     pub since_largest_pct: u64,
     /// The smallest that was not closed.
     pub min_bytes: u64,
-    /// Most octets in flight, as seen at the capture.
+    /// Most bytes in flight, as seen at the capture.
     pub max_in_flight_bytes: u64,
-    /// Segments that filled the window to the last octet.
+    /// Segments that filled the window to the last byte.
     pub window_full: u64,
     /// How often the window was closed.
     pub zero_windows: u64,
@@ -253,7 +253,7 @@ impl FlowReport {
         report
     }
 
-    /// Octets of payload of both directions.
+    /// Bytes of payload of both directions.
     pub fn bytes(&self) -> u64 {
         self.directions.iter().map(|direction| direction.payload_bytes).sum()
     }

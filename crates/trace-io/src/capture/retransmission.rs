@@ -41,13 +41,13 @@ pub(super) enum Cause {
 pub(super) struct Circumstances {
     /// Since it last sent anything, or could have heard of an acknowledgement.
     pub silence: u64,
-    /// Since it last sent these octets.
+    /// Since it last sent these bytes.
     pub since_sent: u64,
     pub smoothed: Option<u64>,
     pub variation: u64,
-    /// Octets above these are known to have arrived, or three duplicate acknowledgements came.
+    /// Bytes above these are known to have arrived, or three duplicate acknowledgements came.
     pub evidence: bool,
-    /// These are the last octets it has sent, and the first that are not acknowledged.
+    /// These are the last bytes it has sent, and the first that are not acknowledged.
     pub is_last: bool,
     pub is_first: bool,
     pub window_closed: bool,
@@ -110,12 +110,12 @@ pub(super) struct Repeats(VecDeque<Repeat>);
 struct Repeat {
     start: u64,
     end: u64,
-    /// Octets of it that the receiver had twice, so far.
+    /// Bytes of it that the receiver had twice, so far.
     is_proved: bool,
 }
 
 impl Repeats {
-    /// Octets of memory.
+    /// Bytes of memory.
     pub fn heap(&self) -> usize {
         self.0.capacity() * size_of::<Repeat>()
     }
@@ -127,7 +127,7 @@ impl Repeats {
         self.0.push_back(Repeat { start, end, is_proved: false });
     }
 
-    /// The receiver had these octets twice: whether a retransmission of them was known and not proved yet.
+    /// The receiver had these bytes twice: whether a retransmission of them was known and not proved yet.
     pub fn prove(&mut self, start: u64, end: u64) -> bool {
         let matching = |repeat: &&mut Repeat| !repeat.is_proved && repeat.start < end && start < repeat.end;
         let found = self.0.iter_mut().find(matching);

@@ -1,4 +1,4 @@
-//! The octets that one end sends, and what comes back for them.
+//! The bytes that one end sends, and what comes back for them.
 //!
 //! Owns the books of one direction: what was seen, acknowledged, sent again and reordered. Every packet of the flow passes
 //! two of them: [`Stream::on_sent`] of its sender's, [`Stream::on_acknowledged`] of its receiver's.
@@ -31,7 +31,7 @@ const STAMPS: u64 = 12;
 pub(super) struct Counts {
     pub packets: u64,
     pub data_packets: u64,
-    /// Octets of payload, sent again or not.
+    /// Bytes of payload, sent again or not.
     pub payload: u64,
     pub retransmissions: u64,
     pub retransmitted: u64,
@@ -53,7 +53,7 @@ pub(super) struct Counts {
     pub proved_spurious: u64,
     pub dup_acks: u64,
     pub keep_alives: u64,
-    /// Octets that were acknowledged but never seen.
+    /// Bytes that were acknowledged but never seen.
     pub unseen: u64,
     pub congestion_experienced: u64,
     /// Packets whose numbers belong to no window.
@@ -66,12 +66,12 @@ pub(super) struct Stream {
     pub counts: Counts,
     pieces: Pieces,
     is_open: bool,
-    /// First octet; first that is not acknowledged; behind the last that was sent; behind the last selectively acknowledged.
+    /// First byte; first that is not acknowledged; behind the last that was sent; behind the last selectively acknowledged.
     first: u64,
     una: u64,
     max_end: u64,
     fack: u64,
-    /// The FIN's place, behind the last octet.
+    /// The FIN's place, behind the last byte.
     fin: Option<u64>,
     sacked: [(u64, u64); 4],
     order: u32,
@@ -83,7 +83,7 @@ pub(super) struct Stream {
     next_id: u16,
     /// The sender's newest time stamp.
     newest_stamp: Option<u32>,
-    /// Times of the last segment with octets, of the last acknowledgement, and of the first and last that brought the stream on.
+    /// Times of the last segment with bytes, of the last acknowledgement, and of the first and last that brought the stream on.
     last_sent_at: u64,
     last_ack_at: u64,
     pub first_at: Option<u64>,
@@ -92,7 +92,7 @@ pub(super) struct Stream {
     has_probed: bool,
     pub has_sack: bool,
     repeats: Repeats,
-    /// Time between a lost retransmission and the next one of the same octets.
+    /// Time between a lost retransmission and the next one of the same bytes.
     pub lost_retransmissions: Covered,
     /// Times of D-SACKs.
     pub dsack_times: Samples,
@@ -115,7 +115,7 @@ impl Stream {
     pub fn behind_capture(&self) -> Extent {
         self.deliveries.extent
     }
-    /// Octets that the receiver has acknowledged; a FIN counts as none.
+    /// Bytes that the receiver has acknowledged; a FIN counts as none.
     pub fn delivered(&self) -> u64 {
         self.una.min(self.fin.unwrap_or(u64::MAX)).saturating_sub(self.first)
     }
@@ -123,7 +123,7 @@ impl Stream {
     pub fn bytes(&self) -> u64 {
         self.max_end.min(self.fin.unwrap_or(u64::MAX)).saturating_sub(self.first)
     }
-    /// Octets sent and not acknowledged.
+    /// Bytes sent and not acknowledged.
     pub fn in_flight(&self) -> u64 {
         self.max_end - self.una
     }
@@ -160,7 +160,7 @@ impl Stream {
         Sender { max_end: self.max_end, mss: self.mss(), has_begun: self.first_at.is_some(), is_recovering, delay }
     }
 
-    /// Octets of memory beside the stream itself, without its samples.
+    /// Bytes of memory beside the stream itself, without its samples.
     pub fn heap(&self) -> usize {
         let of_path = self.knowledge.heap() + self.rates.heap() + self.rounds.heap();
         self.pieces.heap() + self.window.heap() + self.repeats.heap() + of_path

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 /// Connections that are followed at the same time.
 const FLOWS: usize = 16_384;
-/// Octets that their books may take, beside their fixed part.
+/// Bytes that their books may take, beside their fixed part.
 const HEAP: usize = 96 << 20;
 
 /// Both ends, the lower first, and the interface: what one packet looks like at two interfaces are two packets.

@@ -15,7 +15,7 @@ fn end(side: usize) -> SocketAddr {
     ["10.0.0.1:5000", "10.0.0.2:80"][side].parse().unwrap()
 }
 
-/// A bare ACK of the other's first octet, from one side.
+/// A bare ACK of the other's first byte, from one side.
 pub fn from(side: usize) -> Segment {
     let (src, dst) = (end(side), end(1 - side));
     let tcp = TcpRepr {

@@ -16,20 +16,20 @@ fn capture(link: DataLink, packets: &[Vec<u8>]) -> Vec<u8> {
 }
 
 fn tcp(port: u16, payload: usize) -> Vec<u8> {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     let builder = PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).tcp(port, 80, 1, 1_000).ack(1);
-    builder.write(&mut octets, &vec![0; payload]).unwrap();
-    octets
+    builder.write(&mut bytes, &vec![0; payload]).unwrap();
+    bytes
 }
 
 fn udp() -> Vec<u8> {
-    let mut octets = Vec::new();
-    PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).udp(53, 53).write(&mut octets, b"?").unwrap();
-    octets
+    let mut bytes = Vec::new();
+    PacketBuilder::ipv4([10, 0, 0, 1], [10, 0, 0, 2], 64).udp(53, 53).write(&mut bytes, b"?").unwrap();
+    bytes
 }
 
 #[test]
-fn flows_come_by_their_octets_and_the_rest_is_counted() {
+fn flows_come_by_their_bytes_and_the_rest_is_counted() {
     let mut fragment = udp();
     fragment[6] = 0x20;
     let packets = [tcp(1_000, 10), udp(), tcp(2_000, 700), fragment, tcp(1_000, 20), vec![0x15; 40]];

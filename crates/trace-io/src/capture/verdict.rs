@@ -150,7 +150,7 @@ pub(super) fn time(ms: f64) -> String {
     }
 }
 
-/// Octets, in the powers of two that windows are made of.
+/// Bytes, in the powers of two that windows are made of.
 fn size(bytes: u64) -> String {
     match bytes {
         0..1_024 => format!("{bytes} bytes"),

@@ -83,9 +83,9 @@ impl Scale {
 #[derive(Debug)]
 pub(super) struct Window {
     pub scale: Scale,
-    /// The highest octet that may be sent, as announced when it passed here.
+    /// The highest byte that may be sent, as announced when it passed here.
     pub edge: u64,
-    /// Last window, as it stood in the header and in octets; the largest, and the smallest that was not closed.
+    /// Last window, as it stood in the header and in bytes; the largest, and the smallest that was not closed.
     pub field: u16,
     pub now: u64,
     pub largest: u64,
@@ -103,9 +103,9 @@ pub(super) struct Window {
     pub closed_longest: u64,
     /// The largest that limited the sender.
     pub limiting: u64,
-    /// Segments that filled it to the last octet.
+    /// Segments that filled it to the last byte.
     pub filled: u64,
-    /// Most octets in flight, as seen here.
+    /// Most bytes in flight, as seen here.
     pub most_in_flight: u64,
     under_way: VecDeque<Announced>,
     view: Announced,
@@ -152,7 +152,7 @@ impl Default for Window {
 /// What the view needs to know of the stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sender {
-    /// Behind the last octet sent.
+    /// Behind the last byte sent.
     pub max_end: u64,
     pub mss: u64,
     pub has_begun: bool,
@@ -213,7 +213,7 @@ impl Window {
         self.closed_longest = self.closed_longest.max(took);
     }
 
-    /// New octets pass, up to `end`, while those before `una` are acknowledged.
+    /// New bytes pass, up to `end`, while those before `una` are acknowledged.
     #[inline]
     pub fn used(&mut self, end: u64, una: u64) {
         let in_flight = end.saturating_sub(una);
@@ -283,7 +283,7 @@ impl Window {
         }
     }
 
-    /// Octets of memory beside the window itself.
+    /// Bytes of memory beside the window itself.
     pub fn heap(&self) -> usize {
         self.under_way.capacity() * size_of::<Announced>()
     }

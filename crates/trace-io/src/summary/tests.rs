@@ -34,7 +34,7 @@ fn rtt(us: u64) -> Event {
 }
 
 #[test]
-fn time_is_given_to_what_limited_the_sender_until_the_last_octet_is_acknowledged() {
+fn time_is_given_to_what_limited_the_sender_until_the_last_byte_is_acknowledged() {
     let limited = |by| Event::Limited { by };
     let summary = summary(&[
         (0, SENDER, sent("syn", 0, 0)),
@@ -64,8 +64,8 @@ fn segments_are_counted_by_what_made_them_leave_and_only_the_senders() {
         (2, SENDER, sent("tail_probe", 1, 20)),
         (2, RECEIVER, sent("new", 1, 7)),
     ]);
-    let tail = |segments, octets| ("tail_probe".to_owned(), Count { segments, octets });
-    let new = ("new".to_owned(), Count { segments: 2, octets: 1_500 });
+    let tail = |segments, bytes| ("tail_probe".to_owned(), Count { segments, bytes });
+    let new = ("new".to_owned(), Count { segments: 2, bytes: 1_500 });
     assert_eq!(summary.sent, BTreeMap::from([new, tail(2, 30)]));
     assert_eq!(summary.retransmitted, BTreeMap::from([tail(1, 20)]));
 }

@@ -44,12 +44,12 @@ impl Constants {
         (rows, content): (usize, Constant),
         properties: &WriterPropertiesPtr,
     ) -> Result<(), ParquetError> {
-        let Encoded { octets, close } = match self.0.entry((rows, descr.physical_type() as i32, content)) {
+        let Encoded { bytes, close } = match self.0.entry((rows, descr.physical_type() as i32, content)) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(vacant) => vacant.insert(encode(descr, rows, content, properties)?),
         };
         let metadata = of_column(descr, &close.metadata)?;
-        group.append_column(octets, ColumnCloseResult { metadata, ..close.clone() })
+        group.append_column(bytes, ColumnCloseResult { metadata, ..close.clone() })
     }
 }
 

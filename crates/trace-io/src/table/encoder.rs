@@ -21,7 +21,7 @@ pub(super) struct Encoder {
 #[derive(Clone)]
 pub(super) struct Encoded {
     /// What goes into the file.
-    pub octets: Bytes,
+    pub bytes: Bytes,
     /// What is reported of it.
     pub close: ColumnCloseResult,
 }
@@ -41,8 +41,8 @@ impl Encoder {
     pub fn close(self) -> Result<Encoded, ParquetError> {
         let close = self.column.close()?;
         let pages = Arc::into_inner(self.pages.0).expect("the library let go of it when it closed the column");
-        let octets = pages.into_inner().unwrap_or_else(PoisonError::into_inner).into_inner()?.into();
-        Ok(Encoded { octets, close })
+        let bytes = pages.into_inner().unwrap_or_else(PoisonError::into_inner).into_inner()?.into();
+        Ok(Encoded { bytes, close })
     }
 }
 

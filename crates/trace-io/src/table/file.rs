@@ -89,8 +89,8 @@ impl<W: Write + Send> TableFile<W> {
         let mut group = self.file.next_row_group()?;
         for (index, descr) in self.columns.iter().enumerate() {
             if let Some(encoder) = encoders.remove(&index) {
-                let Encoded { octets, close } = encoder.close()?;
-                group.append_column(&octets, close)?;
+                let Encoded { bytes, close } = encoder.close()?;
+                group.append_column(&bytes, close)?;
                 continue;
             }
             let content = match (index, key.conn) {

@@ -67,10 +67,10 @@ proptest! {
         let directory = tempfile::tempdir().unwrap();
         dir::write(directory.path(), &Trace { meta: meta(), records: several(50) }).unwrap();
         let path = directory.path().join(dir::TABLE);
-        let mut octets = std::fs::read(&path).unwrap();
-        let at = at.index(octets.len());
-        octets[at] ^= with;
-        std::fs::write(&path, &octets).unwrap();
+        let mut bytes = std::fs::read(&path).unwrap();
+        let at = at.index(bytes.len());
+        bytes[at] ^= with;
+        std::fs::write(&path, &bytes).unwrap();
         let _ = dir::read(&path);
     }
 }

@@ -88,7 +88,7 @@ fn both_ends_are_known_by_their_distance() {
     let [sender, receiver] = [0, 1].map(|end: usize| flow(&told.captures[end]));
     assert_eq!((sender.vantage, receiver.vantage), ("sender", "receiver"));
     for found in [sender, receiver] {
-        // 40 ms of delay, and 1500 octets at 20 Mbit/s.
+        // 40 ms of delay, and 1500 bytes at 20 Mbit/s.
         let min = found.rtt.unwrap().min_ms;
         assert!((40.0..41.0).contains(&min), "{min} ms");
     }

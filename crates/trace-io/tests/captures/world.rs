@@ -29,7 +29,7 @@ pub struct Story {
     pub forward: PathSpec,
     pub reverse: PathSpec,
     pub bytes: u64,
-    /// The receiver reads so many octets at a time, and then waits.
+    /// The receiver reads so many bytes at a time, and then waits.
     pub reads: Option<(u64, Duration)>,
     pub seed: u64,
 }
@@ -98,8 +98,8 @@ impl Side {
 
     fn note(&mut self, at: Instant, parcel: &Parcel) {
         let at = std::time::Duration::from_secs(BEGAN) + std::time::Duration::from_nanos(at.as_nanos());
-        let octets = parcel.header.len() as u32 + parcel.len;
-        self.capture.write_packet(&PcapPacket::new(at, octets, &parcel.header)).unwrap();
+        let bytes = parcel.header.len() as u32 + parcel.len;
+        self.capture.write_packet(&PcapPacket::new(at, bytes, &parcel.header)).unwrap();
     }
 
     fn take_events(&mut self) {
@@ -213,7 +213,7 @@ fn serve(index: usize, now: Instant, story: &Story, sides: &mut [Side; 2], paths
         let mut tx = |frame: TxFrame<'_>| {
             let (offset, len) = match frame.payload {
                 Payload::Pattern { offset, len } => (offset, len),
-                Payload::Bytes(octets) => (0, octets.len() as u32),
+                Payload::Bytes(bytes) => (0, bytes.len() as u32),
             };
             left.push(Parcel { header: frame.header.to_vec(), offset, len });
             Sent::Accepted

@@ -444,10 +444,10 @@ def make(arguments):
             continue
         raw = os.path.join(arguments.out, "raw.pcap")
         one(arguments, case, raw)
-        octets = trimmed(raw, case, random.Random(f"{arguments.seed}/{index}/capture"))
+        bytes = trimmed(raw, case, random.Random(f"{arguments.seed}/{index}/capture"))
         with open(os.path.join(arguments.out, case["file"]), "wb") as file:
             with gzip.GzipFile(filename="", mode="wb", fileobj=file, compresslevel=9, mtime=0) as packed:
-                packed.write(octets)
+                packed.write(bytes)
         os.remove(raw)
         truth["captures"].append(case)
         size = os.path.getsize(os.path.join(arguments.out, case["file"]))

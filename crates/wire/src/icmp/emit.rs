@@ -6,9 +6,9 @@ use crate::ip::{PROTOCOL_ICMPV4, PROTOCOL_ICMPV6};
 use crate::{Ecn, Fragmentation, IpRepr, checksum, ipv4, ipv6};
 use core::net::{IpAddr, Ipv4Addr};
 
-/// Most octets of an ICMPv4 error: what every host takes (RFC 1812 §4.3.2.3).
+/// Most bytes of an ICMPv4 error: what every host takes (RFC 1812 §4.3.2.3).
 const V4_MAX: usize = 576;
-/// Most octets of an ICMPv6 error: what every link takes (RFC 4443 §2.4).
+/// Most bytes of an ICMPv6 error: what every link takes (RFC 4443 §2.4).
 const V6_MAX: usize = 1280;
 
 /// Writes the packet in which `reporter` reports to the sender of `offending`, a whole packet, what became of it;

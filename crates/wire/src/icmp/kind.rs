@@ -9,9 +9,9 @@ pub enum IcmpKind {
     Unreachable(Unreachable),
     /// It was larger than a link on its way takes, and must not be cut (RFC 1191 §4, RFC 4443 §3.2).
     TooBig {
-        /// Octets that the link takes, IP header included; zero when the router is too old to say (RFC 1191 §5).
+        /// Bytes that the link takes, IP header included; zero when the router is too old to say (RFC 1191 §5).
         mtu: u32,
-        /// Octets of the segment's packet as it arrived there, for that case; zero for IPv6, whose routers all say.
+        /// Bytes of the segment's packet as it arrived there, for that case; zero for IPv6, whose routers all say.
         packet_len: u16,
     },
     /// It was too long under way, or its fragments were.

@@ -15,7 +15,7 @@ fn ip_v6() -> IpRepr {
     IpRepr { src: address(1), dst: address(2), ..ip_v4() }
 }
 
-/// A segment of ours with `payload` octets.
+/// A segment of ours with `payload` bytes.
 fn segment(ip: &IpRepr, payload: usize) -> Vec<u8> {
     let tcp = TcpRepr {
         src_port: 40_000,
@@ -92,7 +92,7 @@ fn every_error_is_read_as_it_was_written_in_each_version_that_has_it() {
 }
 
 #[test]
-fn a_fragmentation_needed_octet_by_octet() {
+fn a_fragmentation_needed_byte_by_byte() {
     let segment = segment(&ip_v4(), 4);
     let expected = [
         &[0x45, 0, 0, 72, 0, 0, 0x40, 0, 64, 1, 0x3c, 0xaa, 203, 0, 113, 9, 192, 0, 2, 1][..],
@@ -147,7 +147,7 @@ fn mend(packet: &mut [u8]) {
 //= type=test
 //# An ICMP error is read only if its checksum is right and its quote shows the ports and the sequence number of a segment.
 #[test_case(|_| {} => None; "left alone")]
-#[test_case(|p| p.truncate(28 + 28) => None; "eight octets of TCP suffice")]
+#[test_case(|p| p.truncate(28 + 28) => None; "eight bytes of TCP suffice")]
 #[test_case(|p| p.truncate(28 + 27) => Some(Ignored::Malformed(Malformed::Truncated)); "seven do not")]
 #[test_case(|p| p.truncate(28 + 19) => Some(Ignored::Malformed(Malformed::Truncated)); "part of an IP header")]
 #[test_case(|p| p.truncate(27) => Some(Ignored::Malformed(Malformed::Truncated)); "no whole ICMP header")]
@@ -157,7 +157,7 @@ fn mend(packet: &mut [u8]) {
 #[test_case(|p| p[28 + 9] = 17 => Some(Ignored::NotTcp); "about a datagram")]
 #[test_case(|p| p[28 + 7] = 1 => Some(Ignored::NotTcp); "about a later fragment")]
 #[test_case(|p| p[28 + 6] = 0x20 => None; "about a first fragment")]
-#[test_case(|p| p[28] = 0x44 => Some(Ignored::Malformed(Malformed::IpHeaderLength)); "a quoted header of 16 octets")]
+#[test_case(|p| p[28] = 0x44 => Some(Ignored::Malformed(Malformed::IpHeaderLength)); "a quoted header of 16 bytes")]
 #[test_case(|p| p[28] = 0x4f => Some(Ignored::Malformed(Malformed::Truncated)); "a quoted header beyond the packet")]
 #[test_case(|p| p[28] = 0x65 => Some(Ignored::Malformed(Malformed::IpHeaderLength)); "a quote of the other version")]
 #[test_case(|p| p[28 + 11] ^= 1 => None; "the quoted checksum proves nothing")]
@@ -168,7 +168,7 @@ fn ignored_v4(change: fn(&mut Vec<u8>)) -> Option<Ignored> {
 }
 
 #[test_case(|_| {} => None; "left alone")]
-#[test_case(|p| p.truncate(48 + 48) => None; "eight octets of TCP suffice")]
+#[test_case(|p| p.truncate(48 + 48) => None; "eight bytes of TCP suffice")]
 #[test_case(|p| p.truncate(48 + 47) => Some(Ignored::Malformed(Malformed::Truncated)); "seven do not")]
 #[test_case(|p| p[40] = 129 => Some(Ignored::NotAnError); "an echo reply")]
 #[test_case(|p| { p[40] = 1; p[41] = 7 } => Some(Ignored::NotAnError); "an unknown code")]
@@ -180,14 +180,14 @@ fn ignored_v6(change: fn(&mut Vec<u8>)) -> Option<Ignored> {
 }
 
 #[test]
-fn a_changed_octet_is_found_by_a_checksum() {
+fn a_changed_byte_is_found_by_a_checksum() {
     for ip in [ip_v4(), ip_v6()] {
         let whole = error(IcmpKind::ParameterProblem, &ip, 10);
         let begin = if ip.src.is_ipv4() { 20 } else { 40 };
         for at in begin..whole.len() {
             let mut packet = whole.clone();
             packet[at] ^= 0x40;
-            assert_eq!(parse(&packet), Err(Ignored::Checksum), "octet {at}");
+            assert_eq!(parse(&packet), Err(Ignored::Checksum), "byte {at}");
         }
     }
 }
@@ -213,9 +213,9 @@ proptest! {
     ) {
         let _ = parse(&noise);
         let mut packet = error(IcmpKind::TimeExceeded, &if six { ip_v6() } else { ip_v4() }, 20);
-        for (at, octet) in changes {
+        for (at, byte) in changes {
             let at = at % packet.len();
-            packet[at] = octet;
+            packet[at] = byte;
         }
         let _ = parse(&packet);
         packet.truncate(cut.max(48));

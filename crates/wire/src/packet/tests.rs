@@ -63,7 +63,7 @@ fn read(raw: &[u8]) -> Result<(IpRepr, TcpRepr), Malformed> {
 #[test_case(|p| p.truncate(0) => Err(Malformed::Truncated); "nothing")]
 #[test_case(|p| p.truncate(19) => Err(Malformed::Truncated); "part of an IP header")]
 #[test_case(|p| p[0] = 0x55 => Err(Malformed::IpVersion); "version 5")]
-#[test_case(|p| p[0] = 0x44 => Err(Malformed::IpHeaderLength); "header of 16 octets")]
+#[test_case(|p| p[0] = 0x44 => Err(Malformed::IpHeaderLength); "header of 16 bytes")]
 #[test_case(|p| { p[0] = 0x4f; p[3] = 59 } => Err(Malformed::IpHeaderLength); "header beyond the packet")]
 #[test_case(|p| p[3] = 60 => Err(Malformed::IpLength); "claims more than there is")]
 #[test_case(|p| p[3] = 19 => Err(Malformed::IpLength); "claims less than a header")]
@@ -75,7 +75,7 @@ fn read(raw: &[u8]) -> Result<(IpRepr, TcpRepr), Malformed> {
 #[test_case(|p| p[6] = 0x20 => Err(Malformed::Fragment); "more fragments follow")]
 #[test_case(|p| p[7] = 1 => Err(Malformed::Fragment); "not the first fragment")]
 #[test_case(|p| p[9] = 17 => Err(Malformed::NotTcp); "another protocol")]
-#[test_case(|p| p[32] = 0x40 => Err(Malformed::TcpHeaderLength); "data offset of 16 octets")]
+#[test_case(|p| p[32] = 0x40 => Err(Malformed::TcpHeaderLength); "data offset of 16 bytes")]
 #[test_case(|p| p[32] = 0xf0 => Err(Malformed::TcpHeaderLength); "data offset beyond the packet")]
 #[test_case(|p| p[32] |= 0x0f => Ok(()); "reserved bits")]
 #[test_case(|p| p[20..22].fill(0) => Err(Malformed::ZeroPort); "source port zero")]
@@ -142,7 +142,7 @@ fn ipv4_options_are_skipped_and_covered_by_the_checksum() {
 #[test_case(|p| p[6] = 17 => Err(Malformed::NotTcp); "another protocol")]
 #[test_case(|p| p[6] = 59 => Err(Malformed::NotTcp); "no next header")]
 #[test_case(|p| p[1..4].copy_from_slice(&[0x0a, 0xbc, 0xde]) => Ok(()); "a flow label")]
-#[test_case(|p| p[52] = 0x40 => Err(Malformed::TcpHeaderLength); "data offset of 16 octets")]
+#[test_case(|p| p[52] = 0x40 => Err(Malformed::TcpHeaderLength); "data offset of 16 bytes")]
 #[test_case(|p| p[40..42].fill(0) => Err(Malformed::ZeroPort); "source port zero")]
 fn judges_v6(change: fn(&mut Vec<u8>)) -> Result<(), Malformed> {
     let mut raw = packet(v6());
@@ -167,13 +167,13 @@ const TOO_LONG: (u8, &[u8]) = (60, &[0, 255, 1, 4, 0, 0, 0, 0]);
 fn judges_extension_headers(extensions: &[(u8, &[u8])]) -> Result<(), Malformed> {
     let mut raw = packet(v6());
     let mut at = 6;
-    let chain: Vec<u8> = extensions.iter().flat_map(|(_, octets)| *octets).copied().collect();
+    let chain: Vec<u8> = extensions.iter().flat_map(|(_, bytes)| *bytes).copied().collect();
     raw[5] += chain.len() as u8;
     raw.splice(40..40, chain);
     let mut offset = 40;
-    for (kind, octets) in extensions {
+    for (kind, bytes) in extensions {
         raw[at] = *kind;
-        (at, offset) = (offset, offset + octets.len());
+        (at, offset) = (offset, offset + bytes.len());
     }
     raw[at] = 6;
     checksum_survives(&mut raw);
@@ -190,7 +190,7 @@ fn checksum_survives(raw: &mut [u8]) {
     assert!(checksum::verify(&raw[..len], &PAYLOAD));
 }
 
-#[test_case(41 => Err(Malformed::Truncated); "one octet")]
+#[test_case(41 => Err(Malformed::Truncated); "one byte")]
 #[test_case(47 => Err(Malformed::Truncated); "all but one")]
 #[test_case(48 => Err(Malformed::Truncated); "half of what it claims")]
 #[test_case(55 => Err(Malformed::Truncated); "one less than it claims")]
@@ -204,9 +204,9 @@ fn an_extension_header_is_cut_short(len: usize) -> Result<(), Malformed> {
 }
 
 #[test_case(v4(), 65_535 - 52, 65_535; "the longest IPv4 packet")]
-#[test_case(v4(), 65_536 - 52, 0; "one octet more")]
+#[test_case(v4(), 65_536 - 52, 0; "one byte more")]
 #[test_case(v6(), 65_535 - 32, 65_535; "the longest IPv6 payload")]
-#[test_case(v6(), 65_536 - 32, 0; "one octet more of IPv6")]
+#[test_case(v6(), 65_536 - 32, 0; "one byte more of IPv6")]
 #[test_case(v4(), 500_000, 0; "a large super-segment")]
 #[test_case(v4(), u32::MAX, 0; "the largest number")]
 fn lengths_beyond_16_bits_are_zero(ip: IpRepr, payload_len: u32, field: u16) {
@@ -258,7 +258,7 @@ fn every_prefix_of_a_packet_is_refused() {
     for ip in [v4(), v6()] {
         let raw = packet(ip);
         for len in 0..raw.len() {
-            assert!(read(&raw[..len]).is_err(), "{len} octets");
+            assert!(read(&raw[..len]).is_err(), "{len} bytes");
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The Fast Open option (RFC 7413 §4.1.1): a cookie, or the request for one.
 //!
 //! Two encodings are known: the assigned kind 34, and the experimental kind 254 with its magic number (RFC 6994), which was
-//! in use before and still is asked by some. Cookies have 4 to 16 octets, an even number of them. Deviation from how other
+//! in use before and still is asked by some. Cookies have 4 to 16 bytes, an even number of them. Deviation from how other
 //! options are read: a length out of these bounds does not condemn the segment, because the option is an offer that may be
 //! ignored, and the bounds are the protocol's, not the encoding's.
 
@@ -11,37 +11,37 @@ pub(super) const FAST_OPEN: u8 = 34;
 pub(super) const EXPERIMENT: u8 = 254;
 pub(super) const MAGIC: [u8; 2] = [0xf9, 0x89];
 
-/// Most octets of a cookie.
+/// Most bytes of a cookie.
 pub const MAX_COOKIE: usize = 16;
 
-/// A cookie: 4 to 16 octets that its server alone understands.
+/// A cookie: 4 to 16 bytes that its server alone understands.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Cookie {
-    octets: [u8; MAX_COOKIE],
+    bytes: [u8; MAX_COOKIE],
     len: u8,
 }
 
 impl Cookie {
     //= specs/rfc7413.md#option
-    //# A cookie has 4 to 16 octets, an even number of them.
-    /// A cookie of these octets; `None` unless they are 4 to 16 and even in number (RFC 7413 §4.1.1).
+    //# A cookie has 4 to 16 bytes, an even number of them.
+    /// A cookie of these bytes; `None` unless they are 4 to 16 and even in number (RFC 7413 §4.1.1).
     pub fn new(cookie: &[u8]) -> Option<Self> {
         if !(4..=MAX_COOKIE).contains(&cookie.len()) || !cookie.len().is_multiple_of(2) {
             return None;
         }
-        let mut octets = [0; MAX_COOKIE];
-        octets[..cookie.len()].copy_from_slice(cookie);
-        Some(Self { octets, len: cookie.len() as u8 })
+        let mut bytes = [0; MAX_COOKIE];
+        bytes[..cookie.len()].copy_from_slice(cookie);
+        Some(Self { bytes, len: cookie.len() as u8 })
     }
-    /// Its octets.
+    /// Its bytes.
     pub fn as_slice(&self) -> &[u8] {
-        &self.octets[..usize::from(self.len)]
+        &self.bytes[..usize::from(self.len)]
     }
 }
 
 impl core::fmt::Debug for Cookie {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        self.as_slice().iter().try_for_each(|octet| write!(f, "{octet:02x}"))
+        self.as_slice().iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 

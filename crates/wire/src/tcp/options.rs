@@ -10,7 +10,7 @@ use super::fast_open::{EXPERIMENT, FAST_OPEN, FastOpen, FastOpenKind, MAGIC};
 use crate::Malformed;
 use base::{SeqNum, SeqRange};
 
-/// Most octets of options (RFC 9293 §3.1: the data offset counts at most 15 words).
+/// Most bytes of options (RFC 9293 §3.1: the data offset counts at most 15 words).
 pub(super) const MAX_OPTIONS: usize = 40;
 
 const END: u8 = 0;
@@ -24,7 +24,7 @@ const TIMESTAMPS: u8 = 8;
 /// Timestamps behind two NOPs, as nearly every segment of a connection that uses them has it.
 const PADDED_TIMESTAMPS: [u8; 4] = [NOP, NOP, TIMESTAMPS, 10];
 
-/// Most SACK blocks that fit into 40 octets of options (RFC 2018 §3).
+/// Most SACK blocks that fit into 40 bytes of options (RFC 2018 §3).
 pub const MAX_SACK_BLOCKS: usize = 4;
 
 /// The options this implementation knows.
@@ -117,8 +117,8 @@ impl Options {
     }
 
     //= specs/rfc9293.md#options
-    //# The header is filled up with zeros to a multiple of four octets.
-    /// Writes the option field and returns its length in octets, a multiple of 4.
+    //# The header is filled up with zeros to a multiple of four bytes.
+    /// Writes the option field and returns its length in bytes, a multiple of 4.
     #[inline]
     pub(super) fn write(&self, out: &mut [u8; MAX_OPTIONS]) -> usize {
         let mut words = Words { out, len: 0 };
@@ -171,7 +171,7 @@ impl Words<'_> {
         self.push(stamps.tsecr.to_be_bytes());
     }
 
-    /// Padded behind, as it is usually seen. The groups before take 20 octets at most, so the longest cookie fits.
+    /// Padded behind, as it is usually seen. The groups before take 20 bytes at most, so the longest cookie fits.
     fn push_fast_open(&mut self, fast_open: &FastOpen) {
         let len = fast_open.write(&mut self.out[self.len..]);
         let padded = len.next_multiple_of(4);
@@ -179,7 +179,7 @@ impl Words<'_> {
         self.len += padded;
     }
 
-    /// As many blocks as fit; the groups before take 20 octets at most, so two always do, unless a cookie stands there.
+    /// As many blocks as fit; the groups before take 20 bytes at most, so two always do, unless a cookie stands there.
     fn push_sack(&mut self, sack: &SackBlocks) {
         let room = (MAX_OPTIONS - self.len).saturating_sub(4) / 8;
         if room == 0 {
@@ -196,8 +196,8 @@ impl Words<'_> {
 
 /// Two numbers in a row: a pair of timestamps, or the edges of a SACK block.
 #[inline]
-fn pair(octets: [u8; 8]) -> (u32, u32) {
-    let both = u64::from_be_bytes(octets);
+fn pair(bytes: [u8; 8]) -> (u32, u32) {
+    let both = u64::from_be_bytes(bytes);
     ((both >> 32) as u32, both as u32)
 }
 

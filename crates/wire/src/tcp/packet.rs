@@ -8,14 +8,14 @@ use crate::words::{self, FIXED};
 use crate::{IpRepr, Malformed};
 use base::SeqNum;
 
-/// Octets of the longest header.
+/// Bytes of the longest header.
 pub(crate) const MAX_HEADER: usize = FIXED + MAX_OPTIONS;
 /// Where the checksum stands.
 pub(crate) const CHECKSUM_AT: usize = 16;
-/// The ACK bit of octet 13.
+/// The ACK bit of byte 13.
 const ACK: u8 = 0x10;
 
-/// The header's own length in octets; `segment` begins with it and may go on behind it.
+/// The header's own length in bytes; `segment` begins with it and may go on behind it.
 #[inline]
 pub(crate) fn header_len(segment: &[u8]) -> Result<usize, Malformed> {
     let fixed = segment.first_chunk::<FIXED>().ok_or(Malformed::Truncated)?;
@@ -25,15 +25,15 @@ pub(crate) fn header_len(segment: &[u8]) -> Result<usize, Malformed> {
 
 //= specs/rfc9293.md#segments
 //# The window field is an unsigned number of 16 bits.
-/// Reads a header that fills `octets`, and hands `ip` through.
+/// Reads a header that fills `bytes`, and hands `ip` through.
 ///
 /// Both meanings are put into their final place together: the copy that joining them later would take is a third of the
 /// time of the whole.
 #[inline]
-pub(crate) fn parse_behind(ip: IpRepr, octets: &[u8]) -> Result<(IpRepr, TcpRepr), Malformed> {
-    let (fixed, options) = octets.split_first_chunk().ok_or(Malformed::Truncated)?;
+pub(crate) fn parse_behind(ip: IpRepr, bytes: &[u8]) -> Result<(IpRepr, TcpRepr), Malformed> {
+    let (fixed, options) = bytes.split_first_chunk().ok_or(Malformed::Truncated)?;
     let [ports, seq, ack, control, tail] = words::read(fixed);
-    if (control >> 28) as usize * 4 != octets.len() {
+    if (control >> 28) as usize * 4 != bytes.len() {
         return Err(Malformed::TcpHeaderLength);
     }
     let (src_port, dst_port) = ((ports >> 16) as u16, ports as u16);
@@ -58,7 +58,7 @@ pub(crate) fn parse_behind(ip: IpRepr, octets: &[u8]) -> Result<(IpRepr, TcpRepr
     }
 }
 
-/// Writes the header, its checksum zero, and returns its length in octets.
+/// Writes the header, its checksum zero, and returns its length in bytes.
 #[inline]
 pub(crate) fn emit(tcp: &TcpRepr, out: &mut [u8; MAX_HEADER]) -> usize {
     assert!(tcp.src_port != 0 && tcp.dst_port != 0, "a port is never zero");

@@ -40,12 +40,12 @@ impl Flags {
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
-    /// The bits as they stand in octet 13, ACK excluded.
+    /// The bits as they stand in byte 13, ACK excluded.
     #[inline]
     pub const fn bits(self) -> u8 {
         self.0
     }
-    /// From octet 13; the ACK bit is masked away.
+    /// From byte 13; the ACK bit is masked away.
     #[inline]
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits & !0x10)
@@ -59,7 +59,7 @@ pub struct TcpRepr {
     pub src_port: u16,
     /// Destination port, never zero.
     pub dst_port: u16,
-    /// Sequence number of the first octet (or of the SYN).
+    /// Sequence number of the first byte (or of the SYN).
     pub seq: SeqNum,
     /// Acknowledgement number; present when the ACK bit is set.
     pub ack: Option<SeqNum>,

@@ -1,4 +1,4 @@
-//! The encodings that every run writes most, octet by octet.
+//! The encodings that every run writes most, byte by byte.
 
 use crate::support::emitted;
 use base::{SeqNum, SeqRange};
@@ -118,7 +118,7 @@ fn an_ack_without_timestamps_holds_four_sack_blocks() {
 fn checksums_of_a_known_segment() {
     let mut header = emitted(&IP, &tcp(Flags::PSH, Some(0x55667788), Options::default()), 3);
     checksum::fill_partial(&mut header, 3);
-    assert_eq!(header[36..38], [0xec, 0x54], "192.0 + 2.1 + 198.51 + 100.2 + protocol 6 + 23 octets");
+    assert_eq!(header[36..38], [0xec, 0x54], "192.0 + 2.1 + 198.51 + 100.2 + protocol 6 + 23 bytes");
     checksum::fill(&mut header, b"abc");
     assert_eq!(header[36..38], [0x32, 0x98], "and the words of the header, and 61 62 63 00, complemented");
     assert!(checksum::verify(&header, b"abc"));

@@ -1,4 +1,4 @@
-//! The codec as its users see it: octet for octet, there and back, and against independent implementations.
+//! The codec as its users see it: byte for byte, there and back, and against independent implementations.
 
 mod canonical;
 mod oracle;

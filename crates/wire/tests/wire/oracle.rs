@@ -43,7 +43,7 @@ fn their_tcp(tcp: &TcpRepr) -> TcpHeader {
     header
 }
 
-/// The same IP header in the oracle's words, in front of `carried` octets.
+/// The same IP header in the oracle's words, in front of `carried` bytes.
 fn their_ip(ip: &IpRepr, carried: u16) -> IpHeaders {
     let traffic_class = ip.dscp << 2 | ip.ecn as u8;
     match (ip.src, ip.dst) {

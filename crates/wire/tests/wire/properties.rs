@@ -36,7 +36,7 @@ proptest! {
 
     //= specs/rfc9293.md#options
     //= type=test
-    //# The header is filled up with zeros to a multiple of four octets.
+    //# The header is filled up with zeros to a multiple of four bytes.
     #[test]
     fn the_encoding_is_canonical(ip in ip(), tcp in tcp()) {
         let once = emitted(&ip, &tcp, 0);
@@ -70,9 +70,9 @@ proptest! {
         cut in any::<Option<prop::sample::Index>>(),
     ) {
         let mut raw = [emitted(&ip, &tcp, payload.len() as u32), payload].concat();
-        for (at, octet) in changes {
+        for (at, byte) in changes {
             let at = at.index(raw.len());
-            raw[at] = octet;
+            raw[at] = byte;
         }
         // A wrong IPv4 header checksum would hide what is behind it.
         let ihl = usize::from(raw[0] & 0x0f) * 4;

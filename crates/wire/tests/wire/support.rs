@@ -32,7 +32,7 @@ pub fn options() -> impl Strategy<Value = Options> {
         }
         blocks
     });
-    let cookie = prop::collection::vec(any::<u8>(), 0..=16).prop_map(|octets| Cookie::new(&octets));
+    let cookie = prop::collection::vec(any::<u8>(), 0..=16).prop_map(|bytes| Cookie::new(&bytes));
     let kind = prop_oneof![Just(FastOpenKind::Assigned), Just(FastOpenKind::Experimental)];
     let fast_open = prop::option::of((kind, cookie).prop_map(|(kind, cookie)| FastOpen { kind, cookie }));
     (any::<Option<u16>>(), any::<Option<u8>>(), any::<bool>(), prop::option::of(stamps), fast_open, sack).prop_map(

@@ -74,7 +74,7 @@ fn declaration(path: &str, requirement: &Requirement) -> String {
 }
 
 /// Duvet's report lists all annotations; `statuses` says for each requirement among them which others quote it, and how
-/// many of its octets they cover.
+/// many of its bytes they cover.
 fn read(report: &Value) -> Option<Ledger> {
     let annotations = report["annotations"].as_array()?;
     let mut ledger = Ledger::new();

@@ -191,7 +191,7 @@ fn css_stays_while_the_round_trip_is_just_what_it_was_at_its_beginning() {
 
 //= specs/rfc9406.md#growth
 //= type=test
-//# In slow start an ACK opens the window by the octets it acknowledges, but by no more than L segments.
+//# In slow start an ACK opens the window by the bytes it acknowledges, but by no more than L segments.
 //= specs/rfc9406.md#growth
 //= type=test
 //# A sender that paces sets no limit L.
@@ -294,7 +294,7 @@ struct Growing<T: Tail> {
 }
 
 impl<T: Tail> Growing<T> {
-    /// The ACK that makes the detector fire is of one octet, and of a flight that the application limited, so that the
+    /// The ACK that makes the detector fire is of one byte, and of a flight that the application limited, so that the
     /// window is still 100 segments after it.
     fn new(tail: T::Config) -> Self {
         let delay = DelayIncreaseConfig { rtt_samples: 1, ..DelayIncreaseConfig::default() };

@@ -54,8 +54,8 @@ impl Tail for Css {
         CssPhase { baseline, rounds_left: self.config.rounds }
     }
 
-    fn entered(octets: Bytes) -> Step {
-        Step::Turn(octets)
+    fn entered(bytes: Bytes) -> Step {
+        Step::Turn(bytes)
     }
 
     //= specs/rfc9406.md#conservative-slow-start
@@ -71,7 +71,7 @@ impl Tail for Css {
                 return TailStep::Over(ExitCause::CssRounds);
             }
         }
-        let growth = ack.octets / Bytes::from(self.config.growth_divisor);
+        let growth = ack.bytes / Bytes::from(self.config.growth_divisor);
         if ack.minimum.is_some_and(|minimum| minimum < phase.baseline) {
             return TailStep::Resume(growth);
         }

@@ -55,8 +55,8 @@ impl Tail for Lss {
 
     fn enter(&self, _baseline: RttMicros) {}
 
-    fn entered(octets: Bytes) -> Step {
-        Step::Contend(octets)
+    fn entered(bytes: Bytes) -> Step {
+        Step::Contend(bytes)
     }
 
     fn on_ack(&self, (): &mut (), ack: &TailAck<'_>) -> TailStep {

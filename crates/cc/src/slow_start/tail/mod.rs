@@ -28,8 +28,8 @@ pub trait Tail: Debug + Clone + Send + 'static {
     }
     /// The detector fired in a round whose smallest round trip so far is `baseline`.
     fn enter(&self, baseline: RttMicros) -> Self::Phase;
-    /// The step of the ACK with which the phase begins; slow start would have opened the window by `octets`.
-    fn entered(octets: Bytes) -> Step;
+    /// The step of the ACK with which the phase begins; slow start would have opened the window by `bytes`.
+    fn entered(bytes: Bytes) -> Step;
     /// An ACK arrived in this phase.
     fn on_ack(&self, phase: &mut Self::Phase, ack: &TailAck<'_>) -> TailStep;
 }
@@ -37,10 +37,10 @@ pub trait Tail: Debug + Clone + Send + 'static {
 /// What a tail learns about an ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct TailAck<'w> {
-    /// Octets acknowledged.
+    /// Bytes acknowledged.
     pub acked: Bytes,
     /// What slow start would have opened the window by: the same, held to `L`.
-    pub octets: Bytes,
+    pub bytes: Bytes,
     /// Whether a new round began with it.
     pub round: Round,
     /// The smallest round trip of the round, once it has been sampled often enough.
@@ -54,7 +54,7 @@ pub struct TailAck<'w> {
 pub enum TailStep {
     /// The phase goes on.
     Stay(Step),
-    /// The detector was wrong: open the window by this many octets and go on with slow start.
+    /// The detector was wrong: open the window by this many bytes and go on with slow start.
     Resume(Bytes),
     /// Slow start is over, and why.
     Over(ExitCause),

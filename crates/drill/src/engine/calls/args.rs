@@ -1,6 +1,6 @@
 //! Arguments of a call: expressions to numbers, lists, addresses.
 
-use crate::config::octets;
+use crate::config::bytes;
 use crate::script::{Expr, Field};
 use crate::symbols::number;
 use std::net::IpAddr;
@@ -65,7 +65,7 @@ impl<'a> Args<'a> {
     /// `...` as that many zeros, or 0 as a null pointer with a length.
     pub fn buffer(self, at: usize, length: usize) -> Result<crate::stack::Buffer, String> {
         match self.get(at)? {
-            Expr::Ellipsis => Ok(crate::stack::Buffer::Octets(vec![0; length])),
+            Expr::Ellipsis => Ok(crate::stack::Buffer::Bytes(vec![0; length])),
             null if value(null) == Ok(0) => Ok(crate::stack::Buffer::Null(length)),
             _ => Err(format!("argument {} should be `...` or NULL", at + 1)),
         }
@@ -154,7 +154,7 @@ pub fn socket_address(ip: IpAddr, port: u16) -> Vec<u8> {
     if ip.is_ipv6() {
         out.extend([0; 4]);
     }
-    out.extend(octets(ip));
+    out.extend(bytes(ip));
     out.resize(if ip.is_ipv6() { 28 } else { 16 }, 0);
     out
 }

@@ -6,7 +6,7 @@ use super::same;
 use crate::script::{Expr, Field};
 use crate::stack::Message;
 
-/// Octets of `struct cmsghdr`, and what its data is aligned to.
+/// Bytes of `struct cmsghdr`, and what its data is aligned to.
 const HEADER: usize = 16;
 const ALIGN: usize = 8;
 
@@ -27,8 +27,8 @@ struct Control {
 
 #[derive(Debug)]
 enum Data {
-    /// These octets. Behind them may come what a script cannot say, so long.
-    Octets(Vec<u8>, usize),
+    /// These bytes. Behind them may come what a script cannot say, so long.
+    Bytes(Vec<u8>, usize),
     /// Moments, microseconds of script time; 0 is not compared.
     Stamps(Vec<i64>),
 }
@@ -36,7 +36,7 @@ enum Data {
 impl Data {
     fn len(&self) -> usize {
         match self {
-            Self::Octets(octets, more) => octets.len() + more,
+            Self::Bytes(bytes, more) => bytes.len() + more,
             // Three pairs of seconds and nanoseconds.
             Self::Stamps(_) => 48,
         }
@@ -57,9 +57,9 @@ pub fn message(expr: &Expr) -> Result<(Message, Expected), String> {
         Some(_) => return Err("msg_control is a list".into()),
         None => Vec::new(),
     };
-    let octets = control.iter().flat_map(Control::octets).collect();
+    let bytes = control.iter().flat_map(Control::bytes).collect();
     let name = if optional(fields, "msg_name").is_some() { vec![0; 128] } else { Vec::new() };
-    Ok((Message { name, buffers, control: octets, flags }, Expected { flags, control }))
+    Ok((Message { name, buffers, control: bytes, flags }, Expected { flags, control }))
 }
 
 fn control(expr: &Expr) -> Result<Control, String> {
@@ -73,33 +73,33 @@ fn control(expr: &Expr) -> Result<Control, String> {
             Data::Stamps(vec![seconds * 1_000_000 + value(field(inner, "scm_nsec")?)? / 1_000])
         }
         Expr::Braces(_) => return Err("a cmsg_data of this form is not supported".into()),
-        number => Data::Octets(int(number)?.to_ne_bytes().to_vec(), 0),
+        number => Data::Bytes(int(number)?.to_ne_bytes().to_vec(), 0),
     };
     Ok(Control { level, kind, data })
 }
 
 /// `struct sock_extended_err`, behind which the kernel puts the address of who was to blame.
 fn extended_error(level: i32, fields: &[Field]) -> Result<Data, String> {
-    let mut octets = Vec::new();
-    octets.extend(int(field(fields, "ee_errno")?)?.to_ne_bytes());
+    let mut bytes = Vec::new();
+    bytes.extend(int(field(fields, "ee_errno")?)?.to_ne_bytes());
     for name in ["ee_origin", "ee_type", "ee_code"] {
-        octets.push(int(field(fields, name)?)? as u8);
+        bytes.push(int(field(fields, name)?)? as u8);
     }
-    octets.push(0);
+    bytes.push(0);
     for name in ["ee_info", "ee_data"] {
-        octets.extend(int(field(fields, name)?)?.to_ne_bytes());
+        bytes.extend(int(field(fields, name)?)?.to_ne_bytes());
     }
-    Ok(Data::Octets(octets, if level == libc::SOL_IP { 16 } else { 28 }))
+    Ok(Data::Bytes(bytes, if level == libc::SOL_IP { 16 } else { 28 }))
 }
 
 impl Control {
     /// As it lies in memory, padding included.
-    fn octets(&self) -> Vec<u8> {
+    fn bytes(&self) -> Vec<u8> {
         let mut out = (HEADER + self.data.len()).to_ne_bytes().to_vec();
         out.extend(self.level.to_ne_bytes());
         out.extend(self.kind.to_ne_bytes());
-        if let Data::Octets(octets, _) = &self.data {
-            out.extend(octets);
+        if let Data::Bytes(bytes, _) = &self.data {
+            out.extend(bytes);
         }
         out.resize((HEADER + self.data.len()).next_multiple_of(ALIGN), 0);
         out
@@ -136,11 +136,11 @@ impl Expected {
 impl Data {
     fn compare(&self, actual: &[u8], clock: Clock, tolerance_usecs: i64) -> Result<(), String> {
         match self {
-            Self::Octets(octets, _) if actual.starts_with(octets) => Ok(()),
-            Self::Octets(octets, _) => Err(format!("data: expected {octets:?}, actual {:?}", &actual[..octets.len()])),
+            Self::Bytes(bytes, _) if actual.starts_with(bytes) => Ok(()),
+            Self::Bytes(bytes, _) => Err(format!("data: expected {bytes:?}, actual {:?}", &actual[..bytes.len()])),
             Self::Stamps(stamps) => {
                 for (stamp, pair) in stamps.iter().zip(actual.chunks_exact(16)) {
-                    let long = |octets: &[u8]| octets.try_into().map_or(0, i64::from_ne_bytes);
+                    let long = |bytes: &[u8]| bytes.try_into().map_or(0, i64::from_ne_bytes);
                     let at = clock.script(long(&pair[..8]) * 1_000_000 + long(&pair[8..]) / 1_000);
                     if *stamp != 0 && (at - stamp).abs() > tolerance_usecs {
                         return Err(format!("time stamp: expected {stamp} us, actual {at} us"));

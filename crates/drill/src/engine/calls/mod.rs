@@ -46,7 +46,7 @@ enum After {
     Pipe([i32; 2]),
     /// An integer came back.
     Value(i32),
-    /// An option came back: its length, and its octets unless they do not matter.
+    /// An option came back: its length, and its bytes unless they do not matter.
     Option(u32, Option<Vec<u8>>),
     /// Events of descriptors came back.
     Polled(Vec<i16>),
@@ -151,9 +151,9 @@ impl Engine<'_> {
                 self.add(script[1], fds[1], None)
             }
             (After::Value(expected), Call::Ioctl { value: Some(actual), .. }) => same("value", expected, actual),
-            (After::Option(length, octets), Call::Getsockopt { value, length: actual, .. }) => {
+            (After::Option(length, bytes), Call::Getsockopt { value, length: actual, .. }) => {
                 same("optlen", length, actual)?;
-                octets.as_ref().map_or(Ok(()), |octets| option(octets, &value[..*actual as usize]))
+                bytes.as_ref().map_or(Ok(()), |bytes| option(bytes, &value[..*actual as usize]))
             }
             (After::Polled(expected), Call::Poll { fds, .. }) => polled(expected, fds),
             (After::Epoll(expected, bits), Call::EpollWait { events, .. }) => {
@@ -207,9 +207,9 @@ fn same<T: PartialEq + std::fmt::Display>(what: &str, expected: T, actual: T) ->
 }
 
 fn option(expected: &[u8], actual: &[u8]) -> Result<(), String> {
-    let shown = |octets: &[u8]| match <[u8; 4]>::try_from(octets) {
-        Ok(octets) => i32::from_ne_bytes(octets).to_string(),
-        Err(_) => format!("\"{}\"", octets.escape_ascii()),
+    let shown = |bytes: &[u8]| match <[u8; 4]>::try_from(bytes) {
+        Ok(bytes) => i32::from_ne_bytes(bytes).to_string(),
+        Err(_) => format!("\"{}\"", bytes.escape_ascii()),
     };
     if expected == actual {
         Ok(())
@@ -227,11 +227,11 @@ fn polled(expected: &[i16], actual: &[PollFd]) -> Result<(), String> {
 }
 
 /// Address and port of a socket address, an IPv4 address in IPv6 clothes as the former.
-fn peer(octets: &[u8]) -> Option<(IpAddr, u16)> {
-    let family = i32::from(u16::from_ne_bytes([*octets.first()?, *octets.get(1)?]));
-    let port = u16::from_be_bytes([*octets.get(2)?, *octets.get(3)?]);
+fn peer(bytes: &[u8]) -> Option<(IpAddr, u16)> {
+    let family = i32::from(u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]));
+    let port = u16::from_be_bytes([*bytes.get(2)?, *bytes.get(3)?]);
     let range = if family == libc::AF_INET6 { 8..24 } else { 4..8 };
-    Some((address(octets.get(range)?)?.to_canonical(), port))
+    Some((address(bytes.get(range)?)?.to_canonical(), port))
 }
 
 /// The number of an errno.

@@ -5,7 +5,7 @@ use super::super::socket::Stage;
 use super::args::{Args, braces, field, int, optional, socket_address, spelled_address, value};
 use super::message::message;
 use super::{After, Pending, errno};
-use crate::config::octets;
+use crate::config::bytes;
 use crate::script::{CallSpec, Expr};
 use crate::stack::{Call, EpollEvent, PollFd};
 
@@ -292,13 +292,13 @@ fn counted_vectors(args: Args<'_>) -> Result<Vec<Vec<u8>>, String> {
     if args.length(2)? == buffers.len() { Ok(buffers) } else { Err(format!("{} buffers are given", buffers.len())) }
 }
 
-/// A socket option's value as octets.
+/// A socket option's value as bytes.
 fn option_value(expr: &Expr) -> Result<Vec<u8>, String> {
     match expr {
-        Expr::Str(octets) => Ok(octets.clone()),
+        Expr::Str(bytes) => Ok(bytes.clone()),
         Expr::List(items) if items.len() == 1 => Ok(int(&items[0])?.to_ne_bytes().to_vec()),
         Expr::Apply(name, arguments) if name == "inet6_addr" => {
-            Ok(octets(super::args::ip(arguments.first().ok_or("inet6_addr() of nothing")?)?))
+            Ok(bytes(super::args::ip(arguments.first().ok_or("inet6_addr() of nothing")?)?))
         }
         Expr::Braces(fields) if optional(fields, "onoff").is_some() => {
             let halves = [int(field(fields, "onoff")?)?, int(field(fields, "linger")?)?];

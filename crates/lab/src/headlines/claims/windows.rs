@@ -5,7 +5,7 @@ use crate::headlines::claim::{Ablation, Band, Claim, Measure, Nothing, Published
 use crate::headlines::estimate::Estimate;
 use crate::headlines::quantity;
 use crate::headlines::study::{Study, StudyArm};
-use crate::window::{bits_per_sec, octets, segments, shift};
+use crate::window::{bits_per_sec, bytes, segments, shift};
 use base::{Duration, Rate};
 
 const SOURCE: &str = "a published note on tuning Windows 2000";
@@ -90,12 +90,12 @@ fn worked() -> (usize, usize) {
         |rate: u64, window: u64| Rate::from_bits_per_sec(rate).map_or(0, |rate| rate.time_for(window).as_nanos());
     let implied = Duration::from_nanos(17_520 * 8_000_000_000 / 1_800_000);
     let examples: [(u64, u64); 10] = [
-        (segments(octets(10_000_000, ms(10)), MSS), 9),
+        (segments(bytes(10_000_000, ms(10)), MSS), 9),
         (covers(100_000_000, 9 * 1_460), 1_051_200),
         (bits_per_sec(17_520, ms(2)), 70_080_000),
         (bits_per_sec(17_520, ms(70)) / 100, 20_022),
-        (octets(10_000_000, ms(85)), 106_250),
-        (octets(10_000_000, ms(105)), 131_250),
+        (bytes(10_000_000, ms(85)), 106_250),
+        (bytes(10_000_000, ms(105)), 131_250),
         (segments(131_250, MSS) * u64::from(MSS) + u64::from(shift(131_400)), 131_400 + 2),
         (covers(10_000_000, 131_400), 105_120_000),
         (131_400 * 10 / 17_520, 75),

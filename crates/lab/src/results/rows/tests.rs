@@ -53,7 +53,7 @@ fn a_row_has_the_schema_and_the_numbers_of_the_contract() {
         "efficiency": middle(|s| (0.0822 + 0.0375) / s),
         "elapsed_ms": middle(|s| s * 1000.0),
         "repair_rtts": null,
-        // Three of six runs send 100 of 1,000,100 octets again.
+        // Three of six runs send 100 of 1,000,100 bytes again.
         "retransmitted_pct": rounded(300.0 * 100.0 / 6_000_300.0),
         "rtos": 0.0,
         "runs_with_rto_pct": 0.0,

@@ -169,12 +169,12 @@ const CELLS: &[Cell] = &[
         adjust: |scenario| scenario.flows[0].writer = every(Duration::from_secs(4), 100_000),
     },
     Cell {
-        about: "two flows of octets, duplicates, IPv6",
+        about: "two flows of bytes, duplicates, IPv6",
         settings: &[("path.rate", "20Mbit"), ("path.rtt", "40ms"), ("path.loss", "1%"), ("flow.bytes", "100kB")],
         adjust: |scenario| {
             scenario.ip = IpVersion::V6;
             scenario.forward.duplicate = percent(5);
-            scenario.flows[0].carriage = Carriage::Octets;
+            scenario.flows[0].carriage = Carriage::Bytes;
             let mut second = scenario.flows[0].clone();
             second.start = Duration::from_millis(30);
             scenario.flows.push(second);
@@ -187,8 +187,8 @@ const CELLS: &[Cell] = &[
     },
 ];
 
-fn every(time: Duration, octets: u64) -> AppPace {
-    AppPace::Chunks { octets, every: time }
+fn every(time: Duration, bytes: u64) -> AppPace {
+    AppPace::Chunks { bytes, every: time }
 }
 
 fn percent(of_hundred: u64) -> Ratio {

@@ -6,7 +6,7 @@ use base::{Duration, Rate, Ratio};
 use netem::{Buffer, LossSpec};
 use sim::{FlowSpec, Scenario, Workload};
 
-/// A packet of 40 octets that carries its number.
+/// A packet of 40 bytes that carries its number.
 fn parcel(pool: &mut Pool<Datagram>, number: u16) -> Parcel {
     let mut frame = [0; 50];
     frame[10] = 0x45;
@@ -84,7 +84,7 @@ fn what_is_on_its_way_when_the_path_changes_arrives_as_it_would_have() {
 #[test]
 fn a_changed_bottleneck_goes_on_behind_what_waits_at_its_own_pace() {
     let mut pool = Pool::default();
-    // A packet of 40 octets takes 40 ms before the change and 20 ms after it.
+    // A packet of 40 bytes takes 40 ms before the change and 20 ms after it.
     let rate = |bps| PathSpec {
         rate: Rate::from_bits_per_sec(bps),
         buffer: Buffer::Packets(4),
@@ -102,11 +102,11 @@ fn a_changed_bottleneck_goes_on_behind_what_waits_at_its_own_pace() {
     offer(&mut direction, &mut pool, 2..5);
     let report = direction.report(ms(0));
     assert_eq!((report.path.offered, report.path.dropped.tail, report.in_flight), (5, 1, 4), "the buffer holds four");
-    assert_eq!((report.backlog_octets, report.path.max_backlog_octets), (160, 160));
+    assert_eq!((report.backlog_bytes, report.path.max_backlog_bytes), (160, 160));
     let expected = [(ms(40), 0), (ms(80), 1), (ms(100), 2), (ms(120), 3)];
     assert_eq!(arrivals(&mut direction, &mut pool, ms(1_000)), expected);
     let report = direction.report(ms(1_000));
-    assert_eq!((report.path.delivered, report.in_flight, report.backlog_octets), (4, 0, 0));
+    assert_eq!((report.path.delivered, report.in_flight, report.backlog_bytes), (4, 0, 0));
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn paths_of_the_past_are_counted_with_the_rest() {
     let report = direction.report(ms(2));
     let lost = report.path.dropped.loss;
     assert!((1..30).contains(&lost));
-    assert_eq!((report.path.offered, report.path.offered_octets, report.in_flight), (300, 12_000, 300 - lost));
+    assert_eq!((report.path.offered, report.path.offered_bytes, report.in_flight), (300, 12_000, 300 - lost));
     arrivals(&mut direction, &mut pool, ms(1_000));
     let report = direction.report(ms(1_000));
     assert_eq!((report.path.delivered, report.in_flight), (300 - lost, 0));

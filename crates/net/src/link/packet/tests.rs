@@ -121,9 +121,9 @@ fn a_plain_packet_passes_as_it_is(version: u8, protocol: u8) {
 #[test]
 fn frames_that_stand_for_no_packet_are_refused() {
     let good = frame(4, TCP, &[0; 3_000], 1_000);
-    let with = |at: usize, octets: &[u8]| {
+    let with = |at: usize, bytes: &[u8]| {
         let mut frame = good.clone();
-        frame[at..at + octets.len()].copy_from_slice(octets);
+        frame[at..at + bytes.len()].copy_from_slice(bytes);
         frame
     };
     let bad = [
@@ -133,7 +133,7 @@ fn frames_that_stand_for_no_packet_are_refused() {
         good[..45].to_vec(),
         with(0, &[0]),          // a super-segment with its checksums computed
         with(1, &[99]),         // of an unknown kind
-        with(4, &[0, 0]),       // of parts without octets
+        with(4, &[0, 0]),       // of parts without bytes
         with(6, &[0xff, 0xff]), // with a header beyond its end
         with(6, &[0, 0]),       // with no IP header
         with(8, &[31, 0]),      // with its checksum among the payload
@@ -164,7 +164,7 @@ fn congestion_is_marked_in_the_ip_header(version: u8, before: u8, after: Option<
     let mut part = cut(&frame(version, UDP, b"x", 0)).unwrap().remove(0);
     let shift = if version == 4 { 0 } else { 4 };
     let traffic_class = 0b1010_1000; // whatever stands beside the two bits stays
-    let packet = &mut part.octets[VIRTIO_NET_HDR_LEN..];
+    let packet = &mut part.bytes[VIRTIO_NET_HDR_LEN..];
     packet[1] = if version == 4 { traffic_class | before } else { 0x80 | before << 4 | 0x0f };
     if version == 4 {
         put(packet, 10, 0);
@@ -173,7 +173,7 @@ fn congestion_is_marked_in_the_ip_header(version: u8, before: u8, after: Option<
     }
     let rest = packet[1] & !(0b11 << shift);
     assert_eq!(part.mark_ce(), after.is_some());
-    let packet = &part.octets[VIRTIO_NET_HDR_LEN..];
+    let packet = &part.bytes[VIRTIO_NET_HDR_LEN..];
     assert_eq!(packet[1] >> shift & 0b11, after.unwrap_or(before));
     assert_eq!(packet[1] & !(0b11 << shift), rest);
     assert!(version == 6 || ones_complement_sum(&packet[..20]) == 0xffff);

@@ -50,7 +50,7 @@ impl Sender {
             episode: self.episode,
         }
     }
-    /// Acknowledges up to `una` octets, with SACK blocks; returns which segments were marked.
+    /// Acknowledges up to `una` bytes, with SACK blocks; returns which segments were marked.
     fn ack(&mut self, una: u32, blocks: &[(u32, u32)]) -> Vec<u64> {
         self.una = una;
         let blocks: Vec<SeqRange> = blocks.iter().map(|&(s, e)| SeqRange::new(SeqNum(s), SeqNum(e))).collect();
@@ -72,8 +72,8 @@ impl Sender {
         let cx = self.cx();
         let verdict = self.detector.detect(&mut self.board, &cx);
         let marked: Vec<u64> = self.board.lost_log().iter().map(|(segment, _)| segment.id.0).collect();
-        let octets: u32 = self.board.lost_log().iter().map(|(segment, _)| segment.range().len()).sum();
-        assert_eq!((verdict.newly_lost, verdict.recheck_at), (octets, None));
+        let bytes: u32 = self.board.lost_log().iter().map(|(segment, _)| segment.range().len()).sum();
+        assert_eq!((verdict.newly_lost, verdict.recheck_at), (bytes, None));
         self.board.clear_lost_log();
         if !marked.is_empty() && self.episode == Episode::Open {
             self.episode = Episode::Recovery { point: SeqNum(self.nxt) };
@@ -87,14 +87,14 @@ impl Sender {
 //# A hole is lost when three separate SACKed ranges lie above it.
 //= specs/rfc6675.md#scoreboard
 //= type=test
-//# A hole is lost when more than two SMSS of SACKed octets lie above it.
+//# A hole is lost when more than two SMSS of SACKed bytes lie above it.
 //= specs/rfc6675.md#recovery
 //= type=test
 //# Recovery begins with the third duplicate ACK, or when the first hole is lost.
 #[test_case(&[(1000, 2000), (3000, 4000)] => Vec::<u64>::new(); "two ranges")]
 #[test_case(&[(1000, 2000), (3000, 4000), (5000, 6000)] => vec![0]; "three ranges")]
-#[test_case(&[(1000, 3000)] => Vec::<u64>::new(); "exactly two segments of octets")]
-#[test_case(&[(1000, 4000)] => vec![0]; "more than two segments of octets")]
+#[test_case(&[(1000, 3000)] => Vec::<u64>::new(); "exactly two segments of bytes")]
+#[test_case(&[(1000, 4000)] => vec![0]; "more than two segments of bytes")]
 #[test_case(&[(1000, 2000), (5000, 8000)] => vec![0, 2, 3, 4]; "each hole with enough above it")]
 #[test_case(&[(1000, 2000), (3000, 4000), (5000, 6000), (7000, 8000)] => vec![0, 2]; "holes with too little above wait")]
 fn a_hole_is_lost_when_enough_above_it_is_sacked(blocks: &[(u32, u32)]) -> Vec<u64> {
@@ -134,7 +134,7 @@ fn inside_an_episode_only_what_lies_above_a_hole_counts() {
 
 //= specs/rfc6675.md#scoreboard
 //= type=test
-//# An ACK is a duplicate if it SACKs octets that were neither acknowledged nor SACKed before.
+//# An ACK is a duplicate if it SACKs bytes that were neither acknowledged nor SACKed before.
 //= specs/rfc6675.md#recovery
 //= type=test
 //# Recovery begins with the third duplicate ACK, or when the first hole is lost.
@@ -194,7 +194,7 @@ fn over_all_loss_patterns_of_ten_segments_exactly_the_holes_with_enough_above_ar
             .filter(|&index| {
                 let above: Vec<u32> = (index..10).filter(|&i| !lost(i)).collect();
                 let ranges = above.iter().filter(|&&i| lost(i - 1)).count();
-                // Three segments are more than two segments of octets; three ranges hold as many.
+                // Three segments are more than two segments of bytes; three ranges hold as many.
                 assert!(ranges < 3 || above.len() >= 3);
                 above.len() >= 3
             })

@@ -85,7 +85,7 @@ impl ReoWnd {
         self.lateness.is_some()
     }
 
-    /// Octets behind this.
+    /// Bytes behind this.
     pub fn heap_size(&self) -> usize {
         self.lateness.as_deref().map_or(0, size_of_val)
     }

@@ -77,7 +77,7 @@ impl Flow {
 
 //= specs/rfc9937.md#each-transmission
 //= type=test
-//# Every octet sent in the episode counts towards prr_out, whether new or retransmitted.
+//# Every byte sent in the episode counts towards prr_out, whether new or retransmitted.
 #[test_case(PrrBound::Crb, "N N R - N - N - N - N - - N - N - - N")]
 #[test_case(PrrBound::Ssrb, "N N R - N - N - N - N - - N - N - - N")]
 #[test_case(PrrBound::SafeAck, "N N R - N - N - N - N - N - N - N - -")]
@@ -188,7 +188,7 @@ fn an_overdrawn_account_is_paid_back_by_the_conservative_bound_alone() {
     }
 }
 
-/// Octets of the segments that leave, each of these sizes in turn, while an ACK for `delivered` is answered.
+/// Bytes of the segments that leave, each of these sizes in turn, while an ACK for `delivered` is answered.
 fn leave(reduction: &mut Box<dyn Reduction>, delivered: Bytes, sizes: &[Bytes]) -> Vec<Bytes> {
     reduction.on_ack(&RecoveryAck { delivered, acked: 0, ..ACK });
     let mut left = Vec::new();
@@ -227,7 +227,7 @@ fn a_small_delivery_lets_one_segment_leave_whatever_its_size_and_the_overdraft_i
     let mut reduction = build(PrrBound::Crb);
     reduction.on_enter(&ENTRY);
     let left: Vec<usize> = (0..10).map(|_| leave(&mut reduction, 300, &[1_000; 9]).len()).collect();
-    assert_eq!(left, [1, 0, 0, 1, 0, 0, 1, 0, 0, 0], "three thousand octets delivered, as many sent");
+    assert_eq!(left, [1, 0, 0, 1, 0, 0, 1, 0, 0, 0], "three thousand bytes delivered, as many sent");
     assert_eq!(leave(&mut reduction, 1_000, &[300; 9]), [300, 300, 300], "the rest of a segment lets no other leave");
 }
 

@@ -18,7 +18,7 @@ type Tamper = fn(&mut Topology);
 fn world(change: impl FnOnce(&mut Scenario)) -> Scenario {
     let server = config(|config| config.receive.window = ReceiveWindowConfig::Fixed { bytes: 8_000 });
     let mut scenario = scenario(FlowSpec { server, ..flow(Workload::Bytes(60_000)) });
-    let writer = AppPace::Chunks { octets: 10, every: Duration::from_secs(1) };
+    let writer = AppPace::Chunks { bytes: 10, every: Duration::from_secs(1) };
     scenario.flows.push(FlowSpec { writer, ..flow(Workload::Bytes(36_000)) });
     change(&mut scenario);
     // An audit of each step would find a lost timer at once.
@@ -119,10 +119,10 @@ const ACKS: usize = 1;
 
 fn as_it_is(_: &mut Scenario) {}
 fn slow_reader(scenario: &mut Scenario) {
-    scenario.flows[0].reader = AppPace::Chunks { octets: 8_000, every: Duration::from_secs(20) };
+    scenario.flows[0].reader = AppPace::Chunks { bytes: 8_000, every: Duration::from_secs(20) };
 }
 fn slow_writer(scenario: &mut Scenario) {
-    scenario.flows[0].writer = AppPace::Chunks { octets: 5_000, every: Duration::from_secs(1) };
+    scenario.flows[0].writer = AppPace::Chunks { bytes: 5_000, every: Duration::from_secs(1) };
 }
 /// The queue may refuse packets, which makes the limit the longest of all.
 fn with_queue(scenario: &mut Scenario) {

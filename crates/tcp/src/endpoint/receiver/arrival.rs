@@ -1,4 +1,4 @@
-//! A segment's octets and FIN (RFC 9293 §3.10.7.4, seventh and eighth): holes, duplicates, the end of the stream, and when to
+//! A segment's bytes and FIN (RFC 9293 §3.10.7.4, seventh and eighth): holes, duplicates, the end of the stream, and when to
 //! acknowledge.
 
 use super::Receiver;
@@ -22,9 +22,9 @@ pub(in crate::endpoint) struct Around<'a> {
     pub neg: &'a Negotiated,
     pub now: Instant,
     pub state: State,
-    /// Largest packet of the link, in octets.
+    /// Largest packet of the link, in bytes.
     pub mtu: u16,
-    /// Octets of an IP header.
+    /// Bytes of an IP header.
     pub ip_header: Bytes,
     /// Age of the timestamp that the segment echoes, when the connection uses them.
     pub echo: Option<Duration>,
@@ -40,7 +40,7 @@ pub(in crate::endpoint) struct Received {
     pub kind: Arrival,
     /// The application has something new to read.
     pub readable: bool,
-    /// The receive window has grown to this size, in octets.
+    /// The receive window has grown to this size, in bytes.
     pub grown: Option<Bytes>,
     /// Everything up to and including the peer's FIN is here.
     pub fin: bool,
@@ -48,11 +48,11 @@ pub(in crate::endpoint) struct Received {
     pub ack_at: Option<Instant>,
 }
 
-/// A segment whose octets are in the buffer.
+/// A segment whose bytes are in the buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrived {
     pub seq: SeqNum,
-    /// Octets it carried.
+    /// Bytes it carried.
     pub payload: Bytes,
     /// Those of them that were taken.
     pub len: Bytes,
@@ -63,7 +63,7 @@ pub(super) struct Arrived {
 impl Receiver {
     //= specs/rfc2018.md#receiver
     //# No block reports data that the receiver has thrown away, other than the newest segment.
-    /// Takes the octets and the FIN of an acceptable segment, unless they would make one block out of order too many.
+    /// Takes the bytes and the FIN of an acceptable segment, unless they would make one block out of order too many.
     ///
     /// # Errors
     /// Says why nothing of it was kept. Its header has counted, and the ACK that is due repeats what is held.
@@ -74,7 +74,7 @@ impl Receiver {
         let has_fin = repr.flags.contains(Flags::FIN);
         let start = if repr.flags.contains(Flags::SYN) { repr.seq + 1 } else { repr.seq };
         let data_end = start + seg.payload.len();
-        // Octets beyond what was ever promised are cut off; they come again when there is room.
+        // Bytes beyond what was ever promised are cut off; they come again when there is room.
         let Behind::Cut(edge) = self.behind_window(start, data_end) else {
             self.due_ack();
             return Err(DropReason::OutOfWindow);
@@ -84,12 +84,12 @@ impl Receiver {
         let fin = has_fin && data_end.at_or_before(edge) && self.may_end_at(data_end);
         let taken = SeqRange::new(start, range.end + u32::from(fin));
         if taken.is_empty() {
-            // The window is closed, so these octets, a probe perhaps, come again; the header has counted.
+            // The window is closed, so these bytes, a probe perhaps, come again; the header has counted.
             self.due_ack();
             return Err(DropReason::OutOfWindow);
         }
         if self.memory_full && !seg.payload.is_empty() {
-            // As with a closed window: the header has counted, and the octets come again.
+            // As with a closed window: the header has counted, and the bytes come again.
             self.due_ack();
             return Err(DropReason::ReassemblyLimit);
         }
@@ -108,7 +108,7 @@ impl Receiver {
     }
 
     /// Whether a FIN at this place goes together with what has arrived. Streams have one end, and nothing behind it; a FIN
-    /// that says otherwise is forged, or its sender confused, and only the segment's octets count.
+    /// that says otherwise is forged, or its sender confused, and only the segment's bytes count.
     fn may_end_at(&self, data_end: SeqNum) -> bool {
         match self.fin {
             Some(known) => known == data_end,
@@ -116,7 +116,7 @@ impl Receiver {
         }
     }
 
-    /// The sequence numbers `taken` have arrived; the octets among them are in the buffer.
+    /// The sequence numbers `taken` have arrived; the bytes among them are in the buffer.
     #[inline(always)]
     pub(super) fn take(&mut self, around: &Around<'_>, arrived: &Arrived, taken: SeqRange) -> Received {
         let insertion = self.assembler.insert(taken);
@@ -132,9 +132,9 @@ impl Receiver {
         let mut readable = fin;
         if insertion.advanced > 0 {
             // Once the FIN is reached, nothing is taken any more: it is among what this segment brought.
-            let octets = insertion.advanced - u32::from(fin);
-            self.buffer.commit(octets);
-            readable |= octets > 0;
+            let bytes = insertion.advanced - u32::from(fin);
+            self.buffer.commit(bytes);
+            readable |= bytes > 0;
             if insertion.kind == Arrival::FillsGap && self.assembler.block_count() == 0 {
                 self.buffer.release_pages();
             }
@@ -157,7 +157,7 @@ impl Receiver {
 
     //= specs/rfc9293.md#acceptance
     //# Data ahead of a gap is kept.
-    /// Puts the octets that are not yet there into the buffer.
+    /// Puts the bytes that are not yet there into the buffer.
     #[inline]
     pub(super) fn store(&mut self, payload: &Payload<'_>, range: SeqRange) {
         if payload.is_empty() {

@@ -1,7 +1,7 @@
 //! The receive half of a connection: what arrived, where it is kept, how much more may come, and whether the peer is owed an
 //! answer.
 //!
-//! Owns RCV.NXT, the octets, the window, the ACK that is due and the urgent mark. It knows neither timers nor events: a call
+//! Owns RCV.NXT, the bytes, the window, the ACK that is due and the urgent mark. It knows neither timers nor events: a call
 //! returns what crosses to other parts of the connection, and the endpoint applies it.
 
 mod arrival;
@@ -52,7 +52,7 @@ struct Rare {
     memory: Option<Memory>,
     /// Where urgent data ends.
     mark: Option<Mark>,
-    /// Octets of the peer's SYN that are in the buffer, its FIN included, until the connection is established.
+    /// Bytes of the peer's SYN that are in the buffer, its FIN included, until the connection is established.
     syn_data: Option<SeqRange>,
 }
 
@@ -75,7 +75,7 @@ impl Receiver {
         }
     }
 
-    /// Octets of boxes that it has beside itself.
+    /// Bytes of boxes that it has beside itself.
     pub fn heap_size(&self) -> usize {
         self.rare.as_deref().map_or(0, size_of_val)
     }
@@ -96,7 +96,7 @@ impl Receiver {
         self.assembler.rcv_nxt()
     }
 
-    /// The right edge up to which octets are taken: the largest one ever promised.
+    /// The right edge up to which bytes are taken: the largest one ever promised.
     #[inline]
     pub fn right_edge(&self) -> SeqNum {
         self.window.right_edge()
@@ -114,19 +114,19 @@ impl Receiver {
         self.fin.is_some_and(|fin| self.rcv_nxt().after(fin))
     }
 
-    /// Octets the application can read.
+    /// Bytes the application can read.
     #[inline]
     pub fn readable(&self) -> u64 {
         self.buffer.readable()
     }
 
-    /// Octets that have arrived in order since the stream began, read or not.
+    /// Bytes that have arrived in order since the stream began, read or not.
     #[inline]
     pub fn received(&self) -> u64 {
         self.buffer.received()
     }
 
-    /// Octets that were not what the pattern has at their place.
+    /// Bytes that were not what the pattern has at their place.
     pub fn mismatches(&self) -> u64 {
         self.buffer.mismatches()
     }
@@ -199,7 +199,7 @@ impl Receiver {
         self.memory_full = full;
     }
 
-    /// Memory of received data, in bytes: unread octets, pages out of order and the records of their blocks.
+    /// Memory of received data, in bytes: unread bytes, pages out of order and the records of their blocks.
     #[inline]
     pub fn data_memory(&self) -> usize {
         self.buffer.memory() + self.assembler.block_count() * BLOCK_BYTES
@@ -230,8 +230,8 @@ impl Receiver {
         self.buffer.clear();
     }
 
-    /// Exchanges the octets with those of `other`: a copy that is made for a trial shall not copy megabytes.
-    pub fn exchange_octets(&mut self, other: &mut ReceiveBuffer) {
+    /// Exchanges the bytes with those of `other`: a copy that is made for a trial shall not copy megabytes.
+    pub fn exchange_bytes(&mut self, other: &mut ReceiveBuffer) {
         core::mem::swap(&mut self.buffer, other);
     }
 }

@@ -7,14 +7,14 @@ use crate::recv::{Assembler, ReceiveWindow};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use wire::{Flags, TcpRepr};
 
-/// The receive window to begin with, for segments of `mss` octets.
+/// The receive window to begin with, for segments of `mss` bytes.
 pub(super) fn first_window(cfg: &ValidConfig, mss: Bytes) -> Bytes {
     let window = cfg.receive.window.initial();
     let whole = window - window % mss.max(1);
     if cfg.receive.rounding == WindowRounding::SegmentsFromSyn && whole > 0 { whole } else { window }
 }
 
-/// Sizes of segments, in octets, when the first window opens.
+/// Sizes of segments, in bytes, when the first window opens.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::endpoint) struct FirstSizes {
     /// What our SYN announces.

@@ -7,27 +7,27 @@ use crate::recv::{AckPace, Lent};
 use base::{Bytes, Duration, Instant};
 
 impl Receiver {
-    /// Moves received octets to the front of `buf`, those before an urgent mark and those from it on in different calls. Returns
+    /// Moves received bytes to the front of `buf`, those before an urgent mark and those from it on in different calls. Returns
     /// how many.
     pub fn read(&mut self, config: &ReceiveConfig, buf: &mut [u8]) -> u64 {
         let most = usize::try_from(self.readable_in_one(config)).unwrap_or(usize::MAX).min(buf.len());
         self.buffer.read(&mut buf[..most]) as u64
     }
 
-    /// Like [`Self::read`], for up to `max` octets that are checked against the pattern instead of being moved.
+    /// Like [`Self::read`], for up to `max` bytes that are checked against the pattern instead of being moved.
     pub fn read_pattern(&mut self, config: &ReceiveConfig, max: u64) -> u64 {
         let max = max.min(self.readable_in_one(config));
         self.buffer.read_pattern(max)
     }
 
-    /// Copies received octets to the front of `out` without taking them, and returns how many.
+    /// Copies received bytes to the front of `out` without taking them, and returns how many.
     pub fn peek(&self, config: &ReceiveConfig, out: &mut [u8]) -> usize {
         let (behind, most) = self.visible(config);
         let most = usize::try_from(most).unwrap_or(usize::MAX).min(out.len());
         self.buffer.peek_behind(behind, &mut out[..most])
     }
 
-    /// The buffer has room again, since the application took `taken` octets: perhaps it grows, perhaps the peer should know.
+    /// The buffer has room again, since the application took `taken` bytes: perhaps it grows, perhaps the peer should know.
     /// Returns the new size of the receive window if it has grown.
     pub fn on_consumed(&mut self, cfg: &Config, state: State, now: Instant, taken: u64) -> Option<Bytes> {
         let lent = Lent { config: &cfg.receive.window, limit: self.window.limit(), rmss: self.rmss };
@@ -62,12 +62,12 @@ impl Receiver {
         self.policy.delay()
     }
 
-    /// Octets of the largest segment the peer has sent; zero before the first.
+    /// Bytes of the largest segment the peer has sent; zero before the first.
     pub fn largest_segment(&self) -> Bytes {
         self.policy.largest()
     }
 
-    /// Size of the receive window when nothing waits to be read, in octets.
+    /// Size of the receive window when nothing waits to be read, in bytes.
     pub fn window_limit(&self) -> Bytes {
         self.window.limit()
     }
@@ -77,7 +77,7 @@ impl Receiver {
         self.autotune.rtt()
     }
 
-    /// Most octets the application took in a round trip.
+    /// Most bytes the application took in a round trip.
     pub fn taken_in_round_trip(&self) -> Bytes {
         self.autotune.space()
     }

@@ -1,7 +1,7 @@
 //! The mark that urgent data leaves in the received stream (RFC 9293 §3.8.5, RFC 6093).
 //!
-//! Owns the mark; the octets themselves are the stream's. A read never goes across it, so that the application can see where it
-//! is. RFC 6093 §6 wants all octets in the stream; the last urgent one may be kept out of it instead, for the application to
+//! Owns the mark; the bytes themselves are the stream's. A read never goes across it, so that the application can see where it
+//! is. RFC 6093 §6 wants all bytes in the stream; the last urgent one may be kept out of it instead, for the application to
 //! fetch, as programs written for that expect.
 
 use super::Receiver;
@@ -9,10 +9,10 @@ use crate::config::{ReceiveConfig, UrgentDelivery, UrgentPointer};
 use crate::event::UrgentError;
 use base::SeqNum;
 
-/// The last urgent octet to be received, until it is passed.
+/// The last urgent byte to be received, until it is passed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mark {
-    /// Octets of the stream before it.
+    /// Bytes of the stream before it.
     offset: u64,
     /// The application has fetched it out of band.
     fetched: bool,
@@ -22,7 +22,7 @@ impl Receiver {
     //= specs/rfc9293.md#urgent-data
     //# The application is told when urgent data is announced.
     /// RFC 9293 §3.10.7.4, sixth: a segment at `seq` carries this urgent pointer. The mark moves only forward, and not to where
-    /// the application has been. Returns whether it has moved, which the application should know before the octets may have
+    /// the application has been. Returns whether it has moved, which the application should know before the bytes may have
     /// arrived.
     #[cold]
     pub fn on_urgent(&mut self, config: &ReceiveConfig, seq: SeqNum, pointer: u16) -> bool {
@@ -52,39 +52,39 @@ impl Receiver {
 
     //= specs/rfc9293.md#urgent-data
     //# The application can learn how much urgent data remains.
-    /// Octets to be read before the last urgent one; zero at the mark, none when no mark lies ahead.
+    /// Bytes to be read before the last urgent one; zero at the mark, none when no mark lies ahead.
     pub fn urgent_ahead(&self) -> Option<u64> {
         self.mark().map(|mark| mark.offset - self.buffer.consumed())
     }
 
-    /// The last urgent octet, kept out of the stream; it stays to be fetched.
+    /// The last urgent byte, kept out of the stream; it stays to be fetched.
     ///
     /// # Errors
-    /// When there is none, because no mark lies ahead, the octet was fetched, or all octets are in the stream; or when it
+    /// When there is none, because no mark lies ahead, the byte was fetched, or all bytes are in the stream; or when it
     /// has not arrived.
-    pub fn urgent_octet(&self, config: &ReceiveConfig) -> Result<u8, UrgentError> {
+    pub fn urgent_byte(&self, config: &ReceiveConfig) -> Result<u8, UrgentError> {
         let mark = self.mark().filter(|mark| !mark.fetched).ok_or(UrgentError::NoneAhead)?;
         if config.urgent == UrgentDelivery::InStream {
             return Err(UrgentError::NoneAhead);
         }
-        let mut octet = [0];
-        let there = self.buffer.peek_behind(mark.offset - self.buffer.consumed(), &mut octet);
-        if there == 0 { Err(UrgentError::NotYet) } else { Ok(octet[0]) }
+        let mut byte = [0];
+        let there = self.buffer.peek_behind(mark.offset - self.buffer.consumed(), &mut byte);
+        if there == 0 { Err(UrgentError::NotYet) } else { Ok(byte[0]) }
     }
 
-    /// Fetches the last urgent octet, which was kept out of the stream.
+    /// Fetches the last urgent byte, which was kept out of the stream.
     ///
     /// # Errors
-    /// As for [`Self::urgent_octet`].
-    pub fn take_urgent_octet(&mut self, config: &ReceiveConfig) -> Result<u8, UrgentError> {
-        let octet = self.urgent_octet(config)?;
+    /// As for [`Self::urgent_byte`].
+    pub fn take_urgent_byte(&mut self, config: &ReceiveConfig) -> Result<u8, UrgentError> {
+        let byte = self.urgent_byte(config)?;
         if let Some(mark) = &mut self.rare_mut().mark {
             mark.fetched = true;
         }
-        Ok(octet)
+        Ok(byte)
     }
 
-    /// The application is about to read: how far it may go in one step. An urgent octet that is out of band, and next, is
+    /// The application is about to read: how far it may go in one step. An urgent byte that is out of band, and next, is
     /// passed over.
     #[inline]
     pub(super) fn readable_in_one(&mut self, config: &ReceiveConfig) -> u64 {
@@ -107,7 +107,7 @@ impl Receiver {
         u64::MAX
     }
 
-    /// Octets that may be looked at in one step, and how many lie before them: an urgent octet out of band does.
+    /// Bytes that may be looked at in one step, and how many lie before them: an urgent byte out of band does.
     pub(super) fn visible(&self, config: &ReceiveConfig) -> (u64, u64) {
         match self.urgent_ahead() {
             None => (0, u64::MAX),

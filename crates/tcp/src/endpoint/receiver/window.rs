@@ -7,14 +7,14 @@ use crate::info::ReceiveMemory;
 use crate::recv::{Arrival, Memory};
 use base::{Bytes, SeqNum};
 
-/// Octets of a TCP header without options.
+/// Bytes of a TCP header without options.
 const TCP_HEADER: Bytes = 20;
 /// Those of the timestamps option with its padding.
 const TIMESTAMPS: Bytes = 12;
 /// Segments that count as a reader's first round trip (RFC 6928).
 const FIRST_SEGMENTS: Bytes = 10;
 
-/// What becomes of a segment's octets behind the window.
+/// What becomes of a segment's bytes behind the window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Behind {
     /// What lies behind this edge is cut off.
@@ -26,10 +26,10 @@ pub(super) enum Behind {
 /// A frame whose payload was stored.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {
-    /// Octets of its IP header.
+    /// Bytes of its IP header.
     pub ip_header: Bytes,
     pub has_timestamps: bool,
-    /// One past the last octet of its payload.
+    /// One past the last byte of its payload.
     pub end: SeqNum,
     pub payload: Bytes,
     pub kind: Arrival,
@@ -37,7 +37,7 @@ pub(super) struct Frame {
 
 fn frames(config: &ReceiveConfig) -> Option<&FrameMemory> {
     match &config.accounting {
-        ReceiveAccounting::Octets => None,
+        ReceiveAccounting::Bytes => None,
         ReceiveAccounting::Frames(frames) => Some(frames),
     }
 }
@@ -58,7 +58,7 @@ impl Receiver {
         self.memory().map(Memory::told)
     }
 
-    /// The window has been opened, and the SYNs announced segments of `announced` octets here and `peers` there: the memory of
+    /// The window has been opened, and the SYNs announced segments of `announced` bytes here and `peers` there: the memory of
     /// frames counts from now on, where it does.
     pub(super) fn begin_memory(&mut self, config: &ReceiveConfig, announced: Bytes, peers: Bytes) {
         if let Some(frames) = frames(config) {
@@ -67,7 +67,7 @@ impl Receiver {
         }
     }
 
-    /// How far the octets of a segment from `start` to `end` are taken.
+    /// How far the bytes of a segment from `start` to `end` are taken.
     #[inline]
     pub(super) fn behind_window(&mut self, start: SeqNum, end: SeqNum) -> Behind {
         let edge = self.window.right_edge();
@@ -123,7 +123,7 @@ impl Receiver {
         }
     }
 
-    /// The application took octets; `buffer` is what its pace asks for, if that is more than before.
+    /// The application took bytes; `buffer` is what its pace asks for, if that is more than before.
     pub(super) fn release_frames(&mut self, config: &ReceiveConfig, buffer: Option<Bytes>) {
         let Some(frames) = frames(config) else { return };
         let consumed = self.buffer.consumed();
@@ -135,7 +135,7 @@ impl Receiver {
         }
     }
 
-    /// What has arrived from `ahead` octets behind the next one on was discarded, and its frames with it.
+    /// What has arrived from `ahead` bytes behind the next one on was discarded, and its frames with it.
     pub(super) fn discard_frames_behind(&mut self, ahead: Bytes) {
         let end = self.buffer.received() + u64::from(ahead);
         if let Some(memory) = self.memory_mut() {
@@ -203,7 +203,7 @@ impl Receiver {
         }
     }
 
-    /// Octets that wait to be read and narrow the window.
+    /// Bytes that wait to be read and narrow the window.
     #[inline]
     fn unread(&self, config: &ReceiveConfig) -> Bytes {
         let spare = config.spare_segments.saturating_mul(self.rmss);

@@ -18,7 +18,7 @@ pub(in crate::endpoint) struct Progress {
     pub delivered: Bytes,
     pub newly_lost: Bytes,
     pub prior_pipe: Bytes,
-    /// Octets beyond `SND.UNA` known to have arrived: selectively acknowledged, or announced by duplicate ACKs.
+    /// Bytes beyond `SND.UNA` known to have arrived: selectively acknowledged, or announced by duplicate ACKs.
     pub sacked_before: Bytes,
     pub departed_before: Bytes,
     pub dsack: Option<SeqRange>,
@@ -38,7 +38,7 @@ impl Sender {
     /// Step 1: only news moves the send window (RFC 9293 §3.10.7.4, fifth). An ACK that advances SND.UNA updates the
     /// window whatever SEG.SEQ is, since every earlier segment was sent before it: otherwise a forged number far ahead
     /// would close the window indefinitely.
-    /// The segment offers `wnd` octets.
+    /// The segment offers `wnd` bytes.
     #[inline]
     pub fn update_window(&mut self, send: &SendConfig, repr: &TcpRepr, ack: SeqNum, wnd: Bytes) {
         let newer = self.space.is_news(repr.seq, ack);
@@ -100,7 +100,7 @@ impl Sender {
 
     //= specs/rfc3168.md#sender
     //# An ACK that echoes a mark does not open the window.
-    /// Step 8. `reordering_extent` is by how many octets the path was seen to reorder.
+    /// Step 8. `reordering_extent` is by how many bytes the path was seen to reorder.
     #[inline]
     pub fn inform_controller(
         &mut self,

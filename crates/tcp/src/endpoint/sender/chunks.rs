@@ -25,7 +25,7 @@ const SMALLEST: Bytes = 48;
 pub(in crate::endpoint) struct ChunkCx<'a> {
     pub cfg: &'a Config,
     pub chunks: &'a ChunksConfig,
-    /// Octets of a full segment.
+    /// Bytes of a full segment.
     pub size: Bytes,
     pub now: Instant,
     pub rule: SmallRule,
@@ -50,14 +50,14 @@ impl Sender {
         }
     }
 
-    /// `octets`, but no more than half of the largest window the peer ever offered: more would make its window a stop and go.
-    fn within_half_window(&self, octets: Bytes) -> Bytes {
+    /// `bytes`, but no more than half of the largest window the peer ever offered: more would make its window a stop and go.
+    fn within_half_window(&self, bytes: Bytes) -> Bytes {
         let max_wnd = self.space.max_wnd();
         let most = if max_wnd > TINY_WINDOW { max_wnd / 2 } else { max_wnd };
-        if most > 0 && octets > most { most.max(SMALLEST) } else { octets }
+        if most > 0 && bytes > most { most.max(SMALLEST) } else { bytes }
     }
 
-    /// Payload octets of a full segment without SACK option.
+    /// Payload bytes of a full segment without SACK option.
     #[inline]
     pub fn full_size(&self, cfg: &Config) -> Bytes {
         match self.chunks_config(cfg) {
@@ -66,17 +66,17 @@ impl Sender {
         }
     }
 
-    /// How long a chunk becomes while full segments have `size` octets.
+    /// How long a chunk becomes while full segments have `size` bytes.
     pub fn chunk_goal(&self, cfg: &ChunksConfig, size: Bytes) -> Bytes {
         (self.within_half_window(cfg.bytes_max) / size * size).max(size)
     }
 
-    /// Octets of the stream before SND.NXT.
+    /// Bytes of the stream before SND.NXT.
     pub fn sent_offset(&self) -> u64 {
         self.offset_of(self.space.nxt())
     }
 
-    /// Octets of the stream before `seq`, which is not beyond what was written.
+    /// Bytes of the stream before `seq`, which is not beyond what was written.
     pub fn offset_of(&self, seq: SeqNum) -> u64 {
         // The SYN has a number but no place in the stream.
         let una = self.space.una().max(self.space.iss() + 1);
@@ -89,13 +89,13 @@ impl Sender {
         self.buffer.chunks()?.burst_end(self.offset_of(seq))
     }
 
-    /// Octets that were released and have not left.
+    /// Bytes that were released and have not left.
     pub fn planned(&self) -> Bytes {
         let committed = self.buffer.chunks().map_or(0, |chunks| chunks.committed());
         Bytes::try_from(committed.saturating_sub(self.sent_offset())).unwrap_or(Bytes::MAX)
     }
 
-    /// Octets that have not been released.
+    /// Bytes that have not been released.
     pub fn not_let_go(&self) -> Bytes {
         self.data_end().distance_from(self.space.nxt()).saturating_sub(self.planned())
     }
@@ -126,19 +126,19 @@ impl Sender {
         self.look_at_chunks(rule);
     }
 
-    /// `octets` are let go, in segments of `size`.
-    pub fn commit(&mut self, octets: Bytes, push: Push, size: Bytes) {
+    /// `bytes` are let go, in segments of `size`.
+    pub fn commit(&mut self, bytes: Bytes, push: Push, size: Bytes) {
         let Some(chunks) = self.buffer.chunks_if_any() else { return };
-        chunks.commit(octets, push);
+        chunks.commit(bytes, push);
         let committed = chunks.committed();
-        if !octets.is_multiple_of(size) {
+        if !bytes.is_multiple_of(size) {
             let from_una = committed - self.buffer.start_offset();
             let end = self.space.una() + Bytes::try_from(from_una).unwrap_or(Bytes::MAX);
             self.space.on_small_segment(end);
         }
     }
 
-    /// A probe of `len` octets, or up to the end of its chunk, is to leave, and to be pushed; returns how much it takes.
+    /// A probe of `len` bytes, or up to the end of its chunk, is to leave, and to be pushed; returns how much it takes.
     pub fn commit_probe(&mut self, cfg: &Config, len: Bytes, size: Bytes) -> Bytes {
         let len = self.up_to_chunk_end(len);
         if self.planned() == 0 && self.chunks_config(cfg).is_some() {

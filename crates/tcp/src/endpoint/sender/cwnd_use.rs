@@ -36,7 +36,7 @@ impl Sender {
 
     /// The window was not filled for an RTO, and `used` segments of it were at most.
     fn on_unused(&mut self, cfg: &Config, now: Instant, used: u32) {
-        let used = used.saturating_mul(self.space.smss()).max(cfg.cc.initial_window.octets(self.space.smss()));
+        let used = used.saturating_mul(self.space.smss()).max(cfg.cc.initial_window.bytes(self.space.smss()));
         let cwnd = self.cc.window().cwnd();
         if self.rec.episode() == Episode::Open && !self.write_blocked && used < cwnd {
             self.cc.on_unused(cwnd / 2 + used / 2);
@@ -57,7 +57,7 @@ impl Sender {
     //= specs/rfc5681.md#restart-after-idle
     //# After more than an RTO without sending, the window is no larger than the initial one.
     fn restart_from_initial(&mut self, cfg: &Config, idle: Duration) {
-        let initial = cfg.cc.initial_window.octets(self.space.smss());
+        let initial = cfg.cc.initial_window.bytes(self.space.smss());
         let paused = idle > self.rec.rto.current().duration();
         if paused && self.cc.window().cwnd() > initial {
             self.cc.on_unused(initial);
@@ -93,7 +93,7 @@ impl Sender {
     /// Lowers the window by half so many times, but not below the initial one.
     fn halve(&mut self, cfg: &Config, times: u32) {
         let cwnd = self.cc.window().cwnd();
-        let floor = cfg.cc.initial_window.octets(self.space.smss()).min(cwnd);
+        let floor = cfg.cc.initial_window.bytes(self.space.smss()).min(cwnd);
         self.cc.on_unused(cwnd.checked_shr(times).unwrap_or(0).max(floor));
     }
 }

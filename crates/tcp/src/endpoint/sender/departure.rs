@@ -10,7 +10,7 @@ use base::{Bytes, Instant, SeqNum};
 use recovery::{Episode, LimitedTransmit};
 
 impl Sender {
-    /// One past the last octet the application has written.
+    /// One past the last byte the application has written.
     #[inline]
     pub fn data_end(&self) -> SeqNum {
         self.space.una() + self.buffer.len()
@@ -24,7 +24,7 @@ impl Sender {
     //# Proportional rate reduction decides what is sent after losses that RACK detects.
     //= specs/rfc6675.md#recovery
     //# Before recovery, a duplicate ACK lets new data leave if the window has room for a segment.
-    /// Octets that may leave now as far as congestion control goes. An empty pipe always admits one segment, a FIN behind
+    /// Bytes that may leave now as far as congestion control goes. An empty pipe always admits one segment, a FIN behind
     /// it included: nothing else would bring the next acknowledgement.
     #[inline]
     pub fn allowance(&self, cfg: &Config) -> Bytes {
@@ -39,7 +39,7 @@ impl Sender {
         if pipe == 0 { room.max(self.space.smss() + 1) } else { room }
     }
 
-    /// Whether `len` of `unsent` octets, less than a full segment, may leave. Nagle's rule does not hold urgent data back.
+    /// Whether `len` of `unsent` bytes, less than a full segment, may leave. Nagle's rule does not hold urgent data back.
     pub fn small_may_leave(&self, send: &SendConfig, urgent: bool, len: Bytes, unsent: Bytes) -> bool {
         let takes_all = match (len == unsent, self.space.side() == SendSide::FinQueued) {
             (true, true) => Takes::AllAndFin,
@@ -51,7 +51,7 @@ impl Sender {
         SmallSegment { len, takes_all, outstanding, max_wnd: self.space.max_wnd() }.may_leave(nagle)
     }
 
-    /// A FIN has a number, which a closed window does not take. Where probes carry octets it is as good a probe as any.
+    /// A FIN has a number, which a closed window does not take. Where probes carry bytes it is as good a probe as any.
     pub fn fin_has_to_wait(&self, send: &SendConfig) -> bool {
         self.space.usable() == 0 && send.window_probe == WindowProbe::Empty
     }
@@ -93,7 +93,7 @@ impl Sender {
     }
 
     /// What holds a sender with work back when nothing more can leave, for the accounts of time. Full segments have `size`
-    /// octets.
+    /// bytes.
     #[inline]
     pub fn held(&self, size: Bytes) -> Held {
         let unsent = self.data_end().distance_from(self.space.nxt());

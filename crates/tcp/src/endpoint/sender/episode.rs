@@ -21,7 +21,7 @@ pub(in crate::endpoint) struct Losses<'a> {
     pub now: Instant,
     /// Whether the connection uses SACK.
     pub sack: bool,
-    /// Octets that were known before the ACK to have arrived beyond SND.UNA, and those that the ACK acknowledges.
+    /// Bytes that were known before the ACK to have arrived beyond SND.UNA, and those that the ACK acknowledges.
     pub sacked_before: Bytes,
     pub newly_acked: Bytes,
     /// Least round trip of a segment that was SACKed.

@@ -81,7 +81,7 @@ impl Sender {
     //# The first probe leaves after one timeout, and the interval grows exponentially.
     /// How long the persist timer waits after this many probes.
     pub fn persist_interval(&self, cfg: &Config, probes: u32) -> Duration {
-        let at_once = self.chunks_config(cfg).is_none() && cfg.send.window_probe == WindowProbe::Octet;
+        let at_once = self.chunks_config(cfg).is_none() && cfg.send.window_probe == WindowProbe::Byte;
         if self.space.wnd() > 0 && at_once {
             return cfg.send.sws_override;
         }

@@ -1,6 +1,6 @@
 //! The send half of a connection: what was written, what of it has left, what the peer and the path let leave.
 //!
-//! Owns SND.UNA and SND.NXT, the octets, the scoreboard with everything recovery remembers, the congestion window and how much
+//! Owns SND.UNA and SND.NXT, the bytes, the scoreboard with everything recovery remembers, the congestion window and how much
 //! of it was used. It knows no timers: a call returns what crosses to other parts of the connection, and the endpoint applies it.
 
 mod ack;
@@ -56,7 +56,7 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    /// Nothing was written. Our SYN announces `mss`; the controller is made for segments of `smss` octets.
+    /// Nothing was written. Our SYN announces `mss`; the controller is made for segments of `smss` bytes.
     pub fn new(cfg: &ValidConfig, iss: SeqNum, mss: u16, smss: u32, now: Instant) -> Self {
         let first = iss + 1;
         Self {

@@ -9,7 +9,7 @@ impl Sender {
     //# A probe is recorded like any other transmission.
     //= specs/rfc6298.md#managing-the-timer
     //# A transmission of data starts the timer if it does not run.
-    /// `len` octets of new data leave in segments of `size`, with a FIN behind them if `fin`. Returns their numbers.
+    /// `len` bytes of new data leave in segments of `size`, with a FIN behind them if `fin`. Returns their numbers.
     #[inline]
     pub fn on_new_data(&mut self, now: Instant, tsval: u32, len: Bytes, fin: bool, size: Bytes) -> SeqRange {
         let start = self.space.nxt();
@@ -43,7 +43,7 @@ impl Sender {
         range
     }
 
-    /// `len` octets of new data leave in one segment larger than any that is known to arrive. Returns their numbers.
+    /// `len` bytes of new data leave in one segment larger than any that is known to arrive. Returns their numbers.
     pub fn on_mtu_probe(&mut self, now: Instant, tsval: u32, len: Bytes) -> SeqRange {
         let range = SeqRange::new(self.space.nxt(), self.space.nxt() + len);
         if self.rec.board.is_empty() {

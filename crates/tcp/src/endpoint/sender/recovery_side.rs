@@ -42,7 +42,7 @@ pub(in crate::endpoint) struct RecoverySide {
 }
 
 impl RecoverySide {
-    /// Nothing has been sent; `first` is the number of the first octet.
+    /// Nothing has been sent; `first` is the number of the first byte.
     pub fn new(cfg: &ValidConfig, first: SeqNum, now: Instant) -> Self {
         Self {
             board: Scoreboard::new(first),

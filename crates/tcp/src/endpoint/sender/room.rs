@@ -4,12 +4,12 @@ use super::Sender;
 use crate::config::{Config, SendAccounting, SendGrowth};
 use base::{Bytes, Instant};
 
-/// Free octets of the send buffer for which a writer is woken. Waiting for half of a large buffer would let a flight that
+/// Free bytes of the send buffer for which a writer is woken. Waiting for half of a large buffer would let a flight that
 /// nearly fills it run dry.
 const WORTH_A_WRITE: Bytes = 128 << 10;
 
 impl Sender {
-    /// Of `len` octets as many as may wait to be sent.
+    /// Of `len` bytes as many as may wait to be sent.
     pub fn below_lowat(&self, cfg: &Config, len: u64) -> u64 {
         cfg.send.notsent_lowat.map_or(len, |lowat| len.min(u64::from(lowat.saturating_sub(self.not_let_go()))))
     }
@@ -34,7 +34,7 @@ impl Sender {
     /// The memory of what is buffered, as it counts against the buffer.
     pub fn queued_memory(&self, cfg: &Config) -> Bytes {
         let cost = match cfg.send.accounting {
-            SendAccounting::Octets => 0,
+            SendAccounting::Bytes => 0,
             SendAccounting::Chunks { head, record } => head + record,
         };
         let chunks = self.buffer.chunks().map_or(0, |chunks| chunks.count());
@@ -45,11 +45,11 @@ impl Sender {
     pub fn grow_buffer(&mut self, cfg: &Config) {
         let SendGrowth::WithWindow { max } = cfg.send.growth else { return };
         let (head, record) = match cfg.send.accounting {
-            SendAccounting::Octets => (0, 0),
+            SendAccounting::Bytes => (0, 0),
             SendAccounting::Chunks { head, record } => (head, record),
         };
         let smss = self.space.smss();
-        let window = self.cc.window().cwnd().max(cfg.cc.initial_window.octets(smss));
+        let window = self.cc.window().cwnd().max(cfg.cc.initial_window.bytes(smss));
         let segment = (smss + head).next_power_of_two() + record;
         let grown = (window / smss).saturating_mul(2 * segment).min(max);
         self.buffer.set_capacity(self.buffer.capacity().max(grown));

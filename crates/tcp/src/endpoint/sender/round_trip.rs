@@ -19,7 +19,7 @@ pub(in crate::endpoint) struct RttCx<'a> {
     /// No shorter time can be told from none.
     pub resolution: Duration,
     pub arrival: Arrival,
-    /// Octets in flight before the ACK.
+    /// Bytes in flight before the ACK.
     pub prior_pipe: Bytes,
 }
 

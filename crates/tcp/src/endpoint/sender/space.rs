@@ -17,7 +17,7 @@ pub(in crate::endpoint) struct SendSpace {
     /// Effective send MSS: options that every segment carries are deducted.
     smss: Bytes,
     side: SendSide,
-    /// Most octets of one segment that have arrived, as far as they fit.
+    /// Most bytes of one segment that have arrived, as far as they fit.
     largest_delivered: u16,
     /// End of the last segment sent that was smaller than `smss` (Minshall's rule).
     small_end: SeqNum,
@@ -59,7 +59,7 @@ impl SendSpace {
         self.nxt
     }
 
-    /// The peer's window, octets from `una` on.
+    /// The peer's window, bytes from `una` on.
     #[inline]
     pub fn wnd(&self) -> Bytes {
         self.wnd
@@ -71,7 +71,7 @@ impl SendSpace {
         self.max_wnd
     }
 
-    /// Octets behind `nxt` that the peer's window takes.
+    /// Bytes behind `nxt` that the peer's window takes.
     #[inline]
     pub fn usable(&self) -> Bytes {
         let edge = self.una + self.wnd;
@@ -90,7 +90,7 @@ impl SendSpace {
         self.side
     }
 
-    /// Octets of the largest segment that is known to have arrived; zero before the first.
+    /// Bytes of the largest segment that is known to have arrived; zero before the first.
     pub fn largest_delivered(&self) -> u16 {
         self.largest_delivered
     }
@@ -117,7 +117,7 @@ impl SendSpace {
         self.smss = smss;
     }
 
-    /// The application closes this direction: a FIN follows the last octet.
+    /// The application closes this direction: a FIN follows the last byte.
     pub fn queue_fin(&mut self) {
         self.side = SendSide::FinQueued;
     }
@@ -133,7 +133,7 @@ impl SendSpace {
         self.small_end = end;
     }
 
-    /// A segment of `len` octets has arrived.
+    /// A segment of `len` bytes has arrived.
     #[inline]
     pub fn on_delivered(&mut self, len: Bytes) {
         self.largest_delivered = self.largest_delivered.max(len as u16);
@@ -144,7 +144,7 @@ impl SendSpace {
         self.largest_delivered = self.largest_delivered.min(self.smss as u16);
     }
 
-    /// A SYN left, with `len` octets of data.
+    /// A SYN left, with `len` bytes of data.
     pub fn on_syn_sent(&mut self, len: Bytes) {
         self.nxt = self.nxt.max(self.iss + 1 + len);
     }

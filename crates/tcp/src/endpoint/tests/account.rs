@@ -18,7 +18,7 @@ fn ack_with_window(script: &mut Script, ack: u32, window: u16) {
     script.ack(ack);
 }
 
-/// `len` octets from the peer, from number `seq` on.
+/// `len` bytes from the peer, from number `seq` on.
 fn bring(script: &mut Script, seq: u32, len: u32) {
     let segment = script.segment(wire::Flags::NONE, seq, Some(1));
     script.deliver(segment, len);

@@ -88,7 +88,7 @@ fn a_hole_is_reported_at_once_newest_block_first_and_its_filling_too() {
 
 //= specs/rfc2883.md#receiver
 //= type=test
-//# A segment that brings octets a second time is reported by a block, in the next ACK and in no later one.
+//# A segment that brings bytes a second time is reported by a block, in the next ACK and in no later one.
 #[test]
 fn a_duplicate_is_reported_once_as_d_sack() {
     let mut script = Script::established(delayed(40));
@@ -121,7 +121,7 @@ fn a_duplicate_is_acknowledged_without_a_report_where_reports_are_off() {
 }
 
 #[test]
-fn overlapping_segments_deliver_every_octet_once_and_in_order() {
+fn overlapping_segments_deliver_every_byte_once_and_in_order() {
     let mut script = Script::established(delayed(40));
     for (seq, len) in [(501, 800), (101, 500), (1, 300), (1200, 400), (1, 1700)] {
         data(&mut script, seq, len);
@@ -186,7 +186,7 @@ fn after_a_pause_the_first_segment_is_acknowledged_at_once_where_the_policy_says
     }
 }
 
-/// A receiver whose delay adapts, past the segments it acknowledges one by one: the peer's next octet is number 301.
+/// A receiver whose delay adapts, past the segments it acknowledges one by one: the peer's next byte is number 301.
 fn adaptive() -> Script {
     let mut cfg = quick();
     cfg.ack = AckConfig { timer: AckTimer::Adaptive, quick_segments: 2, ..AckConfig::default() };

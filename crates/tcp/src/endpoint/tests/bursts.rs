@@ -38,7 +38,7 @@ fn chunks_of(cfg: &mut Config) -> &mut ChunksConfig {
     }
 }
 
-/// A peer with segments of 1000 octets and a window of `units` times 128, `rtt` away.
+/// A peer with segments of 1000 bytes and a window of `units` times 128, `rtt` away.
 fn established(cfg: Config, units: u16, rtt: Duration) -> Script {
     let mut script = Script::connecting_on(cfg, tso_device());
     script.pass(rtt);
@@ -76,7 +76,7 @@ fn a_buffer_takes_whole_chunks_and_each_half_of_a_window_leaves_in_bursts_of_its
     assert_eq!(script.frames(), ["P. 1:5001", "P. 5001:10001"], "half a congestion window in a burst");
     assert_eq!(script.write_with(1, Boundary::None), 0);
     later(&mut script, 10_001);
-    assert_eq!(script.frames()[..2], ["P. 10001:20001", "P. 20001:26001"], "a chunk of 16000 octets ends there");
+    assert_eq!(script.frames()[..2], ["P. 10001:20001", "P. 20001:26001"], "a chunk of 16000 bytes ends there");
 }
 
 #[test]
@@ -348,11 +348,11 @@ fn a_buffer_that_held_the_writer_back_grows_with_the_congestion_window() {
 #[test_case(9_000, 18; "nine of ten")]
 #[test_case(10_000, 20; "all of ten")]
 #[test_case(5_000, 10; "half of ten")]
-fn slow_start_goes_on_while_the_window_is_less_than_twice_what_was_outstanding(octets: u64, segments: u32) {
+fn slow_start_goes_on_while_the_window_is_less_than_twice_what_was_outstanding(bytes: u64, segments: u32) {
     let mut script = established(chunked(), 257, ms(100));
-    script.write(octets);
+    script.write(bytes);
     script.pass(ms(100));
-    for ack in (2_001..octets as u32).step_by(2_000).chain([octets as u32 + 1]) {
+    for ack in (2_001..bytes as u32).step_by(2_000).chain([bytes as u32 + 1]) {
         script.ack(ack);
     }
     assert_eq!(script.info().cwnd, segments * 1_000);

@@ -40,7 +40,7 @@ fn stamped_script() -> Script {
     script
 }
 
-/// Delivers `len` octets of the peer's stream with a timestamp.
+/// Delivers `len` bytes of the peer's stream with a timestamp.
 fn data(script: &mut Script, seq: u32, len: u32, timestamps: Option<Timestamps>) -> Vec<Out> {
     let mut repr = script.segment(Flags::NONE, seq, Some(1));
     repr.options.timestamps = timestamps;
@@ -434,7 +434,7 @@ fn no_new_data_leaves_beyond_the_peers_window() {
     script.ack(1);
     script.write(100_000);
     let end = |sent: &[(u32, u32)]| sent.iter().map(|(seq, len)| seq + len).max();
-    assert_eq!(end(&script.data()), Some(at(3)), "three whole segments fit into 5000 octets");
+    assert_eq!(end(&script.data()), Some(at(3)), "three whole segments fit into 5000 bytes");
     script.peer_window = 100;
     script.ack(at(3));
     assert_eq!(end(&script.data()), None);
@@ -449,7 +449,7 @@ fn what_a_window_once_admitted_is_taken_although_less_is_shown() {
     cfg.options.window_scale = crate::config::WindowScaleConfig::Shift(10);
     cfg.receive.window = ReceiveWindowConfig::Fixed { bytes: 64 << 10 };
     let mut script = Script::established_with(cfg, Options { window_scale: Some(0), ..peer_options() });
-    // 63 units of 1024 octets are shown once 1000 octets have come; the 64th was promised.
+    // 63 units of 1024 bytes are shown once 1000 bytes have come; the 64th was promised.
     let shown = data(&mut script, 1, 1000, None)[0].window;
     let edge = 65_535;
     assert!(1001 + (u32::from(shown) << 10) < 1 + edge);

@@ -259,7 +259,7 @@ fn who_lets_go_in_fin_wait_2_that_takes_no_time_resets_the_peer() {
 #[test_case(0, 0 => false; "last-ack")]
 #[test_case(100_000, 0 => true; "last-ack with data that waits for the window")]
 #[test_case(0, 1 => false; "closing")]
-fn an_abort_resets_where_the_peer_may_still_wait_for_something(octets: u64, simultaneous: u32) -> bool {
+fn an_abort_resets_where_the_peer_may_still_wait_for_something(bytes: u64, simultaneous: u32) -> bool {
     let mut script = Script::established(quick());
     if simultaneous == 1 {
         script.shutdown();
@@ -267,8 +267,8 @@ fn an_abort_resets_where_the_peer_may_still_wait_for_something(octets: u64, simu
         assert_eq!(script.state(), "CLOSING");
     } else {
         fin(&mut script, 1, 1);
-        if octets > 0 {
-            script.write(octets);
+        if bytes > 0 {
+            script.write(bytes);
         }
         script.shutdown();
         assert_eq!(script.state(), "LAST-ACK");

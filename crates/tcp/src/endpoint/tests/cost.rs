@@ -19,13 +19,13 @@ fn an_idle_endpoint_with_its_boxes_fits_into_one_kibibyte(detector: DetectorConf
     cfg.cc.slow_start = slow_start;
     let script = Script::established(cfg);
     let size = script.stack.endpoint(script.conn).map(Endpoint::state_size).expect("exists");
-    println!("an idle endpoint: {} octets, with its boxes: {size}", size_of::<Endpoint>());
-    assert!(size <= 1024, "{size} octets");
+    println!("an idle endpoint: {} bytes, with its boxes: {size}", size_of::<Endpoint>());
+    assert!(size <= 1024, "{size} bytes");
 }
 
 /// What pacing takes: its rate in the controller, and its bucket.
 #[test]
-fn a_paced_endpoint_takes_sixty_four_octets_more() {
+fn a_paced_endpoint_takes_sixty_four_bytes_more() {
     let size = |pacing| {
         let mut cfg = quick();
         cfg.cc.pacing = pacing;
@@ -38,7 +38,7 @@ fn a_paced_endpoint_takes_sixty_four_octets_more() {
     };
     let pacing = cc::PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 125, quantum_segments: 10 };
     let (without, with) = (size(cc::PacingConfig::Off), size(pacing));
-    assert!(with > without && with <= without + 64, "{with} beside {without} octets");
+    assert!(with > without && with <= without + 64, "{with} beside {without} bytes");
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn a_connection_that_had_a_large_flight_is_as_small_as_before_once_it_is_acknowl
     assert_eq!(sent, 1 + SEGMENTS * MSS);
     script.pass(base::Duration::from_millis(100));
     script.ack(sent - MSS);
-    assert!(size(&script) > idle + SEGMENTS as usize * 64, "{} octets while a segment is in flight", size(&script));
+    assert!(size(&script) > idle + SEGMENTS as usize * 64, "{} bytes while a segment is in flight", size(&script));
     script.ack(sent);
     assert_eq!(size(&script), idle);
 }

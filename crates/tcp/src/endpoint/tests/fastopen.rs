@@ -18,8 +18,8 @@ use wire::{Cookie, FastOpen, FastOpenKind, Flags, IcmpKind, Options, Timestamps,
 const RTT: Duration = Duration::from_millis(100);
 const SYN_ACK: Flags = Flags::SYN;
 
-fn cookie(octets: &[u8]) -> Option<FastOpen> {
-    Some(FastOpen { kind: FastOpenKind::Assigned, cookie: Cookie::new(octets) })
+fn cookie(bytes: &[u8]) -> Option<FastOpen> {
+    Some(FastOpen { kind: FastOpenKind::Assigned, cookie: Cookie::new(bytes) })
 }
 
 const REQUEST: Option<FastOpen> = Some(FastOpen { kind: FastOpenKind::Assigned, cookie: None });
@@ -50,7 +50,7 @@ fn try_to_open(script: &mut Script, cfg: &ValidConfig, len: usize) -> Result<usi
     Ok(taken)
 }
 
-/// Opens a connection with `len` octets of data; how many were taken, and the SYN.
+/// Opens a connection with `len` bytes of data; how many were taken, and the SYN.
 fn open(script: &mut Script, cfg: &Config, len: usize) -> (usize, Out) {
     let taken = try_to_open(script, &valid(cfg.clone()), len).unwrap();
     let syn = script.sent();
@@ -121,7 +121,7 @@ fn an_empty_write_sends_the_cookie_alone() {
 #[test_case(1, MSS, &[(1, 1420)]; "nothing was taken")]
 #[test_case(1, 1000, &[(1, 1000), (1001, 420)]; "nothing was taken, and the peer takes less at once")]
 #[test_case(101, 1000, &[(101, 1000), (1101, 320)]; "some was taken")]
-#[test_case(1420, MSS, &[(1420, 1)]; "an octet is missing")]
+#[test_case(1420, MSS, &[(1420, 1)]; "a byte is missing")]
 fn what_was_not_taken_is_sent_again(ack: u32, mss: u32, again: &[(u32, u32)]) {
     let mut script = host_with_cookie(&client(), MSS);
     assert_eq!(open(&mut script, &client(), 5000).0, 1420);
@@ -327,7 +327,7 @@ fn syn_from(script: &mut Script, port: u16, fast_open: Option<FastOpen>, len: u3
     script.sent()
 }
 
-/// A SYN with `len` octets of data; what it was answered.
+/// A SYN with `len` bytes of data; what it was answered.
 fn syn(script: &mut Script, fast_open: Option<FastOpen>, len: u32) -> Out {
     let sent = syn_from(script, 40_000, fast_open, len);
     assert_eq!((sent.len(), sent[0].seq, sent[0].flags, sent[0].len), (1, 0, Flags::SYN, 0));
@@ -343,7 +343,7 @@ fn valid_cookie(keys: FastOpenKeys) -> Option<FastOpen> {
     syn(&mut listening(server(), keys), REQUEST, 0).options.fast_open
 }
 
-/// A connection whose SYN brought ten octets and a valid cookie.
+/// A connection whose SYN brought ten bytes and a valid cookie.
 fn gone_ahead(cfg: Config) -> Script {
     let mut script = listening(cfg, KEYS);
     let syn_ack = syn(&mut script, valid_cookie(KEYS), 10);
@@ -451,7 +451,7 @@ fn a_listener_may_have_keys_of_its_own() {
 #[test_case(FastOpenServer::WithoutCookie, 2, None => 11; "data from everyone")]
 #[test_case(FastOpenServer::WithoutCookie, 2, REQUEST => 11; "data with a request from everyone")]
 #[test_case(FastOpenServer::WithoutCookie, 0, None => 1; "data from everyone, without room")]
-fn ack_for_ten_octets(kind: FastOpenServer, pending_max: u32, offer: Option<FastOpen>) -> u32 {
+fn ack_for_ten_bytes(kind: FastOpenServer, pending_max: u32, offer: Option<FastOpen>) -> u32 {
     let mut cfg = server();
     (cfg.fastopen.server, cfg.fastopen.pending_max) = (kind, pending_max);
     let syn_ack = syn(&mut listening(cfg, KEYS), offer, 10);

@@ -7,7 +7,7 @@ use base::Duration;
 use test_case::test_case;
 use wire::{Flags, Options, TcpRepr, Timestamps};
 
-/// The peer's window, and ours at the start, in octets.
+/// The peer's window, and ours at the start, in bytes.
 const WINDOW: u32 = 65_535;
 
 /// A connection that never runs out of answers.
@@ -17,7 +17,7 @@ fn eager() -> Config {
     cfg
 }
 
-/// The peer has sent 1000 octets and we have sent 2000, acknowledged.
+/// The peer has sent 1000 bytes and we have sent 2000, acknowledged.
 fn in_use(cfg: Config) -> Script {
     let mut script = Script::established(cfg);
     script.write(2000);
@@ -49,12 +49,12 @@ fn answers(script: &mut Script, repr: TcpRepr, len: u32) -> Vec<(u32, Option<u32
 //= type=test
 //# A challenge ACK stands at SND.NXT and acknowledges RCV.NXT.
 #[test_case(1001, 0 => ("CLOSED", 0); "exactly the next number")]
-#[test_case(1001, 9 => ("CLOSED", 0); "exactly the next number, with octets that say why")]
+#[test_case(1001, 9 => ("CLOSED", 0); "exactly the next number, with bytes that say why")]
 #[test_case(1002, 0 => ("ESTABLISHED", 1); "one ahead")]
 #[test_case(WINDOW, 0 => ("ESTABLISHED", 1); "the last number of the window")]
 #[test_case(1 + WINDOW, 0 => ("ESTABLISHED", 0); "one beyond the window")]
 #[test_case(1000, 0 => ("ESTABLISHED", 0); "one behind")]
-#[test_case(1000, 9 => ("ESTABLISHED", 0); "one behind, with octets that reach into the window")]
+#[test_case(1000, 9 => ("ESTABLISHED", 0); "one behind, with bytes that reach into the window")]
 #[test_case(1001 + (1 << 31), 0 => ("ESTABLISHED", 0); "half the numbers away")]
 fn a_reset_at(seq: u32, len: u32) -> (&'static str, usize) {
     let mut script = in_use(eager());
@@ -92,7 +92,7 @@ fn a_syn_anywhere_is_only_challenged() {
 //= type=test
 //# A segment with any other acknowledgement is dropped and answered with an ACK.
 #[test_case(0, true; "of all that was sent")]
-#[test_case(1, false; "of one octet more")]
+#[test_case(1, false; "of one byte more")]
 #[test_case(-(WINDOW as i64), true; "as old as the window allows")]
 #[test_case(-(WINDOW as i64) - 1, false; "one older")]
 #[test_case(1 << 31, false; "half the numbers away")]
@@ -225,7 +225,7 @@ fn a_reset_and_an_acknowledgement_count_while_our_window_is_closed() {
 
 #[test_case(MissingTimestamps::Dropped => 0)]
 #[test_case(MissingTimestamps::Accepted => 100)]
-fn octets_taken_from_a_segment_that_lost_its_timestamps(missing: MissingTimestamps) -> u64 {
+fn bytes_taken_from_a_segment_that_lost_its_timestamps(missing: MissingTimestamps) -> u64 {
     let mut cfg = eager();
     cfg.options.timestamps = TimestampConfig::Offer;
     cfg.options.timestamps_missing = missing;

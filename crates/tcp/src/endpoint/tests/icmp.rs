@@ -81,7 +81,7 @@ fn an_open_connection_goes_on_and_its_application_is_told(kind: IcmpKind, told: 
 //# An error about a segment that is not in flight is dropped and counted.
 #[test_case(0, 0; "an acknowledged one")]
 #[test_case(1, 1; "the first in flight")]
-#[test_case(2920, 1; "the last octet in flight")]
+#[test_case(2920, 1; "the last byte in flight")]
 #[test_case(2921, 0; "one that was never sent")]
 #[test_case(0x8000_0000, 0; "far off")]
 fn an_error_counts_only_inside_the_flight(seq: u32, taken: u64) {

@@ -22,7 +22,7 @@ fn smss(script: &Script) -> u32 {
     script.info().smss
 }
 
-/// A search from 1064 to 1500: the first probe is a packet of 1282 octets.
+/// A search from 1064 to 1500: the first probe is a packet of 1282 bytes.
 const FIRST: u32 = 1242;
 
 /// Writes until a probe leaves, with a window's worth behind it; where it begins, and what else left.
@@ -40,7 +40,7 @@ fn end(script: &Script) -> u32 {
 
 //= specs/rfc4821.md#the-search
 //= type=test
-//# The search begins with a size of about 1024 octets, whatever the first link takes, and ends with what the peer takes.
+//# The search begins with a size of about 1024 bytes, whatever the first link takes, and ends with what the peer takes.
 //= specs/rfc4821.md#the-search
 //= type=test
 //# A probe has a size between the largest that is known to arrive and the smallest that is known to fail.
@@ -141,9 +141,9 @@ fn a_probe_that_a_router_refuses_by_word_is_cut_at_once() {
 #[test_case(searching(MtuProbing::Off), 20_000 => false; "not at all")]
 #[test_case(small_window(), 20_000 => false; "a window of ten segments")]
 #[test_case(cut_by_routers(), 20_000 => false; "routers may cut")]
-fn a_probe_leaves(cfg: Config, octets: u64) -> bool {
+fn a_probe_leaves(cfg: Config, bytes: u64) -> bool {
     let mut script = Script::established(cfg);
-    script.write(octets);
+    script.write(bytes);
     let usual = smss(&script);
     script.data().iter().any(|&(_, len)| len > usual)
 }

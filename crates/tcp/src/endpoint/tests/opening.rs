@@ -53,9 +53,9 @@ fn a_passive_open_answers_only_what_was_offered() {
 
 //= specs/rfc9293.md#segment-size
 //= type=test
-//# Without that option the peer is taken to receive 536 octets over IPv4 and 1220 over IPv6.
+//# Without that option the peer is taken to receive 536 bytes over IPv4 and 1220 over IPv6.
 #[test]
-fn a_peer_without_the_mss_option_gets_536_octets() {
+fn a_peer_without_the_mss_option_gets_536_bytes() {
     let mut script = Script::established_with(quick(), Options::default());
     script.write(5000);
     assert_eq!(script.data()[0], (1, 536));
@@ -66,7 +66,7 @@ fn a_peer_without_the_mss_option_gets_536_octets() {
 //# The size that is announced is the largest packet less the fixed headers, whatever options follow.
 //= specs/rfc7323.md#timestamps
 //= type=test
-//# The octets of the option are taken from the segment, not from the announced segment size.
+//# The bytes of the option are taken from the segment, not from the announced segment size.
 #[test]
 fn timestamps_shrink_the_segment_but_not_the_announced_size() {
     let mut cfg = quick();
@@ -348,8 +348,8 @@ fn answer(script: &mut Script) {
     script.deliver(syn_ack, 0);
 }
 
-/// Milliseconds until the peer's first octets are acknowledged, which come 20 ms behind our data.
-fn first_octets_are_acknowledged_after(script: &mut Script) -> u64 {
+/// Milliseconds until the peer's first bytes are acknowledged, which come 20 ms behind our data.
+fn first_bytes_are_acknowledged_after(script: &mut Script) -> u64 {
     script.pass(Duration::from_millis(20));
     let data = script.segment(Flags::PSH, 1, Some(101));
     script.deliver(data, 50);
@@ -375,7 +375,7 @@ fn a_syn_ack_is_acknowledged_with_the_data_of_a_writer_that_waits() {
     let sent = script.sent();
     assert_eq!(sent.iter().map(|out| (out.seq, out.len, out.ack)).collect::<Vec<_>>(), [(1, 100, Some(1))]);
     // Our data looks like the reply to the SYN-ACK, so the next reply is waited for.
-    assert_eq!(first_octets_are_acknowledged_after(&mut script), 40);
+    assert_eq!(first_bytes_are_acknowledged_after(&mut script), 40);
 }
 
 #[test]
@@ -385,11 +385,11 @@ fn data_that_is_buffered_carries_the_acknowledgement_of_the_syn_ack() {
     answer(&mut script);
     let sent = script.sent();
     assert_eq!(sent.iter().map(|out| (out.seq, out.len, out.ack)).collect::<Vec<_>>(), [(1, 100, Some(1))]);
-    assert_eq!(first_octets_are_acknowledged_after(&mut script), 40);
+    assert_eq!(first_bytes_are_acknowledged_after(&mut script), 40);
 }
 
 #[test]
-fn without_a_writer_the_syn_ack_and_the_first_octets_are_acknowledged_at_once() {
+fn without_a_writer_the_syn_ack_and_the_first_bytes_are_acknowledged_at_once() {
     for withdrawn in [false, true] {
         let mut script = Script::connecting(with_data());
         if withdrawn {
@@ -399,7 +399,7 @@ fn without_a_writer_the_syn_ack_and_the_first_octets_are_acknowledged_at_once() 
         answer(&mut script);
         assert_eq!(script.sent().len(), 1);
         script.write(100);
-        assert_eq!(first_octets_are_acknowledged_after(&mut script), 0);
+        assert_eq!(first_bytes_are_acknowledged_after(&mut script), 0);
     }
 }
 

@@ -88,7 +88,7 @@ fn a_fin_behind_cut_data_goes_with_the_last_piece() {
     script.ack(1);
     script.data();
     script.icmp(too_big(MSS + 39), 1);
-    assert_eq!(script.data(), [], "it fits to the octet");
+    assert_eq!(script.data(), [], "it fits to the byte");
 }
 
 //= specs/rfc1191.md#a-smaller-path-mtu
@@ -123,7 +123,7 @@ fn proven() -> Script {
     script
 }
 
-/// What a message would change: segment size, path MTU, octets in flight, and what is known of the host.
+/// What a message would change: segment size, path MTU, bytes in flight, and what is known of the host.
 fn beliefs(script: &mut Script) -> (u32, u16, u32, Option<u16>) {
     let remote = SocketAddr::new(PEER, PEER_PORT);
     let next =
@@ -145,7 +145,7 @@ fn a_message_about_a_size_that_arrived_before_waits_and_is_dropped_when_its_segm
         script.icmp(too_big(600), seq);
         script.icmp(too_big(599), seq);
     }
-    assert_eq!(script.data(), [], "no octet leaves for a message");
+    assert_eq!(script.data(), [], "no byte leaves for a message");
     assert_eq!(beliefs(&mut script), before);
     script.pass(Duration::from_millis(10));
     script.ack(1 + 2 * MSS);
@@ -204,25 +204,25 @@ fn messages_about_a_large_flight_release_one_initial_window_between_two_acknowle
     script.data();
     script.write(u64::from(100 * MSS));
     assert_eq!(script.data().len(), 100);
-    let octets = |script: &mut Script| script.data().iter().map(|(_, len)| len).sum::<u32>();
+    let bytes = |script: &mut Script| script.data().iter().map(|(_, len)| len).sum::<u32>();
     script.icmp(too_big(1200), end);
     let window = 10 * 1160;
-    assert_eq!((smss(&script), octets(&mut script)), (1160, window));
+    assert_eq!((smss(&script), bytes(&mut script)), (1160, window));
     for mtu in [1199, 1100, 1000, 900] {
         script.icmp(too_big(mtu), end);
-        assert_eq!((smss(&script), octets(&mut script)), (mtu - 40, 0), "the window has been spent");
+        assert_eq!((smss(&script), bytes(&mut script)), (mtu - 40, 0), "the window has been spent");
     }
     // A timeout slows the sender down, and the next message may cause as much to be sent again, as the window permits.
-    while octets(&mut script) == 0 {
+    while bytes(&mut script) == 0 {
         script.pass(Duration::from_millis(10));
     }
     script.icmp(too_big(800), end);
-    assert_eq!((smss(&script), octets(&mut script)), (760, 860), "the one segment, in two pieces");
+    assert_eq!((smss(&script), bytes(&mut script)), (760, 860), "the one segment, in two pieces");
 }
 
 //= specs/rfc1191.md#the-path-mtu
 //= type=test
-//# The path MTU is never taken for less than 68 octets.
+//# The path MTU is never taken for less than 68 bytes.
 //= specs/rfc1191.md#the-path-mtu
 //= type=test
 //# A router that says nothing of its MTU is answered by the next smaller common size.

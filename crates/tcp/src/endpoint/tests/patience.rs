@@ -339,7 +339,7 @@ fn closed_window(mut cfg: Config, probe: WindowProbe) -> Script {
 //= specs/rfc9293.md#windows
 //= type=test
 //# As long as probes are answered a window may stay closed for ever.
-#[test_matrix([WindowProbe::Octet, WindowProbe::Empty])]
+#[test_matrix([WindowProbe::Byte, WindowProbe::Empty])]
 fn a_window_that_is_closed_for_an_hour_ends_nothing_as_long_as_probes_are_answered(probe: WindowProbe) {
     let mut script = closed_window(quick(), probe);
     let mut probes = 0;
@@ -357,7 +357,7 @@ fn a_window_that_is_closed_for_an_hour_ends_nothing_as_long_as_probes_are_answer
     assert_eq!(script.data().iter().map(|sent| sent.1).sum::<u32>(), 10_000);
 }
 
-#[test_matrix([WindowProbe::Octet, WindowProbe::Empty])]
+#[test_matrix([WindowProbe::Byte, WindowProbe::Empty])]
 fn probes_that_nobody_answers_are_limited_like_retransmissions(probe: WindowProbe) {
     let mut cfg = quick();
     cfg.retries.data = 4;
@@ -367,7 +367,7 @@ fn probes_that_nobody_answers_are_limited_like_retransmissions(probe: WindowProb
     assert!(timed_out(&script));
 }
 
-#[test_matrix([WindowProbe::Octet, WindowProbe::Empty])]
+#[test_matrix([WindowProbe::Byte, WindowProbe::Empty])]
 fn old_acknowledgements_are_no_answers_to_probes(probe: WindowProbe) {
     let mut cfg = quick();
     cfg.retries.data = 4;
@@ -389,7 +389,7 @@ fn old_acknowledgements_are_no_answers_to_probes(probe: WindowProbe) {
     assert!(timed_out(&script), "after {probes} probes");
 }
 
-#[test_case(WindowProbe::Octet, CountedFrom::Transmission, 10; "from when it closed")]
+#[test_case(WindowProbe::Byte, CountedFrom::Transmission, 10; "from when it closed")]
 #[test_case(WindowProbe::Empty, CountedFrom::Transmission, 10; "likewise")]
 #[test_case(WindowProbe::Empty, CountedFrom::Retransmission, 11; "from the first probe")]
 fn the_user_timeout_limits_how_long_a_window_is_closed_though_it_is_answered(

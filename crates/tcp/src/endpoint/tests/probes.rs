@@ -20,11 +20,11 @@ fn probing() -> Config {
 }
 
 /// A connection over 100 ms on which this much was written just now.
-fn written(cfg: Config, octets: u32) -> Script {
+fn written(cfg: Config, bytes: u32) -> Script {
     let mut script = Script::connecting(cfg);
     script.pass(RTT);
     script.finish_handshake(peer_options());
-    script.write(octets.into());
+    script.write(bytes.into());
     script
 }
 

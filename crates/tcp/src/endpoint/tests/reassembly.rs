@@ -75,7 +75,7 @@ fn what_continues_extends_or_joins_is_taken_at_the_limit() {
 
 //= specs/rfc2883.md#receiver
 //= type=test
-//# A segment that brings octets a second time is reported by a block, in the next ACK and in no later one.
+//# A segment that brings bytes a second time is reported by a block, in the next ACK and in no later one.
 #[test]
 fn a_duplicate_is_reported_at_the_limit_too() {
     let mut script = limited(Some(1));
@@ -106,7 +106,7 @@ fn a_fin_that_was_dropped_with_its_segment_ends_nothing() {
     let mut script = limited(Some(1));
     segment(&mut script, 2, Flags::NONE);
     segment(&mut script, 4, Flags::FIN);
-    // The same octets come again, but the peer had more to say: the dropped FIN must not be believed.
+    // The same bytes come again, but the peer had more to say: the dropped FIN must not be believed.
     for nth in [1, 3, 4, 5] {
         segment(&mut script, nth, Flags::NONE);
     }
@@ -166,7 +166,7 @@ fn without_a_limit_all_of_them_are_held() {
 #[test_case(&[(2, Flags::FIN), (1, Flags::FIN)], 3; "before a FIN that waits")]
 #[test_case(&[(1, Flags::FIN), (2, Flags::NONE)], 2; "data behind a FIN that waits")]
 #[test_case(&[(1, Flags::FIN), (2, Flags::FIN)], 2; "two ends out of order")]
-fn a_stream_has_one_end_and_loses_no_octet_to_a_second_one(arrivals: &[(u32, Flags)], segments: u32) {
+fn a_stream_has_one_end_and_loses_no_byte_to_a_second_one(arrivals: &[(u32, Flags)], segments: u32) {
     let mut script = limited(None);
     for (nth, flags) in arrivals {
         segment(&mut script, *nth, *flags);
@@ -180,7 +180,7 @@ fn a_stream_has_one_end_and_loses_no_octet_to_a_second_one(arrivals: &[(u32, Fla
 }
 
 #[test]
-fn a_fin_in_the_past_takes_no_octet_away() {
+fn a_fin_in_the_past_takes_no_byte_away() {
     let mut script = limited(None);
     segment(&mut script, 1, Flags::NONE);
     let repr = script.segment(Flags::FIN, 1, Some(1));

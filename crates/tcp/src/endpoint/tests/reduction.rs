@@ -65,7 +65,7 @@ fn answers(script: &mut Script, mut acks: impl FnMut(&mut Script, u32), count: u
 //# The window is what is in flight plus what may be sent.
 //= specs/rfc9937.md#each-transmission
 //= type=test
-//# Every octet sent in the episode counts towards prr_out, whether new or retransmitted.
+//# Every byte sent in the episode counts towards prr_out, whether new or retransmitted.
 //= specs/rfc8985.md#other-algorithms
 //= type=test
 //# Proportional rate reduction decides what is sent after losses that RACK detects.

@@ -122,7 +122,7 @@ proptest! {
             if timestamps {
                 repr.options.timestamps = Some(Timestamps { tsval: wait as u32, tsecr: 0 });
             }
-            // The pattern has no octets before its first.
+            // The pattern has no bytes before its first.
             script.deliver(repr, if seq < 1 { 0 } else { len.min(1460) });
             if script.stack.endpoint(script.conn).is_some_and(|e| e.state().is_synchronized()) {
                 let _ = script.stack.write_pattern(

@@ -210,7 +210,7 @@ fn without_anything_new_to_send_a_timeout_is_not_examined(written: u32, window: 
         script.pass(MS);
     }
     script.sent();
-    // The first octets wait for the application, so the window's edge stays.
+    // The first bytes wait for the application, so the window's edge stays.
     script.peer_window -= MSS as u16;
     script.ack(at(1));
     assert_eq!(script.data().first(), Some(&(at(1), MSS)));

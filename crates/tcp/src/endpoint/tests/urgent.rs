@@ -35,7 +35,7 @@ fn pointers(sent: &[Out]) -> Vec<(u32, u32, Option<u16>)> {
     sent.iter().map(|out| (out.seq, out.len, out.flags.contains(Flags::URG).then_some(out.urgent))).collect()
 }
 
-/// The peer's segment with `len` octets from number `seq` on, and this urgent pointer.
+/// The peer's segment with `len` bytes from number `seq` on, and this urgent pointer.
 fn deliver(script: &mut Script, seq: u32, len: u32, pointer: Option<u16>) {
     let flags = if pointer.is_some() { Flags::URG } else { Flags::NONE };
     let mut repr = script.segment(flags, seq, Some(1));
@@ -43,7 +43,7 @@ fn deliver(script: &mut Script, seq: u32, len: u32, pointer: Option<u16>) {
     script.deliver(repr, len);
 }
 
-/// One read of up to `max` octets: how many, and the stream offset that the first of them shows.
+/// One read of up to `max` bytes: how many, and the stream offset that the first of them shows.
 fn read(script: &mut Script, max: usize) -> Vec<u8> {
     let mut buf = vec![0; max];
     let taken = script.stack.read(&mut StackCx::new(script.now, &mut Off), script.conn, &mut buf).expect("readable");
@@ -61,7 +61,7 @@ fn ahead(script: &Script) -> Option<u64> {
 }
 
 fn fetch(script: &mut Script) -> Result<u8, UrgentError> {
-    script.stack.take_urgent_octet(&mut StackCx::new(script.now, &mut Off), script.conn)
+    script.stack.take_urgent_byte(&mut StackCx::new(script.now, &mut Off), script.conn)
 }
 
 fn told(script: &mut Script) -> usize {
@@ -71,7 +71,7 @@ fn told(script: &mut Script) -> usize {
 
 //= specs/rfc9293.md#urgent-data
 //= type=test
-//# The pointer that is sent names the octet behind the last urgent one.
+//# The pointer that is sent names the byte behind the last urgent one.
 //= specs/rfc9293.md#urgent-data
 //= type=test
 //# Urgent data is supported in both directions.
@@ -126,7 +126,7 @@ fn acknowledgements_do_not_speak_of_urgent_data_that_was_acknowledged() {
     assert!(script.sent().iter().all(|out| !out.flags.contains(Flags::URG)));
 }
 
-#[test_matrix([WindowProbe::Octet, WindowProbe::Empty])]
+#[test_matrix([WindowProbe::Byte, WindowProbe::Empty])]
 fn a_closed_window_does_not_hold_the_pointer_back(probe: WindowProbe) {
     let mut cfg = quick();
     cfg.send.window_probe = probe;
@@ -172,7 +172,7 @@ fn urgent_data_leaves_in_frames_of_one_segment(segmenter: SegmenterConfig) {
 //= type=test
 //# The application is told when urgent data is announced.
 #[test]
-fn the_application_is_told_of_a_mark_before_its_octets_have_come_and_once() {
+fn the_application_is_told_of_a_mark_before_its_bytes_have_come_and_once() {
     let mut script = Script::established(quick());
     deliver(&mut script, 1, 10, Some(25));
     assert_eq!((told(&mut script), ahead(&script)), (1, Some(24)));
@@ -189,7 +189,7 @@ fn the_application_is_told_of_a_mark_before_its_octets_have_come_and_once() {
 //# The application can learn how much urgent data remains.
 #[test_case(UrgentPointer::Following, 10)]
 #[test_case(UrgentPointer::Last, 9)]
-fn in_the_stream_a_read_ends_before_the_last_urgent_octet_and_the_next_begins_with_it(
+fn in_the_stream_a_read_ends_before_the_last_urgent_byte_and_the_next_begins_with_it(
     pointer: UrgentPointer,
     field: u16,
 ) {
@@ -204,13 +204,13 @@ fn in_the_stream_a_read_ends_before_the_last_urgent_octet_and_the_next_begins_wi
 }
 
 #[test]
-fn out_of_band_the_last_urgent_octet_is_fetched_by_itself_and_missing_from_the_stream() {
+fn out_of_band_the_last_urgent_byte_is_fetched_by_itself_and_missing_from_the_stream() {
     let mut script = Script::established(out_of_band());
     assert_eq!(fetch(&mut script), Err(UrgentError::NoneAhead));
     deliver(&mut script, 1, 5, Some(10));
     assert_eq!(fetch(&mut script), Err(UrgentError::NotYet));
     deliver(&mut script, 6, 25, Some(5));
-    assert_eq!(script.stack.endpoint(script.conn).expect("exists").urgent_octet(), Ok(pattern_byte(9)));
+    assert_eq!(script.stack.endpoint(script.conn).expect("exists").urgent_byte(), Ok(pattern_byte(9)));
     assert_eq!(fetch(&mut script), Ok(pattern_byte(9)));
     assert_eq!(fetch(&mut script), Err(UrgentError::NoneAhead), "once");
     assert_eq!((read(&mut script, 100), ahead(&script)), (stream(0, 9), Some(0)), "the mark is where it was");
@@ -222,7 +222,7 @@ fn out_of_band_the_last_urgent_octet_is_fetched_by_itself_and_missing_from_the_s
 }
 
 #[test]
-fn an_urgent_octet_that_is_passed_over_is_lost_and_one_that_is_overtaken_is_in_the_stream() {
+fn an_urgent_byte_that_is_passed_over_is_lost_and_one_that_is_overtaken_is_in_the_stream() {
     let mut script = Script::established(out_of_band());
     deliver(&mut script, 1, 10, Some(5));
     read(&mut script, 100);
@@ -243,7 +243,7 @@ fn a_peek_ends_where_a_read_would() {
 }
 
 #[test]
-fn a_mark_on_octets_that_wait_to_be_read_counts_and_one_on_octets_that_were_read_does_not() {
+fn a_mark_on_bytes_that_wait_to_be_read_counts_and_one_on_bytes_that_were_read_does_not() {
     let mut script = Script::established(quick());
     deliver(&mut script, 1, 20, None);
     read(&mut script, 10);
@@ -256,7 +256,7 @@ fn a_mark_on_octets_that_wait_to_be_read_counts_and_one_on_octets_that_were_read
 }
 
 #[test]
-fn a_closed_window_takes_the_pointer_though_not_the_octets() {
+fn a_closed_window_takes_the_pointer_though_not_the_bytes() {
     let mut cfg = quick();
     cfg.receive.window = ReceiveWindowConfig::Fixed { bytes: 1000 };
     let mut script = Script::established(cfg);
@@ -266,7 +266,7 @@ fn a_closed_window_takes_the_pointer_though_not_the_octets() {
 }
 
 #[test]
-fn a_pointer_to_nothing_means_the_first_octet_and_harms_nobody() {
+fn a_pointer_to_nothing_means_the_first_byte_and_harms_nobody() {
     let mut script = Script::established(out_of_band());
     deliver(&mut script, 1, 10, Some(0));
     assert_eq!(fetch(&mut script), Ok(pattern_byte(0)));

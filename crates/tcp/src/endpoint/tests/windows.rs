@@ -61,7 +61,7 @@ fn a_small_window_is_not_used_for_small_segments() {
     script.peer_window = 2 * MSS as u16 + 100;
     script.ack(1);
     script.write(10_000);
-    assert_eq!(script.data(), [(1, MSS), (1 + MSS, MSS)], "the 100 octets that are left stay unused");
+    assert_eq!(script.data(), [(1, MSS), (1 + MSS, MSS)], "the 100 bytes that are left stay unused");
 }
 
 //= specs/rfc9293.md#windows
@@ -71,7 +71,7 @@ fn a_small_window_is_not_used_for_small_segments() {
 //= type=test
 //# A closed window is probed.
 #[test]
-fn a_closed_window_is_probed_with_one_octet_ever_more_slowly_and_for_ever() {
+fn a_closed_window_is_probed_with_one_byte_ever_more_slowly_and_for_ever() {
     let mut script = Script::established(quick());
     script.peer_window = 0;
     script.ack(1);
@@ -97,7 +97,7 @@ fn a_closed_window_is_probed_with_one_octet_ever_more_slowly_and_for_ever() {
 }
 
 #[test]
-fn when_the_window_opens_the_probed_octet_goes_out_again_at_once_and_without_blame() {
+fn when_the_window_opens_the_probed_byte_goes_out_again_at_once_and_without_blame() {
     let mut script = Script::established(quick());
     script.peer_window = 0;
     script.ack(1);
@@ -113,7 +113,7 @@ fn when_the_window_opens_the_probed_octet_goes_out_again_at_once_and_without_bla
 }
 
 #[test]
-fn an_accepted_probe_goes_on_from_the_next_octet() {
+fn an_accepted_probe_goes_on_from_the_next_byte() {
     let mut script = Script::established(quick());
     script.peer_window = 0;
     script.ack(1);
@@ -128,9 +128,9 @@ fn an_accepted_probe_goes_on_from_the_next_octet() {
 
 //= specs/rfc9293.md#windows
 //= type=test
-//# A reader of single octets does not open the window by single octets.
+//# A reader of single bytes does not open the window by single bytes.
 #[test]
-fn a_reader_that_takes_single_octets_does_not_announce_single_octets() {
+fn a_reader_that_takes_single_bytes_does_not_announce_single_bytes() {
     let mut cfg = quick();
     cfg.receive.window = ReceiveWindowConfig::Fixed { bytes: 4 * MSS };
     let mut script = Script::established(cfg);

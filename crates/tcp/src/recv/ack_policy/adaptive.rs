@@ -1,5 +1,5 @@
 //! Delayed ACKs that learn from the traffic ([`AckTimer::Adaptive`](super::AckTimer)): within RFC 9293 §3.8.6.3 and RFC 5681
-//! §4.2, which bound the delay and the octets without an ACK, the rest is a law found in the field.
+//! §4.2, which bound the delay and the bytes without an ACK, the rest is a law found in the field.
 //!
 //! Owns the delay in force and whether replies follow data. The delay begins with `delay`, is the mean of itself and the
 //! interval between arrivals while that is shorter, doubles when an ACK had to leave by itself, and ends at the round trip or
@@ -24,7 +24,7 @@ pub(super) struct Learnt {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arriving {
     pub now: Instant,
-    /// Its octets.
+    /// Its bytes.
     pub len: Bytes,
     /// It asked to be handed on at once.
     pub push: bool,
@@ -191,7 +191,7 @@ impl AckPolicy {
         }
     }
 
-    /// A segment leaves that acknowledges; called before the octets it covers are forgotten.
+    /// A segment leaves that acknowledges; called before the bytes it covers are forgotten.
     pub(super) fn count_quick_ack(&mut self, config: &AckConfig) {
         let covers = self.unacknowledged > 0 || self.waiting == Waiting::ForTimer;
         self.adaptive.small = 0;

@@ -22,7 +22,7 @@ impl Model {
         Self { have: vec![None; SPACE as usize], touched: Vec::new() }
     }
     fn run_from(&self, start: u32) -> u32 {
-        self.have[start as usize..].iter().take_while(|octet| octet.is_some()).count() as u32
+        self.have[start as usize..].iter().take_while(|byte| byte.is_some()).count() as u32
     }
     fn nxt(&self) -> u32 {
         self.run_from(0)
@@ -112,7 +112,7 @@ proptest! {
     }
 }
 
-/// An assembler that is asked first, beside the octets themselves: what is refused leaves no trace in either.
+/// An assembler that is asked first, beside the bytes themselves: what is refused leaves no trace in either.
 fn feed_limited(limit: u32, segments: &[(u32, u32)]) -> Result<(), TestCaseError> {
     let (mut assembler, mut model) = (Assembler::new(ORIGIN), Model::new());
     for &(start, len) in segments {
@@ -144,7 +144,7 @@ proptest! {
     }
 }
 
-/// As many one-octet blocks as the default guard allows; then segments that join two of them, wherever they are.
+/// As many one-byte blocks as the default guard allows; then segments that join two of them, wherever they are.
 #[test]
 fn a_segment_visits_few_records_however_many_blocks_there_are() {
     const BLOCKS: u32 = 32_768;

@@ -11,7 +11,7 @@
 use super::{DrsConfig, FIRST_SPACE_SEGMENTS, Lent};
 use base::Bytes;
 
-/// Room beyond twice a round trip's octets, in segments.
+/// Room beyond twice a round trip's bytes, in segments.
 const MARGIN_SEGMENTS: u64 = 16;
 /// The buffer at first: the most a window without a shift can show, which several round trips of slow start fit into.
 const FIRST_BUFFER: Bytes = 65_535;
@@ -21,7 +21,7 @@ pub(super) fn first_buffer(bounds: &DrsConfig) -> Bytes {
     bounds.initial.max(FIRST_BUFFER.min(bounds.max))
 }
 
-/// The buffer that a round trip asks for in which `copied` octets were taken, and at most `space` in any before; zero when it
+/// The buffer that a round trip asks for in which `copied` bytes were taken, and at most `space` in any before; zero when it
 /// asks for nothing.
 pub(super) fn buffer(lent: &Lent<'_>, max: Bytes, copied: Bytes, space: Bytes) -> Bytes {
     let space = u64::from(space).max(FIRST_SPACE_SEGMENTS * u64::from(lent.rmss));
@@ -35,7 +35,7 @@ pub(super) fn buffer(lent: &Lent<'_>, max: Bytes, copied: Bytes, space: Bytes) -
     Bytes::try_from(window + 2 * growth).unwrap_or(Bytes::MAX).min(max)
 }
 
-/// The window that a segment of `len` octets opens, if it opens it.
+/// The window that a segment of `len` bytes opens, if it opens it.
 #[inline]
 pub(super) fn opened(lent: &Lent<'_>, buffer: Bytes, len: Bytes) -> Option<Bytes> {
     if lent.limit >= buffer || len < lent.rmss / 2 {

@@ -2,7 +2,7 @@
 //! trip, so that the peer's next doubling fits, doubled again as that round trip may not be over, 16 segments more, and, when one
 //! round trip brought more than any before, as much again in proportion to the increase.
 //!
-//! Deviations from the published scheme: the window grows as soon as the octets of the present round trip ask for it,
+//! Deviations from the published scheme: the window grows as soon as the bytes of the present round trip ask for it,
 //! not only at its end; and before the round-trip time is known, everything taken so far is the measure. A sender in
 //! slow start from any initial window has at most that window plus everything acknowledged in flight, so it is never
 //! held up before the maximum, whatever the round-trip time.
@@ -10,12 +10,12 @@
 use super::{FIRST_SPACE_SEGMENTS, Lent};
 use base::Bytes;
 
-/// Multiple of a round trip's octets that the buffer holds.
+/// Multiple of a round trip's bytes that the buffer holds.
 const ROUND_TRIPS: u64 = 4;
 /// Room beyond that, in segments.
 const MARGIN_SEGMENTS: u64 = 16;
 
-/// The new size, if it is worth it: in a period in which `copied` octets were taken so far, and at most `space` in any before.
+/// The new size, if it is worth it: in a period in which `copied` bytes were taken so far, and at most `space` in any before.
 #[inline]
 pub(super) fn size(lent: &Lent<'_>, max: Bytes, copied: Bytes, space: Bytes, rtt_known: bool) -> Option<Bytes> {
     let target = target(lent.rmss, max, copied, space, rtt_known);
@@ -24,7 +24,7 @@ pub(super) fn size(lent: &Lent<'_>, max: Bytes, copied: Bytes, space: Bytes, rtt
     worth_it.then_some(target)
 }
 
-/// The size the octets of the present period ask for; zero when they ask for nothing.
+/// The size the bytes of the present period ask for; zero when they ask for nothing.
 #[inline]
 fn target(rmss: Bytes, max: Bytes, copied: Bytes, space: Bytes, rtt_known: bool) -> Bytes {
     let space = u64::from(space).max(FIRST_SPACE_SEGMENTS * u64::from(rmss));

@@ -57,7 +57,7 @@ impl ReceiverRtt {
         self.estimate = self.estimate.min(age);
     }
 
-    /// Without timestamps: octets beyond the edge that was promised at some moment can have been sent only after an ACK that
+    /// Without timestamps: bytes beyond the edge that was promised at some moment can have been sent only after an ACK that
     /// left later, so they arrive at least a round trip after that moment; and soon after it, when the peer uses the window.
     pub fn on_progress(&mut self, now: Instant, rcv_nxt: SeqNum, promised: Bytes) {
         if self.window_since != Instant::MAX {
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn octets_within_the_promised_window_do_not_end_the_measurement() {
+    fn bytes_within_the_promised_window_do_not_end_the_measurement() {
         let at = |after| Instant::ZERO + ms(after);
         let mut rtt = ReceiverRtt::new();
         rtt.on_progress(at(1), SeqNum(1_000), 9_000);

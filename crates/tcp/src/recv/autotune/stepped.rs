@@ -13,7 +13,7 @@ use base::{Bytes, Duration, Ratio};
 /// A window that grows by steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SteppedConfig {
-    /// Size at the start, in octets; at most what the level allows.
+    /// Size at the start, in bytes; at most what the level allows.
     pub initial: Bytes,
     /// How far it may grow.
     pub level: WindowLevel,
@@ -26,15 +26,15 @@ pub struct SteppedConfig {
 /// How far a receive window may grow. The level fixes the largest window and thereby the shift, one owner for both.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WindowLevel {
-    /// 65,535 octets: windows are not scaled, in neither direction, as the option is left out.
+    /// 65,535 bytes: windows are not scaled, in neither direction, as the option is left out.
     Disabled,
-    /// 262,140 octets.
+    /// 262,140 bytes.
     HighlyRestricted,
-    /// 1,048,560 octets.
+    /// 1,048,560 bytes.
     Restricted,
-    /// 16,776,960 octets.
+    /// 16,776,960 bytes.
     Normal,
-    /// 1,073,725,440 octets: all that RFC 7323 §2.3 allows.
+    /// 1,073,725,440 bytes: all that RFC 7323 §2.3 allows.
     Experimental,
 }
 
@@ -49,7 +49,7 @@ impl WindowLevel {
             Self::Experimental => Some(14),
         }
     }
-    /// The largest window, in octets: what the header's field can say with the shift.
+    /// The largest window, in bytes: what the header's field can say with the shift.
     pub const fn max(self) -> Bytes {
         match self.shift() {
             Some(shift) => 65_535 << shift,
@@ -79,7 +79,7 @@ impl SteppedConfig {
     }
 }
 
-/// What `copied` octets in `elapsed`, at least a round trip, come to in one.
+/// What `copied` bytes in `elapsed`, at least a round trip, come to in one.
 pub(super) fn per_round_trip(copied: Bytes, rtt: Duration, elapsed: Duration) -> Bytes {
     let share = u128::from(copied) * u128::from(rtt.as_nanos()) / u128::from(elapsed.as_nanos().max(1));
     share.min(u128::from(copied)) as Bytes
@@ -134,7 +134,7 @@ mod tests {
         seen
     }
 
-    /// 100 Mbit/s and 25 ms: 312,500 octets. Slow start alone would have twice that in flight in the seventh round trip.
+    /// 100 Mbit/s and 25 ms: 312,500 bytes. Slow start alone would have twice that in flight in the seventh round trip.
     #[test]
     fn per_round_trip_the_cautious_law_lags_behind_a_doubling_sender_and_stops_below_one_and_a_half_paths() {
         let seen = windows(cautious(), 312_500);
@@ -150,7 +150,7 @@ mod tests {
     #[test_case(100_000, 25, 25 => 100_000)]
     #[test_case(100_000, 25, 50 => 50_000; "two round trips' worth")]
     #[test_case(100_000, 25, 2_500 => 1_000; "a reader that slept")]
-    fn octets_per_round_trip(copied: Bytes, rtt_ms: u64, elapsed_ms: u64) -> Bytes {
+    fn bytes_per_round_trip(copied: Bytes, rtt_ms: u64, elapsed_ms: u64) -> Bytes {
         per_round_trip(copied, Duration::from_millis(rtt_ms), Duration::from_millis(elapsed_ms))
     }
 }

@@ -53,7 +53,7 @@ struct Model {
     una: u64,
     nxt: u64,
     edge: u64,
-    /// Most octets in flight, and the buffer's size, when the window first stopped the sender.
+    /// Most bytes in flight, and the buffer's size, when the window first stopped the sender.
     limited: Option<(u64, Bytes)>,
     /// When the latest thing happened.
     now: Instant,
@@ -145,12 +145,12 @@ impl Model {
         }
     }
 
-    /// Runs until `octets` were acknowledged.
-    fn run(&mut self, octets: u64) {
+    /// Runs until `bytes` were acknowledged.
+    fn run(&mut self, bytes: u64) {
         if self.nxt == 0 {
             self.send(Instant::ZERO, Instant::ZERO);
         }
-        while self.una < octets {
+        while self.una < bytes {
             let data = self.data.front().map_or(Instant::MAX, |segment| segment.at);
             let ack = self.acks.front().map_or(Instant::MAX, |ack| ack.at);
             let timer = self.receiver.timer.unwrap_or(Instant::MAX);
@@ -215,7 +215,7 @@ const DOUBLING: ReceiveWindowConfig = stepped(1, 2, 200);
 const DEPLOYED: ReceiveWindowConfig = ReceiveWindowConfig::Drs(DrsConfig::DEPLOYED);
 
 /// The window a kind comes to, in hundredths of the product of bandwidth and delay, when slow start has a queue of one such
-/// product before it: more would overflow it. (Headers take six of each hundred octets.)
+/// product before it: more would overflow it. (Headers take six of each hundred bytes.)
 #[test_case(CAUTIOUS, 100, 150; "cautious steps")]
 #[test_case(DOUBLING, 180, 200; "doubling steps")]
 fn steps_stop_in_proportion_to_the_path(config: ReceiveWindowConfig, least: u64, most: u64) {

@@ -34,13 +34,13 @@ fn a_syn_shows_at_most_the_field_and_the_first_ack_all() {
 }
 
 #[test]
-fn reading_single_octets_does_not_open_the_window_by_single_octets() {
+fn reading_single_bytes_does_not_open_the_window_by_single_bytes() {
     let mut window = ReceiveWindow::new(NXT, 10 * RMSS, 0);
     let nxt = NXT + 10 * RMSS;
     assert_eq!(window.advertise(nxt, 10 * RMSS, RMSS), 0);
     for read in 1..RMSS {
-        assert!(!window.update_due(nxt, 10 * RMSS - read, RMSS), "after {read} octets");
-        assert_eq!(window.advertise(nxt, 10 * RMSS - read, RMSS), 0, "after {read} octets");
+        assert!(!window.update_due(nxt, 10 * RMSS - read, RMSS), "after {read} bytes");
+        assert_eq!(window.advertise(nxt, 10 * RMSS - read, RMSS), 0, "after {read} bytes");
     }
     assert!(window.update_due(nxt, 9 * RMSS, RMSS));
     assert_eq!(window.advertise(nxt, 9 * RMSS, RMSS), RMSS as u16);
@@ -99,20 +99,20 @@ fn the_buffer_only_grows() {
     assert_eq!(window.advertise(NXT, 0, RMSS), 10_000);
 }
 
-// Offsets from RCV.NXT; the window is `wnd` octets. RFC 9293 §3.10.7.4, table 6.
+// Offsets from RCV.NXT; the window is `wnd` bytes. RFC 9293 §3.10.7.4, table 6.
 #[test_case(0, 0, 0 => true; "empty segment, closed window, in place")]
 #[test_case(1, 0, 0 => false; "empty segment, closed window, ahead")]
 #[test_case(-1, 0, 0 => false; "empty segment, closed window, behind")]
 #[test_case(0, 0, 100 => true; "empty segment in place")]
-#[test_case(99, 0, 100 => true; "empty segment at the last octet")]
+#[test_case(99, 0, 100 => true; "empty segment at the last byte")]
 #[test_case(100, 0, 100 => true; "empty segment at the edge, our deviation")]
 #[test_case(101, 0, 100 => false; "empty segment beyond the edge")]
 #[test_case(-1, 0, 100 => false; "empty segment behind")]
-#[test_case(0, 1, 0 => false; "octet, closed window")]
-#[test_case(0, 1, 100 => true; "octet in place")]
-#[test_case(99, 50, 100 => true; "first octet inside")]
+#[test_case(0, 1, 0 => false; "byte, closed window")]
+#[test_case(0, 1, 100 => true; "byte in place")]
+#[test_case(99, 50, 100 => true; "first byte inside")]
 #[test_case(100, 1, 100 => false; "just beyond")]
-#[test_case(-50, 51, 100 => true; "last octet inside")]
+#[test_case(-50, 51, 100 => true; "last byte inside")]
 #[test_case(-50, 50, 100 => false; "just behind")]
 #[test_case(-50, 500, 100 => true; "covers the whole window")]
 #[test_case(-50, 500, 0 => false; "covers a closed window")]

@@ -14,7 +14,7 @@ const CFG: ChunksConfig = ChunksConfig {
 };
 const MS: Duration = Duration::from_millis(1);
 
-/// Ten segments free of a window of ten, a peer that takes anything, and a chunk of `len` octets that others follow.
+/// Ten segments free of a window of ten, a peer that takes anything, and a chunk of `len` bytes that others follow.
 fn view(len: Bytes) -> View {
     View {
         head: Chunk { len, push: Push::No, tail: Tail::Open },

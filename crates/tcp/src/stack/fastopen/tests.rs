@@ -32,8 +32,8 @@ fn cookie_between(remote: [u8; 4], local: [u8; 4]) -> String {
     format!("{:?}", cookie_for(key, remote.into(), local.into()))
 }
 
-fn cookie(octet: u8) -> Option<FastOpen> {
-    Some(FastOpen { kind: FastOpenKind::Assigned, cookie: Cookie::new(&[octet; 8]) })
+fn cookie(byte: u8) -> Option<FastOpen> {
+    Some(FastOpen { kind: FastOpenKind::Assigned, cookie: Cookie::new(&[byte; 8]) })
 }
 
 const CLIENT: FastOpenConfig =

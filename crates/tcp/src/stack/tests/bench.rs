@@ -68,7 +68,7 @@ impl Bench {
         TcpRepr { src_port: port, dst_port: PORT, seq, ack, flags, window: 60_000, urgent: 0, options }
     }
 
-    /// Delivers a segment with `len` octets; what left because of it.
+    /// Delivers a segment with `len` bytes; what left because of it.
     pub fn deliver(&mut self, repr: TcpRepr, len: u32) -> Vec<TcpRepr> {
         let first = if repr.flags.contains(Flags::SYN) { repr.seq + 1 } else { repr.seq };
         let offset = u64::from(first.distance_from(IRS + 1));
@@ -76,9 +76,9 @@ impl Bench {
         core::mem::take(&mut self.sent)
     }
 
-    /// Delivers a segment with these octets; what left because of it.
-    pub fn deliver_octets(&mut self, repr: TcpRepr, octets: &[u8]) -> Vec<TcpRepr> {
-        self.run(Some((repr, Payload::Bytes(octets))));
+    /// Delivers a segment with these bytes; what left because of it.
+    pub fn deliver_bytes(&mut self, repr: TcpRepr, bytes: &[u8]) -> Vec<TcpRepr> {
+        self.run(Some((repr, Payload::Bytes(bytes))));
         core::mem::take(&mut self.sent)
     }
 

@@ -16,7 +16,7 @@ fn source(n: u32) -> IpAddr {
     IpAddr::V4(Ipv4Addr::from_bits(0x0b00_0000 + n))
 }
 
-/// A connection from `port`, taken by the application, and the number of our first octet.
+/// A connection from `port`, taken by the application, and the number of our first byte.
 fn open(bench: &mut Bench, port: u16) -> (Conn, SeqNum) {
     let syn_ack = bench.syn_ack_for(port).expect("answered");
     bench.events.clear();
@@ -31,15 +31,15 @@ fn data(port: u16, at: u32, ack: SeqNum) -> TcpRepr {
 }
 
 fn read(bench: &mut Bench, conn: Conn, most: usize) -> Vec<u8> {
-    let mut octets = vec![0; most];
-    match bench.cx(|stack, cx| stack.read(cx, conn, &mut octets)).expect("readable") {
-        Read::Data(len) => octets.truncate(len as usize),
-        Read::Fin => octets.clear(),
+    let mut bytes = vec![0; most];
+    match bench.cx(|stack, cx| stack.read(cx, conn, &mut bytes)).expect("readable") {
+        Read::Data(len) => bytes.truncate(len as usize),
+        Read::Fin => bytes.clear(),
     }
-    octets
+    bytes
 }
 
-/// A receiver with a fixed window of this many bytes, shown by the ACK of its first octet.
+/// A receiver with a fixed window of this many bytes, shown by the ACK of its first byte.
 fn with_window(bytes: u32) -> Config {
     let mut cfg = quick();
     cfg.receive.window = ReceiveWindowConfig::Fixed { bytes };
@@ -47,7 +47,7 @@ fn with_window(bytes: u32) -> Config {
     cfg
 }
 
-/// Opens a connection that scales windows; the whole window is promised when its first octet was acknowledged.
+/// Opens a connection that scales windows; the whole window is promised when its first byte was acknowledged.
 fn open_wide(bench: &mut Bench, port: u16) -> (Conn, SeqNum) {
     let mut syn = Bench::syn(port);
     syn.options.window_scale = Some(7);
@@ -57,7 +57,7 @@ fn open_wide(bench: &mut Bench, port: u16) -> (Conn, SeqNum) {
     let conn = bench.accepted().expect("accepted");
     bench.stack.accept(conn);
     let ack = syn_ack.seq + 1;
-    bench.deliver_octets(data(port, 0, ack), b"0");
+    bench.deliver_bytes(data(port, 0, ack), b"0");
     bench.pass(Duration::from_secs(1));
     (conn, ack)
 }
@@ -80,30 +80,30 @@ fn the_deadline_heap_has_one_entry_for_each_connection_however_often_timers_move
 }
 
 #[test]
-fn an_octet_at_the_far_edge_of_the_window_costs_a_page() {
+fn a_byte_at_the_far_edge_of_the_window_costs_a_page() {
     let mut bench = Bench::listening(8, with_window(16 << 20));
     let (_, ack) = open_wide(&mut bench, 1001);
     let before = bench.stack.guarded_usage().memory;
     for (nth, at) in [(16 << 20) - 5_000, 8 << 20, 1 << 20].into_iter().enumerate() {
-        bench.deliver_octets(data(1001, at, ack), b"x");
-        let per_octet = 2_048 + crate::recv::BLOCK_BYTES as u64;
-        assert_eq!(bench.stack.guarded_usage().memory - before, (nth as u64 + 1) * per_octet);
+        bench.deliver_bytes(data(1001, at, ack), b"x");
+        let per_byte = 2_048 + crate::recv::BLOCK_BYTES as u64;
+        assert_eq!(bench.stack.guarded_usage().memory - before, (nth as u64 + 1) * per_byte);
     }
 }
 
-/// A later segment that overlaps what was selectively acknowledged brings other octets: the first copy counts.
+/// A later segment that overlaps what was selectively acknowledged brings other bytes: the first copy counts.
 #[test]
-fn the_first_copy_of_an_octet_stays() {
+fn the_first_copy_of_a_byte_stays() {
     let mut bench = Bench::listening(8, quick());
     let (conn, ack) = open(&mut bench, 1001);
-    bench.deliver_octets(data(1001, 2, ack), b"CDE");
-    bench.deliver_octets(data(1001, 7, ack), b"HI");
-    bench.deliver_octets(data(1001, 1, ack), b"xxxxxxxxxx");
-    bench.deliver_octets(data(1001, 0, ack), b"yyyyyyyyyyyyyyyyyyyyyyyy");
+    bench.deliver_bytes(data(1001, 2, ack), b"CDE");
+    bench.deliver_bytes(data(1001, 7, ack), b"HI");
+    bench.deliver_bytes(data(1001, 1, ack), b"xxxxxxxxxx");
+    bench.deliver_bytes(data(1001, 0, ack), b"yyyyyyyyyyyyyyyyyyyyyyyy");
     assert_eq!(read(&mut bench, conn, 24), b"yxCDExxHIxxyyyyyyyyyyyyy");
 }
 
-/// Single octets with gaps between them, from a peer that a profile sets no limit.
+/// Single bytes with gaps between them, from a peer that a profile sets no limit.
 #[test]
 fn blocks_out_of_order_are_bounded_whatever_the_profile_says() {
     let mut cfg = with_window(1 << 20);
@@ -111,7 +111,7 @@ fn blocks_out_of_order_are_bounded_whatever_the_profile_says() {
     let mut bench = Bench::guarded(GuardConfig { blocks_max: 100, ..GuardConfig::default() }).with_listener(8, cfg);
     let (conn, ack) = open_wide(&mut bench, 1001);
     for nth in 1..=150 {
-        bench.deliver_octets(data(1001, nth * 2, ack), b"x");
+        bench.deliver_bytes(data(1001, nth * 2, ack), b"x");
     }
     let info = bench.stack.info(conn).expect("exists");
     assert_eq!(info.counters.dropped[crate::DropReason::ReassemblyLimit as usize], 50);
@@ -147,9 +147,9 @@ fn time_wait_is_capped_and_its_oldest_makes_room() {
 fn a_connection_in_time_wait_keeps_no_buffer() {
     let mut bench = Bench::listening(8, quick());
     let (conn, ack) = open(&mut bench, 1001);
-    let octets = vec![7; 1_000];
+    let bytes = vec![7; 1_000];
     for nth in 0..60 {
-        bench.deliver_octets(data(1001, nth * 1_000, ack), &octets);
+        bench.deliver_bytes(data(1001, nth * 1_000, ack), &bytes);
     }
     read(&mut bench, conn, 60_000);
     bench.cx(|stack, cx| stack.write(cx, conn, &[1; 3_000])).expect("may write");
@@ -262,15 +262,15 @@ fn an_orphan_that_still_sends_outlives_those_that_have_nothing_left_to_send() {
 
 /// What was received and what is to be sent survive a device that refuses: sending is tried without a copy of either.
 #[test]
-fn a_device_that_refuses_costs_a_connection_none_of_its_octets() {
+fn a_device_that_refuses_costs_a_connection_none_of_its_bytes() {
     let mut cfg = quick();
     cfg.retries.refused = Some(Duration::from_millis(500));
     let mut bench = Bench::listening(8, cfg);
     let (conn, ack) = open(&mut bench, 1001);
-    bench.deliver_octets(data(1001, 0, ack), b"abc");
+    bench.deliver_bytes(data(1001, 0, ack), b"abc");
     bench.stack.set_device_refuses(true);
     bench.cx(|stack, cx| stack.write(cx, conn, &[7; 3_000])).expect("may write");
-    bench.deliver_octets(data(1001, 3, ack), b"def");
+    bench.deliver_bytes(data(1001, 3, ack), b"def");
     assert_eq!(bench.pass(Duration::from_secs(2)), []);
     assert_eq!(read(&mut bench, conn, 8), b"abcdef");
     bench.stack.set_device_refuses(false);
@@ -320,15 +320,15 @@ fn scarce() -> Bench {
 fn windows_shrink_before_the_memory_is_spent() {
     let mut bench = scarce();
     let (conn, ack) = open_wide(&mut bench, 1001);
-    let octets = vec![1; 1_000];
+    let bytes = vec![1; 1_000];
     for nth in 0..800 {
-        bench.deliver_octets(data(1001, 1 + nth * 1_000, ack), &octets);
+        bench.deliver_bytes(data(1001, 1 + nth * 1_000, ack), &bytes);
     }
     let usage = bench.stack.guarded_usage();
     assert!(usage.memory > 1 << 19 && u64::from(usage.window_max) < (1 << 20) - usage.memory + 1);
     // Another connection is offered no more than its share of what is left.
     let (_, other) = open_wide(&mut bench, 1002);
-    let acks = bench.deliver_octets(data(1002, 1, other), &octets);
+    let acks = bench.deliver_bytes(data(1002, 1, other), &bytes);
     let shift = 7;
     let window = acks.last().map_or(0, |out| u32::from(out.window) << shift);
     assert!(window <= 1 << 18, "{window} bytes");
@@ -339,9 +339,9 @@ fn windows_shrink_before_the_memory_is_spent() {
 
 /// Fills the budget up to `held` bytes with in-order data that the application leaves unread. Returns the number of bytes.
 fn fill(bench: &mut Bench, port: u16, ack: SeqNum, mut at: u32, held: u64) -> u32 {
-    let octets = [1; 1_000];
+    let bytes = [1; 1_000];
     while bench.stack.guarded_usage().memory < held && bench.stack.guard_counters().refused_for_memory == 0 {
-        bench.deliver_octets(data(port, at, ack), &octets);
+        bench.deliver_bytes(data(port, at, ack), &bytes);
         at += 1_000;
     }
     at
@@ -371,12 +371,12 @@ fn the_header_of_a_segment_counts_when_its_data_finds_no_memory() {
     fill(&mut bench, 1001, filler_ack, 1, u64::MAX);
     let flight = |bench: &Bench| bench.stack.info(conn).expect("exists").flight_size;
     assert_eq!(flight(&bench), 1_000);
-    let acks = bench.deliver_octets(data(1002, 1, ack + 1_000), &[1; 5_000]);
+    let acks = bench.deliver_bytes(data(1002, 1, ack + 1_000), &[1; 5_000]);
     assert_eq!(flight(&bench), 0, "its acknowledgement is heard");
     assert_eq!(acks.iter().map(|out| out.ack).collect::<Vec<_>>(), [Some(IRS + 2)], "it is answered");
     assert_eq!(bench.stack.info(conn).map(|info| info.readable), Some(1), "its data is not taken");
     read(&mut bench, filler, 1 << 20);
-    bench.deliver_octets(data(1002, 1, ack + 1_000), &[1; 5_000]);
+    bench.deliver_bytes(data(1002, 1, ack + 1_000), &[1; 5_000]);
     assert_eq!(bench.stack.info(conn).map(|info| info.readable), Some(5_001), "it is when it comes again");
 }
 
@@ -390,11 +390,11 @@ fn a_window_that_memory_held_back_opens_with_the_read_that_frees_it() {
     let offered = |bench: &Bench| bench.stack.info(conn).expect("exists").rcv_wnd;
     let mut taken = 1;
     while offered(&bench) > 2_000 {
-        bench.deliver_octets(data(1002, taken, ack), &[1; 1_000]);
+        bench.deliver_bytes(data(1002, taken, ack), &[1; 1_000]);
         taken += 1_000;
     }
     fill(&mut bench, 1001, filler_ack, at, u64::MAX);
-    bench.deliver_octets(data(1002, taken, ack), &[1; 10]);
+    bench.deliver_bytes(data(1002, taken, ack), &[1; 10]);
     let before = offered(&bench);
     read(&mut bench, conn, 1 << 20);
     let windows: Vec<_> = bench.sent.iter().map(|out| (out.dst_port, u32::from(out.window) << 7)).collect();
@@ -409,8 +409,8 @@ fn memory_stays_within_the_budget_whatever_strangers_send(memory_max: u64) {
     let connections: Vec<_> = (1001..1011).map(|port| (port, open_wide(&mut bench, port))).collect();
     for nth in 0..400u32 {
         for (port, (_, ack)) in &connections {
-            // Each octet pins a page of its own.
-            bench.deliver_octets(data(*port, 5_000 + nth * 4_096, *ack), b"x");
+            // Each byte pins a page of its own.
+            bench.deliver_bytes(data(*port, 5_000 + nth * 4_096, *ack), b"x");
             let usage = bench.stack.guarded_usage();
             assert!(usage.memory <= memory_max + 8_192, "{} bytes", usage.memory);
         }
@@ -418,7 +418,7 @@ fn memory_stays_within_the_budget_whatever_strangers_send(memory_max: u64) {
     assert!(bench.stack.guard_counters().out_of_order_discarded > 0);
     // No connection was lost, and data in order still gets through.
     for (port, (conn, ack)) in connections {
-        bench.deliver_octets(data(port, 1, ack), b"abc");
+        bench.deliver_bytes(data(port, 1, ack), b"abc");
         assert_eq!(read(&mut bench, conn, 4), b"0abc");
     }
 }
@@ -430,18 +430,18 @@ fn for_another_page_the_oldest_holder_discards_its_last_blocks_and_keeps_the_oth
     let (_, other) = open_wide(&mut bench, 1002);
     let mut at = 5_000;
     while bench.stack.guarded_usage().memory + 2 * 2_112 <= 1 << 20 {
-        bench.deliver_octets(data(1001, at, ack), b"x");
+        bench.deliver_bytes(data(1001, at, ack), b"x");
         at += 2_048;
     }
     for nth in 0..6 {
-        bench.deliver_octets(data(1002, 5_000 + nth * 2_048, other), b"x");
+        bench.deliver_bytes(data(1002, 5_000 + nth * 2_048, other), b"x");
     }
     let discarded = bench.stack.guard_counters().out_of_order_discarded;
     assert!((1..=6).contains(&discarded), "{discarded} blocks");
     // The first block is still there; the last one comes again, as any other would.
-    bench.deliver_octets(data(1001, 1, ack), &[1; 4_999]);
+    bench.deliver_bytes(data(1001, 1, ack), &[1; 4_999]);
     assert_eq!(bench.stack.info(conn).map(|info| info.readable), Some(5_001));
-    let sent = bench.deliver_octets(data(1001, at - 2_048, ack), b"x");
+    let sent = bench.deliver_bytes(data(1001, at - 2_048, ack), b"x");
     assert_eq!(sent[0].ack, Some(IRS + 5_002));
 }
 
@@ -457,9 +457,9 @@ fn memory_is_relieved_in_the_order_time_wait_handshakes_orphans() {
         (usage.time_wait, usage.embryonic, usage.orphans)
     };
     assert_eq!(held(&bench), (1, 1, 1));
-    let octets = vec![1; 500];
+    let bytes = vec![1; 500];
     for nth in 0..2_200 {
-        bench.deliver_octets(data(1004, 1 + nth * 500, ack), &octets);
+        bench.deliver_bytes(data(1004, 1 + nth * 500, ack), &bytes);
         let (time_wait, embryonic, orphans) = held(&bench);
         assert!(time_wait <= embryonic && embryonic <= orphans, "after {nth} segments: {:?}", held(&bench));
     }

@@ -183,7 +183,7 @@ fn waiting_for_data(ms: u64) -> Config {
 }
 
 #[test]
-fn an_application_that_waits_for_data_is_told_with_the_first_octet() {
+fn an_application_that_waits_for_data_is_told_with_the_first_byte() {
     let mut bench = Bench::listening(8, waiting_for_data(5_000));
     let syn_ack = bench.syn_ack_for(PEER).expect("answered");
     bench.finish(&syn_ack);

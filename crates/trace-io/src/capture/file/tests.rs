@@ -51,8 +51,8 @@ fn pcapng() -> Vec<u8> {
 type Seen = (u64, u32, u32, usize);
 
 /// Each packet, and what came at the end.
-fn read(octets: &[u8]) -> (Vec<Seen>, Option<Broken>) {
-    let mut file = File::open(octets).unwrap();
+fn read(bytes: &[u8]) -> (Vec<Seen>, Option<Broken>) {
+    let mut file = File::open(bytes).unwrap();
     let mut packets = Vec::new();
     loop {
         match file.next() {
@@ -80,8 +80,8 @@ fn interfaces_of_pcapng_have_their_own_clocks_and_links() {
 
 #[test]
 fn interfaces_of_a_second_section_are_others() {
-    let octets = [pcapng(), pcapng()].concat();
-    let (packets, broken) = read(&octets);
+    let bytes = [pcapng(), pcapng()].concat();
+    let (packets, broken) = read(&bytes);
     assert_eq!((packets.iter().map(|packet| packet.2).collect::<Vec<_>>(), broken), (vec![0, 1, 2, 3], None));
 }
 
@@ -99,11 +99,11 @@ fn gzip_is_seen_by_its_magic() {
 
 #[test]
 fn a_cut_file_gives_its_whole_packets_and_the_offset_of_the_rest() {
-    let octets = pcap(TsResolution::MicroSecond, Endianness::Little);
+    let bytes = pcap(TsResolution::MicroSecond, Endianness::Little);
     let (first, second) = (24 + 46, 24 + 2 * 46);
-    assert_eq!(octets.len(), second);
-    for len in 24..octets.len() {
-        let (packets, broken) = read(&octets[..len]);
+    assert_eq!(bytes.len(), second);
+    for len in 24..bytes.len() {
+        let (packets, broken) = read(&bytes[..len]);
         let whole = usize::from(len >= first);
         assert_eq!(packets.len(), whole, "{len}");
         let expected = if len == 24 || len == first { None } else { Some(24 + 46 * whole as u64) };
@@ -113,21 +113,21 @@ fn a_cut_file_gives_its_whole_packets_and_the_offset_of_the_rest() {
 
 #[test]
 fn a_packet_that_claims_too_much_is_where_the_file_ends() {
-    let mut octets = pcap(TsResolution::MicroSecond, Endianness::Little);
-    octets[70 + 8..70 + 12].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
-    let (packets, broken) = read(&octets);
-    let expected = Broken { offset: 70, problem: "a packet claims 2147483647 octets".to_owned() };
+    let mut bytes = pcap(TsResolution::MicroSecond, Endianness::Little);
+    bytes[70 + 8..70 + 12].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
+    let (packets, broken) = read(&bytes);
+    let expected = Broken { offset: 70, problem: "a packet claims 2147483647 bytes".to_owned() };
     assert_eq!((packets.len(), broken), (1, Some(expected)));
 }
 
 #[test]
 fn options_without_an_end_and_names_that_are_no_text_do_not_matter() {
-    let mut octets = Vec::new();
+    let mut bytes = Vec::new();
     let mut block = |kind: u32, body: &[u8]| {
         let whole = body.len() as u32 + 12;
-        octets.extend([kind.to_le_bytes(), whole.to_le_bytes()].concat());
-        octets.extend(body);
-        octets.extend(whole.to_le_bytes());
+        bytes.extend([kind.to_le_bytes(), whole.to_le_bytes()].concat());
+        bytes.extend(body);
+        bytes.extend(whole.to_le_bytes());
     };
     block(SECTION, &[0x4d, 0x3c, 0x2b, 0x1a, 1, 0, 0, 0, 255, 255, 255, 255, 255, 255, 255, 255]);
     block(INTERFACE, &[101, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2, 0, 0xff, 0xfe, 0, 0, 9, 0, 1, 0, 3, 0, 0, 0]);
@@ -135,27 +135,27 @@ fn options_without_an_end_and_names_that_are_no_text_do_not_matter() {
     packet.extend([0, 0]);
     block(ENHANCED_PACKET, &packet);
     block(SIMPLE_PACKET, &[&60_u32.to_le_bytes()[..], &FRAME, &[0, 0]].concat()[..34]);
-    let mut file = File::open(&octets[..]).unwrap();
+    let mut file = File::open(&bytes[..]).unwrap();
     let first = file.next().unwrap().unwrap();
     assert_eq!((first.at, first.link, first.data), (4_250_000_000, 101, &FRAME[..]));
 }
 
 #[test]
 fn what_is_no_capture_is_refused() {
-    for octets in [&b""[..], b"hello", &[0x1f, 0x8b, 1, 2, 3], &[0xa1, 0xb2, 0xc3, 0xd4], &[0; 100]] {
-        assert!(matches!(File::open(octets), Err(Unreadable::NotACapture)), "{octets:?}");
+    for bytes in [&b""[..], b"hello", &[0x1f, 0x8b, 1, 2, 3], &[0xa1, 0xb2, 0xc3, 0xd4], &[0; 100]] {
+        assert!(matches!(File::open(bytes), Err(Unreadable::NotACapture)), "{bytes:?}");
     }
 }
 
 proptest! {
     #[test]
-    fn damage_is_survived(at in 0_usize..400, octet: u8, cut in 0_usize..400) {
-        for octets in [pcapng(), pcap(TsResolution::MicroSecond, Endianness::Big)] {
-            let mut octets = octets[..octets.len() - cut.min(octets.len())].to_vec();
-            if let Some(place) = octets.get_mut(at) {
-                *place = octet;
+    fn damage_is_survived(at in 0_usize..400, byte: u8, cut in 0_usize..400) {
+        for bytes in [pcapng(), pcap(TsResolution::MicroSecond, Endianness::Big)] {
+            let mut bytes = bytes[..bytes.len() - cut.min(bytes.len())].to_vec();
+            if let Some(place) = bytes.get_mut(at) {
+                *place = byte;
             }
-            if let Ok(mut file) = File::open(&octets[..]) {
+            if let Ok(mut file) = File::open(&bytes[..]) {
                 let mut last = 0;
                 while let Ok(Some(packet)) = file.next() {
                     prop_assert!(packet.offset > last || last == 0);

@@ -19,9 +19,9 @@ fn packet(v6: bool, options: bool, payload: usize) -> Vec<u8> {
         use etherparse::TcpOptionElement::{Noop, Timestamp};
         tcp = tcp.options(&[Noop, Noop, Timestamp(5, 6)]).unwrap();
     }
-    let mut octets = Vec::new();
-    tcp.write(&mut octets, &vec![7; payload]).unwrap();
-    octets
+    let mut bytes = Vec::new();
+    tcp.write(&mut bytes, &vec![7; payload]).unwrap();
+    bytes
 }
 
 #[test_case(false, false; "fourth version, bare")]
@@ -29,11 +29,11 @@ fn packet(v6: bool, options: bool, payload: usize) -> Vec<u8> {
 #[test_case(true, false; "sixth version, bare")]
 #[test_case(true, true; "sixth version, time stamps")]
 fn lengths_are_those_of_the_link_however_little_was_kept(v6: bool, options: bool) {
-    let octets = packet(v6, options, 500);
+    let bytes = packet(v6, options, 500);
     let fixed = if v6 { 60 } else { 40 };
     let header = fixed + if options { 12 } else { 0 };
-    for kept in 0..octets.len() {
-        let found = segment(&octets[..kept], octets.len());
+    for kept in 0..bytes.len() {
+        let found = segment(&bytes[..kept], bytes.len());
         if kept < fixed {
             assert_eq!(found, Err(Skipped::Short), "{kept}");
             continue;
@@ -49,10 +49,10 @@ fn lengths_are_those_of_the_link_however_little_was_kept(v6: bool, options: bool
 
 #[test]
 fn what_is_not_a_segment_is_named() {
-    let change = |at: usize, octet: u8| {
-        let mut octets = packet(false, false, 10);
-        octets[at] = octet;
-        segment(&octets, octets.len())
+    let change = |at: usize, byte: u8| {
+        let mut bytes = packet(false, false, 10);
+        bytes[at] = byte;
+        segment(&bytes, bytes.len())
     };
     assert_eq!(change(9, 17), Err(Skipped::NotTcp));
     assert_eq!(change(7, 1), Err(Skipped::Fragment));
@@ -61,7 +61,7 @@ fn what_is_not_a_segment_is_named() {
     assert_eq!(change(0, 0x41), Err(Skipped::Malformed));
     assert_eq!(change(3, 30), Err(Skipped::Malformed));
     assert_eq!(change(32, 0x10), Err(Skipped::Malformed));
-    assert_eq!(change(20, 0).map(|segment| segment.src.port()), Ok(0x00bb), "only the upper octet of port 443");
+    assert_eq!(change(20, 0).map(|segment| segment.src.port()), Ok(0x00bb), "only the upper byte of port 443");
     let mut unchecked = packet(false, false, 10);
     unchecked[10] ^= 1;
     assert!(segment(&unchecked, unchecked.len()).is_ok(), "a device fills in the checksum");
@@ -69,19 +69,19 @@ fn what_is_not_a_segment_is_named() {
 
 #[test]
 fn a_super_segment_without_a_length_is_as_long_as_the_frame_was() {
-    let mut octets = packet(false, false, 10);
-    octets[2..4].copy_from_slice(&[0, 0]);
-    assert_eq!(segment(&octets, 70_040).unwrap().payload_len, 70_000);
+    let mut bytes = packet(false, false, 10);
+    bytes[2..4].copy_from_slice(&[0, 0]);
+    assert_eq!(segment(&bytes, 70_040).unwrap().payload_len, 70_000);
 }
 
 #[test]
 fn segments_behind_extension_headers_are_found_and_fragments_skipped() {
     let plain = packet(true, false, 10);
     let with = |next: u8| {
-        let mut octets = [&plain[..40], &[6, 0, 1, 4, 0, 0, 0, 0], &plain[40..]].concat();
-        octets[6] = next;
-        octets[5] += 8;
-        segment(&octets, octets.len())
+        let mut bytes = [&plain[..40], &[6, 0, 1, 4, 0, 0, 0, 0], &plain[40..]].concat();
+        bytes[6] = next;
+        bytes[5] += 8;
+        segment(&bytes, bytes.len())
     };
     for next in [0, 43, 60] {
         assert_eq!(with(next).unwrap().payload_len, 10);
@@ -93,14 +93,14 @@ fn segments_behind_extension_headers_are_found_and_fragments_skipped() {
 proptest! {
     /// What both this reader and an independent one take for a whole segment means the same to both.
     #[test]
-    fn others_read_the_same(v6: bool, options: bool, payload in 0_usize..40, at in 0_usize..80, octet: u8, cut in 0_usize..80) {
-        let mut octets = packet(v6, options, payload);
-        octets.truncate(octets.len().saturating_sub(cut));
-        if let Some(place) = octets.get_mut(at) {
-            *place = octet;
+    fn others_read_the_same(v6: bool, options: bool, payload in 0_usize..40, at in 0_usize..80, byte: u8, cut in 0_usize..80) {
+        let mut bytes = packet(v6, options, payload);
+        bytes.truncate(bytes.len().saturating_sub(cut));
+        if let Some(place) = bytes.get_mut(at) {
+            *place = byte;
         }
-        let ours = segment(&octets, octets.len());
-        let theirs = etherparse::SlicedPacket::from_ip(&octets);
+        let ours = segment(&bytes, bytes.len());
+        let theirs = etherparse::SlicedPacket::from_ip(&bytes);
         if let (Ok(ours), Ok(theirs)) = (ours, theirs)
             && let Some(etherparse::TransportSlice::Tcp(tcp)) = theirs.transport
         {

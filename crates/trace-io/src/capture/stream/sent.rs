@@ -1,4 +1,4 @@
-//! A stream's sender sends: new octets, late ones, or old ones again.
+//! A stream's sender sends: new bytes, late ones, or old ones again.
 
 use super::{Stream, WIDEST};
 use crate::capture::headers::Segment;
@@ -39,7 +39,7 @@ impl Stream {
                 self.counts.strange += 1;
                 return;
             }
-            self.on_octets(at, segment, start, end, delay);
+            self.on_bytes(at, segment, start, end, delay);
         } else if start + 1 == self.max_end && self.una == self.max_end && !is_syn {
             self.counts.keep_alives += u64::from(tcp.flags == Flags::NONE);
         }
@@ -53,7 +53,7 @@ impl Stream {
         self.next_id = segment.ip_id.wrapping_add(packets as u16);
     }
 
-    fn on_octets(&mut self, at: u64, segment: &Segment, start: u64, end: u64, delay: Option<u64>) {
+    fn on_bytes(&mut self, at: u64, segment: &Segment, start: u64, end: u64, delay: Option<u64>) {
         let is_keep_alive = segment.payload_len == 1 && end == self.max_end && self.una == self.max_end;
         if is_keep_alive && self.counts.data_packets > 0 {
             self.counts.keep_alives += 1;
@@ -130,7 +130,7 @@ impl Stream {
         self.window.used(end, self.una);
     }
 
-    /// Octets below the end: late, or sent again. How long a timer was waited for, when one made the sender send them.
+    /// Bytes below the end: late, or sent again. How long a timer was waited for, when one made the sender send them.
     #[inline(never)]
     fn on_old(&mut self, at: u64, segment: &Segment, start: u64, end: u64, delay: Option<u64>) -> Option<u64> {
         let end = end.min(self.max_end);

@@ -159,7 +159,7 @@ fn sequence_numbers_wrap() {
 }
 
 #[test]
-fn octets_that_the_capture_missed_are_counted_not_guessed() {
+fn bytes_that_the_capture_missed_are_counted_not_guessed() {
     let mut flow = opened([None, None]);
     flow.on_segment(200 * MS, &from(0).full(0));
     flow.on_segment(200 * MS, &from(0).full(3));

@@ -70,7 +70,7 @@ fn books_are_cleared_when_they_take_too_much() {
         }
         most = most.max(table.heap);
     }
-    assert!(table.forgotten > 0 && most <= HEAP + (8 << 20), "{most} octets, {} forgotten", table.forgotten);
+    assert!(table.forgotten > 0 && most <= HEAP + (8 << 20), "{most} bytes, {} forgotten", table.forgotten);
     let kept: usize = table.slots.iter().map(|slot| slot.flow.heap()).sum();
     assert_eq!(kept, table.heap);
 }

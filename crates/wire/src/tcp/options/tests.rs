@@ -34,7 +34,7 @@ fn blocks(count: u32) -> SackBlocks {
 
 //= specs/rfc7413.md#option
 //= type=test
-//# A cookie has 4 to 16 octets, an even number of them.
+//# A cookie has 4 to 16 bytes, an even number of them.
 //= specs/rfc7413.md#option
 //= type=test
 //# An option without a cookie asks for one.
@@ -182,7 +182,7 @@ fn element() -> impl Strategy<Value = Element> {
 }
 
 impl Element {
-    /// The octets, and what they do to the meaning. Every option but NOP carries its length (RFC 9293 MUST-68).
+    /// The bytes, and what they do to the meaning. Every option but NOP carries its length (RFC 9293 MUST-68).
     fn encode(&self, meaning: &mut Options) -> Vec<u8> {
         let (kind, body) = match self {
             Self::Nop => return vec![1],
@@ -232,10 +232,10 @@ proptest! {
         let (mut meaning, mut field) = (Options::default(), Vec::new());
         for element in elements {
             let mut with_it = meaning;
-            let octets = element.encode(&mut with_it);
-            if field.len() + octets.len() <= MAX_OPTIONS {
+            let bytes = element.encode(&mut with_it);
+            if field.len() + bytes.len() <= MAX_OPTIONS {
                 meaning = with_it;
-                field.extend(octets);
+                field.extend(bytes);
             }
         }
         field.resize(field.len().next_multiple_of(4), 0);

@@ -116,7 +116,7 @@ fn an_ack_that_covers_nothing_new_is_not_counted_among_the_quick_ones() {
 fn more_than_one_full_segment_is_acknowledged_at_once() {
     let mut receiver = Receiver::after_the_first(0);
     assert_eq!(receiver.arrives(50, RMSS), Some(40));
-    assert_eq!(receiver.arrives(0, 1), Some(0), "one octet more");
+    assert_eq!(receiver.arrives(0, 1), Some(0), "one byte more");
 }
 
 #[test]
