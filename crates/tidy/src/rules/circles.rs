@@ -1,6 +1,6 @@
 //! No circle between files of a crate: whoever reads one file need not have read those that stand on it.
 //!
-//! An edge runs from a file to the file that defines an item it uses ([`Modules`]); `mod.rs` is a file like any other, and
+//! An edge runs from a file to the file that defines an item it uses (`modules.rs`); `mod.rs` is a file like any other, and
 //! handing a name on is no use.
 
 use crate::modules::{Modules, Use};
