@@ -18,8 +18,18 @@ pub struct Fraction {
 /// Digits behind the point that are accepted; finer numbers are typing errors.
 const DECIMALS_MAX: usize = 9;
 
-const TIME: [(&str, u64); 4] = [("ns", 1), ("us", 1_000), ("ms", 1_000_000), ("s", 1_000_000_000)];
+const TIME: [(&str, u64); 6] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("min", 60_000_000_000),
+    ("h", 3_600_000_000_000),
+];
+/// Each with the endings of [`PER_SECOND`], too.
 const RATE: [(&str, u64); 4] = [("bit", 1), ("kbit", 1_000), ("mbit", 1_000_000), ("gbit", 1_000_000_000)];
+/// How people say that a rate is meant; `100Mbps` has it instead of `bit`.
+const PER_SECOND: [(&str, &str); 3] = [("bit/s", "bit"), ("bps", "bit"), ("bits/s", "bit")];
 const BYTES: [(&str, u64); 8] = [
     ("", 1),
     ("b", 1),
@@ -41,8 +51,8 @@ pub struct Misread {
 }
 
 impl Misread {
-    fn new(text: &str, is_no: &str, remedy: &'static str) -> Self {
-        Self { problem: format!("`{text}` is no {is_no}"), remedy }
+    fn new(text: &str, is_not: &str, remedy: &'static str) -> Self {
+        Self { problem: format!("`{text}` is not {is_not}"), remedy }
     }
 }
 
@@ -112,28 +122,29 @@ fn with_unit(text: &str, units: &[(&str, u64)]) -> Option<u64> {
     Fraction::parse(number)?.times_exactly(factor)
 }
 
-/// A span of time: `25ms`, `0.3s`, `100us`, `0`.
+/// A span of time: `25ms`, `0.3s`, `100us`, `1h`, `0`.
 ///
 /// # Errors
 /// When it is none, or has no whole number of nanoseconds.
 pub fn duration(text: &str) -> Result<Duration, Misread> {
     let zero = (text.trim() == "0").then_some(0);
-    with_unit(text, &TIME)
-        .or(zero)
-        .map(Duration::from_nanos)
-        .ok_or_else(|| Misread::new(text, "time", "write a number and one of s, ms, us, ns, for example `25ms`"))
+    with_unit(text, &TIME).or(zero).map(Duration::from_nanos).ok_or_else(|| {
+        Misread::new(text, "a valid duration", "use a number and one of ns, us, ms, s, min, h, for example `25ms`")
+    })
 }
 
-/// A data rate: `100Mbit`, `34.5Mbit`; never zero.
+/// A data rate: `100Mbit`, `34.5 Mbit/s`, `40Mbps`; never zero.
 ///
 /// # Errors
 /// When it is none, or has no whole number of bits per second.
 pub fn rate(text: &str) -> Result<Rate, Misread> {
-    with_unit(text, &RATE).and_then(Rate::from_bits_per_sec).ok_or_else(|| {
+    let lower = text.to_ascii_lowercase();
+    let spelled = PER_SECOND.iter().find_map(|(ending, bit)| Some(format!("{}{bit}", lower.strip_suffix(ending)?)));
+    with_unit(spelled.as_deref().unwrap_or(text), &RATE).and_then(Rate::from_bits_per_sec).ok_or_else(|| {
         Misread::new(
             text,
-            "rate",
-            "write a number and one of Gbit, Mbit, kbit, bit (per second), for example `100Mbit`",
+            "a valid rate",
+            "use a number and one of bit, kbit, Mbit, Gbit (per second; also `Mbps`, `Mbit/s`), for example `100Mbit`",
         )
     })
 }
@@ -146,8 +157,8 @@ pub fn bytes(text: &str) -> Result<u64, Misread> {
     with_unit(text, &BYTES).ok_or_else(|| {
         Misread::new(
             text,
-            "number of bytes",
-            "write a number and one of B, kB, MB, GB, KiB, MiB, GiB, for example `32MB`",
+            "a valid number of bytes",
+            "use a number and one of B, kB, MB, GB, KiB, MiB, GiB, for example `32MB`",
         )
     })
 }
@@ -160,7 +171,7 @@ pub fn count(text: &str) -> Result<u64, Misread> {
     let digits = text.trim();
     let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     let parsed = if plain { digits.parse().ok() } else { None };
-    parsed.ok_or_else(|| Misread::new(text, "whole number", "write digits only, for example `10`"))
+    parsed.ok_or_else(|| Misread::new(text, "a whole number", "write digits only, for example `10`"))
 }
 
 /// A share between none and all: `1%`, `0.7`, `7/10`.
@@ -169,7 +180,7 @@ pub fn count(text: &str) -> Result<u64, Misread> {
 /// When it is none, or more than all.
 pub fn ratio(text: &str) -> Result<Ratio, Misread> {
     let parsed = parse_ratio(text.trim());
-    parsed.ok_or_else(|| Misread::new(text, "share between 0 and 1", "write for example `1%`, `0.01` or `7/10`"))
+    parsed.ok_or_else(|| Misread::new(text, "a share between 0 and 1", "use for example `1%`, `0.01` or `7/10`"))
 }
 
 fn parse_ratio(text: &str) -> Option<Ratio> {
@@ -222,6 +233,8 @@ mod tests {
     #[test_case("100us", 100_000)]
     #[test_case("0", 0)]
     #[test_case("1.5us", 1_500)]
+    #[test_case("2min", 120_000_000_000)]
+    #[test_case("0.5h", 1_800_000_000_000)]
     fn a_time_is_read_exactly(text: &str, ns: u64) {
         assert_eq!(duration(text), Ok(Duration::from_nanos(ns)));
     }
@@ -230,6 +243,10 @@ mod tests {
     #[test_case("34.5mbit", 34_500_000)]
     #[test_case("1GBIT", 1_000_000_000)]
     #[test_case("9600bit", 9_600)]
+    #[test_case("40Mbps", 40_000_000)]
+    #[test_case("40 Mbit/s", 40_000_000)]
+    #[test_case("1.5 kbit/s", 1_500)]
+    #[test_case("8bps", 8)]
     fn a_rate_is_read_exactly(text: &str, bps: u64) {
         assert_eq!(rate(text).map(Rate::bits_per_sec), Ok(bps));
     }
@@ -259,7 +276,7 @@ mod tests {
         for text in ["", "ms", "25", "25sec", "-1ms", "0.5ns", "1e3ms", "1.ms", "1..5ms", "99999999999s", "٣ms"] {
             assert!(duration(text).unwrap_err().to_string().contains(&format!("`{text}`")), "{text}");
         }
-        for text in ["", "0Mbit", "100Mbps", "100", "0.5bit"] {
+        for text in ["", "0Mbit", "100MB", "100", "0.5bit"] {
             assert!(rate(text).unwrap_err().to_string().contains("100Mbit"), "{text}");
         }
         for text in ["", "MB", "0.5", "1.5B", "32Mbit", "-1", "1/2"] {

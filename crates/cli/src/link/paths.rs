@@ -221,12 +221,12 @@ mod tests {
         assert_eq!(paths, before, "a wrong word changes nothing");
     }
 
-    #[test_case("rate=100mbps", "--ab rate=100mbps: `100mbps` is no rate: write"; "rate")]
-    #[test_case("delay=50", "--ab delay=50: `50` is no time: write"; "delay")]
+    #[test_case("rate=100mbyte", "--ab rate=100mbyte: `100mbyte` is not a valid rate: use"; "rate")]
+    #[test_case("delay=50", "--ab delay=50: `50` is not a valid duration: use"; "delay")]
     #[test_case("buffer=big", "--ab buffer=big: `big` is no size of a buffer: write for example `1bdp`"; "buffer")]
     #[test_case("rate=1mbit,buffer=1bdp", "--ab buffer=1bdp: that is 0 bytes and holds no packet; write"; "no product")]
-    #[test_case("loss=2", "--ab loss=2: `2` is no share between 0 and 1: write"; "loss")]
-    #[test_case("jitter=x", "--ab jitter=x: `x` is no time: write"; "jitter")]
+    #[test_case("loss=2", "--ab loss=2: `2` is not a share between 0 and 1: use"; "loss")]
+    #[test_case("jitter=x", "--ab jitter=x: `x` is not a valid duration: use"; "jitter")]
     #[test_case("reorder=1%", "--ab reorder=1%: `1%` says not which, how long and how: write for example `1%/5ms/late`"; "reorder")]
     #[test_case("reorder=1%/5ms/sideways", "--ab reorder=1%/5ms/sideways: `sideways` is no mode of reordering: write"; "mode")]
     #[test_case("reorder=4/2ms/queues", "--ab reorder=4/2ms/queues: `4/2ms` is no set of queues: write for example `4x8/2ms`"; "queues")]

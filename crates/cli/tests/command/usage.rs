@@ -15,8 +15,8 @@ fn refused(arguments: &[&str], message: &str) {
 #[test_case(&["ab", "wam"], "there is no experiment `wam`: did you mean `wan`? Built in are dsack, hystart, jitter, lan-reorder, lost-retransmit, nic-reorder, prr, reassembly, reorder, reorder-early, smb, tail-loss, wan, window"; "experiment")]
 #[test_case(&["ab", "no/such.toml"], "cannot read the experiment `no/such.toml`: "; "file")]
 #[test_case(&["ab", "wan", "--set", "path.rt=25ms"], "--set path.rt=25ms: unknown key `path.rt`; did you mean `path.rtt`?"; "key")]
-#[test_case(&["ab", "wan", "--set", "path.rtt=25"], "--set path.rtt=25: `25` is no time; write a number and one of s, ms, us, ns"; "unit")]
-#[test_case(&["ab", "wan", "--set", "path.rtt=25ms,x"], "--set path.rtt=25ms,x: `x` is no time; write"; "unit in a list")]
+#[test_case(&["ab", "wan", "--set", "path.rtt=25"], "--set path.rtt=25: `25` is not a valid duration; use a number and one of ns, us, ms, s, min, h"; "unit")]
+#[test_case(&["ab", "wan", "--set", "path.rtt=25ms,x"], "--set path.rtt=25ms,x: `x` is not a valid duration; use"; "unit in a list")]
 #[test_case(&["ab", "wan", "--set", "longhaul.rto.mim=1s"], "--set longhaul.rto.mim=1s: unknown key `longhaul.rto.mim`; did you mean `longhaul.rto.min`?"; "leaf")]
 #[test_case(&["ab", "wan", "--set", "longhaul.rto.min=90s"], "arm longhaul: rto.initial: must lie between rto.min and rto.max; "; "values together")]
 #[test_case(&["ab", "wan", "--arms", "longhual"], "--arms longhual: there is no arm or profile `longhual`; did you mean `longhaul`?"; "arm")]
@@ -28,8 +28,8 @@ fn refused(arguments: &[&str], message: &str) {
 #[test_case(&["profiles", "server-2021"], "there is no profile `server-2021`: did you mean `server-2022`?"; "profile")]
 #[test_case(&["view", "no/such"], "`no/such`: No such file or directory (os error 2); `longhaul run EXPERIMENT --trace DIR` makes"; "trace to view")]
 #[test_case(&["link", "--a", "dev=wa0", "--b", "dev=wb0"], "--a dev=wa0: `addr=ADDRESS/PREFIX` is missing, as in dev=wa0,addr="; "end of a link")]
-#[test_case(&["link", "--a", "dev=wa0,addr=10.77.0.1/24", "--b", "dev=wb0,addr=10.77.0.2/24", "--ba", "rate=10mbps"], "--ba rate=10mbps: `10mbps` is no rate: write"; "rate of a link")]
-#[test_case(&["link", "--a", "dev=wa0,addr=10.77.0.1/24", "--b", "dev=wb0,addr=10.77.0.2/24", "--for", "long"], "--for long: `long` is no time: write"; "end of time")]
+#[test_case(&["link", "--a", "dev=wa0,addr=10.77.0.1/24", "--b", "dev=wb0,addr=10.77.0.2/24", "--ba", "rate=10mbyte"], "--ba rate=10mbyte: `10mbyte` is not a valid rate: use"; "rate of a link")]
+#[test_case(&["link", "--a", "dev=wa0,addr=10.77.0.1/24", "--b", "dev=wb0,addr=10.77.0.2/24", "--for", "long"], "--for long: `long` is not a valid duration: use"; "end of time")]
 #[test_case(&["link", "set"], "link set: nothing to change; write for example --ab rate=50mbit"; "nothing to set")]
 #[test_case(&["link", "stats", "--control", "/dev/null/x"], "--control /dev/null/x: no link answers there: "; "no such link")]
 fn a_wrong_word_is_refused_by_name(arguments: &[&str], message: &str) {
@@ -59,7 +59,7 @@ fn a_wrong_file_is_shown_with_line_and_column() {
     let first = ended.stderr.lines().next().unwrap();
     assert!(
         first.ends_with(
-            "mine.toml:5:7: `25 parsecs` is no time; write a number and one of s, ms, us, ns, for example `25ms`"
+            "mine.toml:5:7: `25 parsecs` is not a valid duration; use a number and one of ns, us, ms, s, min, h, for example `25ms`"
         ),
         "{first}"
     );

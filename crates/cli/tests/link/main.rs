@@ -188,7 +188,7 @@ fn a_path_changes_while_packets_are_on_it_and_none_is_lost() {
     let stats = link.tell("stats", "").unwrap();
     assert_eq!(serde_json::from_str::<serde_json::Value>(&stats).unwrap()["ab"]["delivered"], 200);
     let refused = link.tell("set", "--ab rate=fast").unwrap_err();
-    assert!(refused.starts_with("error: --ab rate=fast: `fast` is no rate"), "{refused}");
+    assert!(refused.starts_with("error: --ab rate=fast: `fast` is not a valid rate"), "{refused}");
     link.stop().assert_nothing_lost_by_the_host();
 }
 

@@ -226,7 +226,7 @@ impl Key {
 fn positive(text: &str) -> Result<Duration, Refusal> {
     let span = units::duration(text)?;
     if span.is_zero() {
-        Err(Refusal::of_value(format!("`{text}` is no time between two ends"), "write for example `25ms`"))
+        Err(Refusal::of_value(format!("`{text}` is not a delay between two ends"), "write for example `25ms`"))
     } else {
         Ok(span)
     }
@@ -321,7 +321,7 @@ mod tests {
 
     #[test_case("path.rtt", "25")]
     #[test_case("path.rtt", "0ms")]
-    #[test_case("path.rate", "100Mbps")]
+    #[test_case("path.rate", "100MB")]
     #[test_case("path.buffer", "0bdp")]
     #[test_case("path.buffer", "1.5pkt")]
     #[test_case("path.buffer", "1xyz")]

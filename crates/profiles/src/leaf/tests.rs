@@ -140,7 +140,7 @@ fn set_apart(leaf: &Leaf, config: &mut Config) {
 #[test_case(
     "rto.min",
     "300",
-    "`rto.min`: `300` is no time: write a number and one of s, ms, us, ns, for example `25ms`"
+    "`rto.min`: `300` is not a valid duration: use a number and one of ns, us, ms, s, min, h, for example `25ms`"
 )]
 #[test_case("send.nagle", "maybe", "`send.nagle`: `maybe` is not among its choices: `rfc896`, `minshall`, `off`")]
 #[test_case("receive.window.max", "5GB", "`receive.window.max`: `5GB` is too large")]

@@ -33,7 +33,10 @@ fn a_bad_unit_is_refused_at_the_value() {
         .1
         .replace("value = \"1s\", source = \"RFC 6298 §2.4\"", "value = \"1sec\", source = \"RFC 6298 §2.4\"");
     let found = load(&[("rfc", &root)]).expect_err("no such unit").to_string();
-    assert!(found.contains(": `rto.min`: `1sec` is no time: write a number and one of s, ms, us, ns"), "{found}");
+    assert!(
+        found.contains(": `rto.min`: `1sec` is not a valid duration: use a number and one of ns, us, ms, s, min, h"),
+        "{found}"
+    );
     let line = root.lines().position(|line| line.contains("1sec")).expect("replaced") + 1;
     assert!(found.starts_with(&format!("rfc.toml:{line}:")), "{found}");
 }

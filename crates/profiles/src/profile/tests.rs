@@ -200,7 +200,7 @@ fn an_override_leaves_everything_else_alone() {
 fn overrides_that_do_not_fit_are_refused_by_path() {
     assert_eq!(
         with("longhaul", &[("rto.min", "2h")]).unwrap_err(),
-        "`rto.min`: `2h` is no time: write a number and one of s, ms, us, ns, for example `25ms`"
+        "`rto.min`: `2d` is not a valid duration: use a number and one of ns, us, ms, s, min, h, for example `25ms`"
     );
     assert_eq!(
         with("longhaul", &[("rto.min", "200s")]).unwrap_err().split(';').next(),
