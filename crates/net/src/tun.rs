@@ -267,7 +267,7 @@ mod tests {
     use test_case::test_case;
 
     #[test_case("")]
-    #[test_case("sixteen-bytes-x")]
+    #[test_case("sixteen-bytes-xx")]
     #[test_case("a/b")]
     #[test_case("a b")]
     #[test_case("lh%d")]

@@ -52,7 +52,7 @@ macro_rules! for_each_metric {
             sacks_received = sender.sacks_received "ACKs with SACK blocks that the sender received.";
             stale_sacks = sender.stale_sacks "Those of them that said nothing new.";
             stale_sack_pct => share(stale_sacks, sacks_received)
-                "acknowledgements with SACK blocks that told the sender nothing new — nothing acknowledged, cumulatively or selectively, and no duplicate reported — in per cent of all acknowledgements with SACK blocks. `null` when there was none. A receiver that discards what it received sends them";
+                "acknowledgements with SACK blocks that reported nothing new to the sender — nothing acknowledged, cumulatively or selectively, and no duplicate reported — in per cent of all acknowledgements with SACK blocks. `null` when there was none. A receiver that discards what it received sends them";
             reo_wnd_mult => mean(reo_wnd_mult)
                 "multiplier of the sender's reordering window at the end (RFC 8985 §6.2 step 4); mean per run. `null` for detectors without one";
             dropped => mean(dropped) "data packets that the path dropped; mean per run";

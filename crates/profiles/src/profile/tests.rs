@@ -199,7 +199,7 @@ fn an_override_leaves_everything_else_alone() {
 #[test]
 fn overrides_that_do_not_fit_are_refused_by_path() {
     assert_eq!(
-        with("longhaul", &[("rto.min", "2h")]).unwrap_err(),
+        with("longhaul", &[("rto.min", "2d")]).unwrap_err(),
         "`rto.min`: `2d` is not a valid duration: use a number and one of ns, us, ms, s, min, h, for example `25ms`"
     );
     assert_eq!(
