@@ -161,7 +161,6 @@ mod tests {
             payload: Payload::Bytes(&[]),
             gso_size: None,
             checksum: ChecksumState::InHeader,
-            not_before: None,
         };
         let mut packet = PacketPool::default().outgoing(&frame);
         assert_eq!(packet.mark_ce(), after.is_some());

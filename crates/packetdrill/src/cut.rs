@@ -54,7 +54,7 @@ mod tests {
 
     fn frame(header: &[u8]) -> TxFrame<'_> {
         let payload = Payload::Pattern { offset: 0, len: 2_500 };
-        TxFrame { header, payload, gso_size: Some(1_000), checksum: ChecksumState::InHeader, not_before: None }
+        TxFrame { header, payload, gso_size: Some(1_000), checksum: ChecksumState::InHeader }
     }
 
     #[test]

@@ -315,7 +315,7 @@ mod tests {
     use wire::{Ecn, Flags, IpRepr, Options, TcpRepr};
 
     fn frame<'a>(header: &'a [u8], payload: Payload<'a>) -> TxFrame<'a> {
-        TxFrame { header, payload, gso_size: None, checksum: ChecksumState::Unneeded, not_before: None }
+        TxFrame { header, payload, gso_size: None, checksum: ChecksumState::Unneeded }
     }
 
     #[test]

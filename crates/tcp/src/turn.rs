@@ -37,8 +37,6 @@ pub struct TxFrame<'a> {
     pub gso_size: Option<u16>,
     /// Who finishes the TCP checksum.
     pub checksum: ChecksumState,
-    /// Earliest departure, for devices that can hold a frame back.
-    pub not_before: Option<Instant>,
 }
 
 /// The TCP checksum of a frame.

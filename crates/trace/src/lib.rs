@@ -13,7 +13,7 @@ mod text;
 
 pub use digest::Digest;
 pub use event::{Event, Listener, VERSION, VOCABULARY};
-pub use observer::{ConnId, DynObserver, Observer, Off};
+pub use observer::{ConnId, Observer, Off};
 pub use packet::{PacketPayload, PacketSent};
 pub use schema::{EventInfo, FieldInfo, Kind, Value};
 pub use text::{TextSink, write_line};

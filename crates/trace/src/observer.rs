@@ -30,20 +30,6 @@ impl Observer for Off {
     fn record(&mut self, _at: Instant, _conn: ConnId, _event: Event) {}
 }
 
-/// The object-safe half of [`Observer`], for a choice made at run time.
-pub trait DynObserver {
-    /// Takes one event.
-    fn record(&mut self, at: Instant, conn: ConnId, event: Event);
-}
-
-impl Observer for Option<Box<dyn DynObserver>> {
-    fn record(&mut self, at: Instant, conn: ConnId, event: Event) {
-        if let Some(observer) = self {
-            observer.record(at, conn, event);
-        }
-    }
-}
-
 impl<O: Observer> Observer for &mut O {
     const ENABLED: bool = O::ENABLED;
     const PACKETS: bool = O::PACKETS;

@@ -35,7 +35,7 @@ fn weather(link: &mut Link) -> Vec<Instant> {
         }
         if ms < 2_000 {
             let (header, payload, checksum) = (&[0x45; 40][..], Payload::Bytes(&[]), ChecksumState::Unneeded);
-            let packet = pool.packet(&TxFrame { header, payload, gso_size: None, checksum, not_before: None });
+            let packet = pool.packet(&TxFrame { header, payload, gso_size: None, checksum });
             link.path.offer(now, packet, &mut |_, _, _| lost += 1);
         }
     }

@@ -214,7 +214,7 @@ impl Stack {
             let payload = slot.endpoint.payload(&transmit, &mut self.scratch);
             let header = &mut self.tx.header[..transmit.header_len];
             let checksum = fill_checksum(self.device.checksum, header, payload);
-            let frame = TxFrame { header, payload, gso_size: transmit.gso_size, checksum, not_before: None };
+            let frame = TxFrame { header, payload, gso_size: transmit.gso_size, checksum };
             if tx(frame) == Sent::Full {
                 self.held = Some(hold(&frame));
                 return (sent, true);
@@ -234,7 +234,7 @@ impl Stack {
     ) -> bool {
         let header = &mut self.tx.header[..header_len];
         let checksum = fill_checksum(self.device.checksum, header, payload);
-        let frame = TxFrame { header, payload, gso_size, checksum, not_before: None };
+        let frame = TxFrame { header, payload, gso_size, checksum };
         if tx(frame) == Sent::Full {
             self.held = Some(hold(&frame));
             return false;
@@ -252,7 +252,7 @@ impl Stack {
         };
         let header = &held.header[..held.header_len];
         let checksum = checksum_state(self.device.checksum);
-        let frame = TxFrame { header, payload, gso_size: held.gso_size, checksum, not_before: None };
+        let frame = TxFrame { header, payload, gso_size: held.gso_size, checksum };
         if tx(frame) == Sent::Full {
             self.held = Some(held);
             return false;
