@@ -2,10 +2,10 @@
 
 use crate::failure::Failure;
 use crate::interruption;
+use crate::output::RowFormat;
 use crate::{output, summary, table};
 use ::profiles::nearest;
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 use lab::results::{self, Conditions};
 use lab::{Backend, Experiment, Finished, LogError, MockBackend, Overrides, Plan, RunLog, RunName, SimBackend};
 use lab::{execute, spec};
@@ -37,7 +37,7 @@ pub struct AbArgs {
     out: Option<PathBuf>,
     /// How results are written to stdout.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    format: Format,
+    format: RowFormat,
     /// Change a value: path.{rate,rtt,buffer,loss,drop,jitter,reorder.{probability,delay,mode,queues}}, flow.bytes, or a leaf of an arm's
     /// profile, as in server-2022.rto.min=200ms. Several values, separated by commas, make a sweep. A kind that changes keeps
     /// the leaves that the new kind has, too. What an experiment expects is then not checked.
@@ -52,14 +52,6 @@ pub struct AbArgs {
     /// What makes the runs: the simulator, or real time between two network namespaces of this machine, which needs root.
     #[arg(long, value_name = "sim|netns", default_value = "sim", hide_possible_values = true)]
     backend: BackendChoice,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people.
-    Table,
-    /// One JSON object per cell and arm.
-    Jsonl,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -83,8 +75,8 @@ pub fn run(args: &AbArgs) -> Result<(), Failure> {
     disturbances(&plan, &finished);
     let rows = results::rows(&plan, &finished);
     let told = output::write(&match args.format {
-        Format::Table => table::ab(&plan, &rows),
-        Format::Jsonl => rows.iter().map(|row| results::jsonl(row) + "\n").collect(),
+        RowFormat::Table => table::ab(&plan, &rows),
+        RowFormat::Jsonl => rows.iter().map(|row| results::jsonl(row) + "\n").collect(),
     });
     let Conditions { unmet, unchecked } =
         if args.run.is_none() { results::conditions(&plan, &rows) } else { Conditions::default() };
@@ -175,9 +167,7 @@ fn make(args: &AbArgs, plan: &Plan, log: Option<&mut RunLog>) -> Result<(Finishe
             None
         }
     };
-    // indicatif draws on stderr, and only when that is a terminal.
-    let bar = ProgressBar::new(plan.runs.len() as u64);
-    bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} runs {eta}").expect("the template is right"));
+    let bar = output::progress_bar(plan.runs.len() as u64, "{pos}/{len} runs {eta}");
     let mut progress = |_: &lab::RunSpec| bar.inc(1);
     let began = Instant::now();
     let go = |backend: &dyn Backend| execute(plan, backend, jobs, log, &mut progress);

@@ -5,7 +5,7 @@ mod words;
 use crate::failure::Failure;
 use crate::{output, view};
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressBarIter, ProgressStyle};
+use indicatif::ProgressBarIter;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use trace_io::capture::{self, Analysis, Unreadable};
@@ -92,10 +92,7 @@ fn with_progress<T>(
     let cannot = |error: &dyn std::fmt::Display| Failure::usage(format!("cannot read {}: {error}", path.display()));
     let file = File::open(path).map_err(|error| cannot(&error))?;
     let len = file.metadata().map_err(|error| cannot(&error))?.len();
-    // indicatif draws on stderr, and only when that is a terminal.
-    let bar = ProgressBar::new(len);
-    let style = "{bar:40} {bytes}/{total_bytes} {binary_bytes_per_sec} {eta}";
-    bar.set_style(ProgressStyle::with_template(style).expect("the template is right"));
+    let bar = output::progress_bar(len, "{bytes}/{total_bytes} {binary_bytes_per_sec} {eta}");
     let found = read(bar.wrap_read(file)).map_err(|error| cannot(&error));
     bar.finish_and_clear();
     found

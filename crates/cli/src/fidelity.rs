@@ -10,10 +10,10 @@ mod table;
 use crate::ab::{open_log, threads};
 use crate::failure::Failure;
 use crate::interruption;
-use crate::output;
+use crate::output::{self, RowFormat};
 pub use args::FidelityArgs;
-use args::{Format, PathKind};
-use indicatif::{ProgressBar, ProgressStyle};
+use args::PathKind;
+use indicatif::ProgressBar;
 use lab::run::stamp;
 use lab::{Backend, Finished, Plan, RunLog, SimBackend, UsageError, execute};
 use realtime::NetnsBackend;
@@ -52,8 +52,7 @@ fn compare_with_simulator(args: &FidelityArgs) -> Result<(), Failure> {
     let mut comparisons = Vec::new();
     let mut logs = [open(args, "sim")?, open(args, "netns")?];
     let runs: usize = simulated.iter().chain(&real).map(|plan| plan.runs.len()).sum();
-    let bar = ProgressBar::new(runs as u64);
-    bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} runs {eta}").expect("the template is right"));
+    let bar = output::progress_bar(runs as u64, "{pos}/{len} runs {eta}");
     for ((group, sim), real) in groups.iter().zip(&simulated).zip(&real) {
         let there = make(sim, &SimBackend, threads(None), &mut logs[0], &bar)?;
         let here = make(real, &backend, 1, &mut logs[1], &bar)?;
@@ -103,8 +102,8 @@ fn headline(args: &FidelityArgs) -> String {
 
 fn tell(args: &FidelityArgs, comparisons: &[Comparison], page: Option<table::Page>) -> Result<(), Failure> {
     let told = output::write(&match args.format {
-        Format::Table => table::for_people(comparisons),
-        Format::Jsonl => comparisons.iter().map(|comparison| table::jsonl(comparison) + "\n").collect(),
+        RowFormat::Table => table::for_people(comparisons),
+        RowFormat::Jsonl => comparisons.iter().map(|comparison| table::jsonl(comparison) + "\n").collect(),
     });
     page.map_or(Ok(()), |page| page.replace(&table::markdown(comparisons, &headline(args))))?;
     told?;
@@ -138,7 +137,7 @@ mod tests {
             seed: 1,
             only: Vec::new(),
             out: None,
-            format: Format::Jsonl,
+            format: RowFormat::Jsonl,
             write: None,
         }
     }

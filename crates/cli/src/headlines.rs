@@ -5,10 +5,9 @@ mod table;
 
 use crate::ab::{open_log, threads};
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, RowFormat};
 use ::profiles::nearest;
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 use lab::headlines::{Backends, Claim, Evidence, Finding, Verdict, claims, evidence, find};
 use lab::run::stamp;
 use lab::{MockBackend, RunLog, SimBackend, StaleSackBackend};
@@ -22,7 +21,7 @@ use std::time::Instant;
 pub struct HeadlinesArgs {
     /// How results are written to stdout.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    format: Format,
+    format: RowFormat,
     /// Runs at the same time [default: one per processor].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=4096))]
     jobs: Option<u16>,
@@ -38,14 +37,6 @@ pub struct HeadlinesArgs {
     /// What makes the runs.
     #[arg(long, value_name = "BACKEND", default_value = "sim", hide = true)]
     backend: BackendChoice,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
-    /// For people.
-    Table,
-    /// One JSON object per row.
-    Jsonl,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -67,8 +58,8 @@ pub fn run(args: &HeadlinesArgs) -> Result<(), Failure> {
     let evidence = make(args, &claims, log.as_mut())?;
     let findings: Vec<Finding> = claims.iter().map(|claim| find(claim, &evidence)).collect();
     let told = output::write(&match args.format {
-        Format::Table => table::for_people(&findings),
-        Format::Jsonl => findings.iter().map(|finding| table::jsonl(finding) + "\n").collect(),
+        RowFormat::Table => table::for_people(&findings),
+        RowFormat::Jsonl => findings.iter().map(|finding| table::jsonl(finding) + "\n").collect(),
     });
     if let Some(path) = &args.write {
         let mark = stamp::mark(claims::profiles(), stamp::Devices::Plain);
@@ -102,10 +93,8 @@ fn make(args: &HeadlinesArgs, claims: &[&'static Claim], mut log: Option<&mut Ru
         BackendChoice::Mock => Backends { plain: &MockBackend, watching: &MockBackend },
     };
     let jobs = threads(args.jobs);
-    let bar = ProgressBar::new(plans.iter().map(|(_, plan)| plan.runs.len() as u64).sum());
-    bar.set_style(
-        ProgressStyle::with_template("{bar:40} {pos}/{len} runs {eta} {msg}").expect("the template is right"),
-    );
+    let runs = plans.iter().map(|(_, plan)| plan.runs.len() as u64).sum();
+    let bar = output::progress_bar(runs, "{pos}/{len} runs {eta} {msg}");
     let mut made = Evidence::default();
     for (study, plan) in plans {
         bar.set_message(study.name);

@@ -1,7 +1,29 @@
-//! Writing to stdout. A reader that goes away ends the program quietly, as it does any other in a pipe.
+//! What commands share that print rows: their format, writing to stdout, and the bar that shows progress meanwhile. A reader that goes
+//! away ends the program quietly, as it does any other in a pipe.
 
 use crate::failure::Failure;
+use clap::ValueEnum;
+use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{ErrorKind, Write};
+
+/// How rows are written to stdout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RowFormat {
+    /// For people.
+    Table,
+    /// One JSON object per row.
+    Jsonl,
+}
+
+/// Returns a bar for `len` steps; `beside` is indicatif's template of what stands behind it. It is drawn on stderr, and only where that is
+/// a terminal.
+///
+/// # Panics
+/// When the template is wrong.
+pub fn progress_bar(len: u64, beside: &str) -> ProgressBar {
+    let style = ProgressStyle::with_template(&format!("{{bar:40}} {beside}")).expect("the template is right");
+    ProgressBar::new(len).with_style(style)
+}
 
 /// Writes all of `text`.
 ///

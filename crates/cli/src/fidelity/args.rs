@@ -1,5 +1,6 @@
 //! Arguments of `longhaul fidelity`.
 
+use crate::output::RowFormat;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use realtime::fidelity::Group;
@@ -36,18 +37,10 @@ pub struct FidelityArgs {
     pub(super) out: Option<PathBuf>,
     /// How results are written to stdout.
     #[arg(long, value_name = "FORMAT", default_value = "table")]
-    pub(super) format: Format,
+    pub(super) format: RowFormat,
     /// Replace the table in this Markdown file, between its two `fidelity` comments.
     #[arg(long, value_name = "FILE")]
     pub(super) write: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    /// For people.
-    Table,
-    /// One JSON object per cell and pair.
-    Jsonl,
 }
 
 impl FidelityArgs {

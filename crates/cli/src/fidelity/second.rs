@@ -1,11 +1,10 @@
 //! `longhaul fidelity --path second`: the measurement itself is `realtime`'s.
 
-use super::args::{FidelityArgs, Format};
+use super::args::FidelityArgs;
 use super::second_table as table;
 use super::table::Page;
 use crate::failure::Failure;
-use crate::output;
-use indicatif::{ProgressBar, ProgressStyle};
+use crate::output::{self, RowFormat};
 use lab::run::stamp;
 use realtime::second::{Cell, Order, Step, measure};
 use realtime::{Interrupt, NetnsBackend, remove_leftovers};
@@ -23,8 +22,7 @@ pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
     let interrupt = Interrupt::catch("interrupted: nothing is kept".to_owned())
         .map_err(|error| Failure::Failed(format!("signals: {error}")))?;
     let order = Order { cells, runs, bytes: args.bytes, busy: args.busy };
-    let bar = ProgressBar::new(order.steps());
-    bar.set_style(ProgressStyle::with_template("{bar:40} {pos}/{len} {msg} {eta}").expect("the template is right"));
+    let bar = output::progress_bar(order.steps(), "{pos}/{len} {msg} {eta}");
     let measured = measure(&order, &interrupt, &|step| match step {
         Step::Begins(name) => bar.set_message(name),
         Step::Done => bar.inc(1),
@@ -35,8 +33,8 @@ pub fn run(args: &FidelityArgs) -> Result<(), Failure> {
     interrupt.obey();
     let measured = measured.map_err(Failure::Failed)?;
     let told = output::write(&match args.format {
-        Format::Table => table::for_people(&measured),
-        Format::Jsonl => table::jsonl(&measured),
+        RowFormat::Table => table::for_people(&measured),
+        RowFormat::Jsonl => table::jsonl(&measured),
     });
     page.map_or(Ok(()), |page| page.replace(&table::markdown(&measured, &headline(args, runs))))?;
     told

@@ -16,7 +16,7 @@ fn findings() -> &'static [Finding] {
 
 fn args() -> HeadlinesArgs {
     HeadlinesArgs {
-        format: Format::Jsonl,
+        format: RowFormat::Jsonl,
         jobs: Some(2),
         only: Vec::new(),
         out: None,
