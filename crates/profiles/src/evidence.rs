@@ -50,6 +50,13 @@ pub struct Evidence {
     pub confidence: Confidence,
 }
 
+impl Evidence {
+    /// What stands behind a value that a file gives by itself.
+    pub(crate) fn none() -> Self {
+        Self { source: "the profile file names none".to_owned(), confidence: Confidence::Assumed }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -102,12 +102,13 @@ fn join(above: &str, key: &str) -> String {
     if above.is_empty() { key.to_owned() } else { format!("{above}.{key}") }
 }
 
-/// `{ value, source, confidence }`, all three and nothing else.
+/// `{ value, source, confidence }`, all three and nothing else; or a value alone, which is assumed: whoever tries a setting need not
+/// invent a source for it.
 fn cited(file: &TomlFile<'_>, entry: &Entry<'_>) -> Result<(String, Evidence, Range<usize>), FileError> {
     const SHAPE: &str = "write `{ value = …, source = \"…\", confidence = \"…\" }`";
     let missing = |what: &str| file.error(entry.key_span.clone(), format!("`{}` has no {what}", entry.key), SHAPE);
     if !entry.value.get_ref().is_table() {
-        return Err(file.error(entry.value.span(), format!("`{}` has a value without evidence", entry.key), SHAPE));
+        return Ok((file.scalar(entry)?, Evidence::none(), entry.value.span()));
     }
     let (mut value, mut source, mut confidence) = (None, None, None);
     for part in file.table(entry)? {

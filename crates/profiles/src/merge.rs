@@ -143,7 +143,10 @@ fn complete(own: &Own<'_, '_>, config: &Config, leaves: &BTreeMap<&'static str, 
         if leaf.read(config).is_some() && !leaves.contains_key(leaf.path) {
             let place = leaf.kind_leaf().map_or(0..0, |kind| own.place_of(kind.path));
             let problem = format!("`{}` has no leaf `{}`", own.raw.name, leaf.path);
-            let remedy = "give it a value with evidence; nothing is inherited from another kind";
+            let remedy = match own.raw.extends {
+                Some(_) => "give it a value; nothing is inherited from another kind",
+                None => "give it a value, or inherit all that you do not give: `extends = \"rfc\"`",
+            };
             return Err(own.raw.file.error(place, problem, remedy));
         }
     }
@@ -183,7 +186,7 @@ mod tests {
         assert_eq!(
             error,
             "child.toml:4:18: `child` has no leaf `cc.avoidance.beta`; \
-             give it a value with evidence; nothing is inherited from another kind"
+             give it a value; nothing is inherited from another kind"
         );
         let profile = child(&format!("{reno}beta = {{ value = 0.5, $E }}\n")).unwrap();
         assert_eq!(profile.leaf("cc.avoidance.c"), None);

@@ -1,6 +1,9 @@
 //! Tests of the shape of profile files: what is wrong is said with its place.
 
-use crate::builtin::{BUILTIN, load};
+use crate::builtin::{BUILTIN, builtin, load};
+use crate::evidence::{Confidence, Evidence};
+use crate::leaf::Leaf;
+use crate::leaves::LEAVES;
 use test_case::test_case;
 
 fn error(text: &str) -> String {
@@ -13,7 +16,7 @@ fn error(text: &str) -> String {
 #[test_case("summary = \" \"", "p.toml:1:11: `summary` is empty; write a sentence"; "empty summary")]
 #[test_case("[rto]\nmiin = 3", "p.toml:2:1: unknown key `rto.miin`; did you mean `rto.min`?"; "unknown leaf")]
 #[test_case("[zebra]\nx = 3", "p.toml:1:2: unknown key `zebra`; see `longhaul profiles rfc` for all leaves"; "unknown group")]
-#[test_case("[rto]\nmin = \"1s\"", "p.toml:2:7: `min` has a value without evidence; write `{ value = …, source = \"…\", confidence = \"…\" }`"; "bare value")]
+#[test_case("[rto]\nmin = true", "p.toml:2:7: `min` is of type boolean; a string or a number belongs here"; "value of a wrong type")]
 #[test_case("rto = 3", "p.toml:1:7: `rto` is of type integer; a table belongs here"; "group as value")]
 #[test_case("[rto]\nmin = { source = \"s\", confidence = \"assumed\" }", "p.toml:2:1: `min` has no `value`"; "no value")]
 #[test_case("[rto]\nmin = { value = \"1s\", confidence = \"assumed\" }", "p.toml:2:1: `min` has no `source`"; "no source")]
@@ -25,6 +28,29 @@ fn error(text: &str) -> String {
 fn a_wrong_file_is_refused_with_its_place(text: &str, message: &str) {
     let found = error(text);
     assert!(found.starts_with(message), "{found}");
+}
+
+#[test]
+fn a_value_alone_is_assumed() {
+    let mine = "extends = \"rfc\"\nsummary = \"x\"\n[rto]\nmin = \"300ms\"\n";
+    let loaded = load(&[BUILTIN[0], ("mine", mine)]).unwrap();
+    let cited = loaded.iter().find(|profile| profile.name == "mine").unwrap().leaf("rto.min").unwrap();
+    assert_eq!((cited.value.as_str(), cited.evidence.confidence), ("300ms", Confidence::Assumed));
+}
+
+#[test]
+fn every_value_of_a_built_in_profile_has_a_source() {
+    for profile in builtin() {
+        let is_bare = |leaf: &&Leaf| profile.leaf(leaf.path).is_some_and(|cited| cited.evidence == Evidence::none());
+        let bare = LEAVES.iter().find(is_bare);
+        assert_eq!(bare.map(|leaf| leaf.path), None, "{}", profile.name);
+    }
+}
+
+#[test]
+fn a_file_that_extends_nothing_hears_of_extends() {
+    let found = error("summary = \"x\"\n[rto]\nmin = \"1s\"\n");
+    assert!(found.contains("`p` has no leaf `") && found.contains("`extends = \"rfc\"`"), "{found}");
 }
 
 #[test]
