@@ -1,6 +1,5 @@
 //! Building segments: header fields, options, and the books of everyone who counts what leaves.
 
-use super::input::flag_letters;
 use super::output::{Outgoing, Transmit, TxBuf};
 use super::watch::{SendCause, Told};
 use super::write::Train;
@@ -185,7 +184,7 @@ impl Endpoint {
         cx.emit(|| Event::SegmentSent {
             seq: repr.seq,
             len: transmit.len + u32::from(repr.flags.contains(Flags::FIN)),
-            flags: flag_letters(repr.flags, repr.ack.is_some()),
+            flags: repr.flag_letters(),
             ack: repr.ack,
             window: self.rcv.shown_window(),
             cause: told.cause.name(),

@@ -28,7 +28,7 @@ impl Endpoint {
         cx.emit(|| Event::SegmentReceived {
             seq: seg.repr.seq,
             len: seg.payload.len(),
-            flags: flag_letters(seg.repr.flags, seg.repr.ack.is_some()),
+            flags: seg.repr.flag_letters(),
             ack: seg.repr.ack,
             window: u32::from(seg.repr.window) << self.neg.snd_shift,
             blocks: seg.repr.options.sack.as_slice().len() as u8,
@@ -338,23 +338,5 @@ impl Endpoint {
     fn allow_answer<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> bool {
         let cfg = self.cfg.challenge;
         Allowance::take(&mut self.extras_mut().answers, &cfg, cx.now, cx.rng)
-    }
-}
-
-/// Control bits as letters in the usual order.
-pub(super) fn flag_letters(flags: Flags, ack: bool) -> &'static str {
-    let bit = |flag| flags.contains(flag);
-    match (bit(Flags::SYN), bit(Flags::FIN), bit(Flags::RST), bit(Flags::PSH), ack) {
-        (true, _, _, _, false) => "S",
-        (true, _, _, _, true) => "SA",
-        (_, _, true, _, false) => "R",
-        (_, _, true, _, true) => "RA",
-        (_, true, _, false, true) => "FA",
-        (_, true, _, true, true) => "FPA",
-        (_, true, _, _, false) => "F",
-        (_, _, _, true, true) => "PA",
-        (_, _, _, true, false) => "P",
-        (_, _, _, false, true) => "A",
-        (_, _, _, false, false) => "-",
     }
 }

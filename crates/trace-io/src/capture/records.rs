@@ -81,7 +81,7 @@ impl Writer {
         let side = flow.side(segment);
         let now = [0, 1].map(|side: usize| Known::of(&flow.streams[side]));
         let tcp = &segment.tcp;
-        let (flags, blocks) = (letters(tcp.flags, tcp.ack.is_some()), tcp.options.sack.as_slice());
+        let (flags, blocks) = (tcp.flag_letters(), tcp.options.sack.as_slice());
         let is_fin = tcp.flags.contains(Flags::FIN);
         let window = flow.streams[1 - side].window.now.min(u64::from(Bytes::MAX)) as Bytes;
         let (cause, retransmit) = cause(&self.known[side], &now[side], segment);
@@ -188,23 +188,5 @@ fn limit(doing: Doing) -> &'static str {
         // The congestion window, pacing or the application: packets do not say which.
         Doing::Sending => "undetermined",
         Doing::Nothing => "nothing",
-    }
-}
-
-/// Control bits as letters in the order of other traces.
-fn letters(flags: Flags, ack: bool) -> &'static str {
-    let bit = |flag| flags.contains(flag);
-    match (bit(Flags::SYN), bit(Flags::FIN), bit(Flags::RST), bit(Flags::PSH), ack) {
-        (true, _, _, _, false) => "S",
-        (true, _, _, _, true) => "SA",
-        (_, _, true, _, false) => "R",
-        (_, _, true, _, true) => "RA",
-        (_, true, _, true, true) => "FPA",
-        (_, true, _, _, true) => "FA",
-        (_, true, _, _, false) => "F",
-        (_, _, _, true, true) => "PA",
-        (_, _, _, true, false) => "P",
-        (_, _, _, false, true) => "A",
-        (_, _, _, false, false) => "-",
     }
 }

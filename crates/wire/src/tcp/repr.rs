@@ -72,3 +72,24 @@ pub struct TcpRepr {
     /// Options this implementation knows; others are skipped.
     pub options: Options,
 }
+
+impl TcpRepr {
+    /// The control bits as letters in the usual order (`S`, `SA`, `FPA`, …; `-` without any), as traces and captures show them. URG and
+    /// the bits of ECN have none.
+    pub fn flag_letters(&self) -> &'static str {
+        let bit = |flag| self.flags.contains(flag);
+        match (bit(Flags::SYN), bit(Flags::FIN), bit(Flags::RST), bit(Flags::PSH), self.ack.is_some()) {
+            (true, _, _, _, false) => "S",
+            (true, _, _, _, true) => "SA",
+            (_, _, true, _, false) => "R",
+            (_, _, true, _, true) => "RA",
+            (_, true, _, false, true) => "FA",
+            (_, true, _, true, true) => "FPA",
+            (_, true, _, _, false) => "F",
+            (_, _, _, true, true) => "PA",
+            (_, _, _, true, false) => "P",
+            (_, _, _, false, true) => "A",
+            (_, _, _, false, false) => "-",
+        }
+    }
+}
