@@ -1,6 +1,6 @@
 //! `longhaul fidelity`: the same cells in the simulator and in real time, side by side.
 //!
-//! What is compared and how stands in `realtime`; here are the arguments, the progress and what is told.
+//! What is compared and how stands in `realtime`; this file has the arguments, the progress bar and the output.
 
 mod args;
 mod second;

@@ -1,5 +1,5 @@
 //! Experiments on five floors, each built from those before it: what is compared (`spec`), unfolded into runs (`plan`), run in
-//! parallel and kept (`run`), told as rows of paired differences (`results`), and published results measured again
+//! parallel and kept (`run`), reported as rows of paired differences (`results`), and published results measured again
 //! (`headlines`). What the numbers mean is written down in `docs/MEASUREMENT.md`.
 //!
 //! Results depend on the experiment and its seed alone: not on the number of threads, the order in which runs finish, or

@@ -28,8 +28,8 @@ const TIME: [(&str, u64); 6] = [
 ];
 /// Each with the endings of [`PER_SECOND`], too.
 const RATE: [(&str, u64); 4] = [("bit", 1), ("kbit", 1_000), ("mbit", 1_000_000), ("gbit", 1_000_000_000)];
-/// How people say that a rate is meant; `100Mbps` has it instead of `bit`.
-const PER_SECOND: [(&str, &str); 3] = [("bit/s", "bit"), ("bps", "bit"), ("bits/s", "bit")];
+/// Spellings of "bits per second" that stand in place of `bit`, as in `100Mbps`.
+const PER_SECOND: [&str; 3] = ["bit/s", "bps", "bits/s"];
 const BYTES: [(&str, u64); 8] = [
     ("", 1),
     ("b", 1),
@@ -41,7 +41,7 @@ const BYTES: [(&str, u64); 8] = [
     ("gib", 1 << 30),
 ];
 
-/// A text that is no such quantity: what is wrong, and what would be right.
+/// A text that is not a valid quantity: what is wrong, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Misread {
     /// What is wrong.
@@ -139,7 +139,7 @@ pub fn duration(text: &str) -> Result<Duration, Misread> {
 /// When it is none, or has no whole number of bits per second.
 pub fn rate(text: &str) -> Result<Rate, Misread> {
     let lower = text.to_ascii_lowercase();
-    let spelled = PER_SECOND.iter().find_map(|(ending, bit)| Some(format!("{}{bit}", lower.strip_suffix(ending)?)));
+    let spelled = PER_SECOND.iter().find_map(|ending| Some(format!("{}bit", lower.strip_suffix(ending)?)));
     with_unit(spelled.as_deref().unwrap_or(text), &RATE).and_then(Rate::from_bits_per_sec).ok_or_else(|| {
         Misread::new(
             text,

@@ -5,7 +5,7 @@ use crate::headlines::estimate::{Across, Estimate, What};
 use crate::headlines::quantity::Quantity;
 use crate::headlines::study::Study;
 
-/// A number that is told beside a claim.
+/// A number that the page reports beside a claim.
 pub(super) const fn fact(name: &'static str, estimate: Estimate, decimals: usize) -> Fact {
     Fact { name, estimate, decimals }
 }
