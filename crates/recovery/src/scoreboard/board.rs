@@ -246,9 +246,15 @@ impl Scoreboard {
     pub fn next_unmarked_hole(&self) -> Option<SentSegment> {
         self.flight()?.next_unmarked_hole()
     }
-    /// NextSeg's rule 4: the highest record that is not SACKed, once per episode. The caller retransmits it.
-    pub fn take_rescue(&mut self) -> Option<SentSegment> {
-        self.flight.as_mut()?.take_rescue()
+    /// NextSeg's rule 4: the highest record that is not SACKed, until [`Self::spend_rescue`].
+    pub fn rescue(&self) -> Option<SentSegment> {
+        self.flight()?.rescue()
+    }
+    /// The record of [`Self::rescue`] is about to be retransmitted: the episode has had its rescue.
+    pub fn spend_rescue(&mut self, id: SegmentId) {
+        if let Some(flight) = &mut self.flight {
+            flight.spend_rescue(id);
+        }
     }
 }
 

@@ -56,8 +56,8 @@ impl Flight {
 
     //= specs/rfc6675.md#next-segment
     //# When nothing else is left, the highest outstanding segment is sent, once an episode.
-    /// Rule 4.
-    pub fn take_rescue(&mut self) -> Option<SentSegment> {
+    /// Rule 4, until [`Self::spend_rescue`].
+    pub fn rescue(&self) -> Option<SentSegment> {
         let Rescue::Beyond(first) = self.rescue else { return None };
         if !self.una.after(first) {
             return None;
@@ -68,10 +68,11 @@ impl Flight {
             return None;
         }
         let segment = self.view(self.find(behind - 1));
-        if segment.mark != Mark::Outstanding {
-            return None;
-        }
-        self.rescue = Rescue::Spent(segment.id);
-        Some(segment)
+        (segment.mark == Mark::Outstanding).then_some(segment)
+    }
+
+    /// The segment of [`Self::rescue`] leaves: the episode has had its rescue.
+    pub fn spend_rescue(&mut self, id: SegmentId) {
+        self.rescue = Rescue::Spent(id);
     }
 }

@@ -13,7 +13,6 @@ use super::{Endpoint, Origin, Segment};
 use crate::config::{EcnNegotiation, EcnResponse, EcnSynAgain};
 use crate::cx::Cx;
 use crate::info::EcnInfo;
-use crate::timers::TimerKind;
 use base::{Bytes, Instant};
 use recovery::Episode;
 use trace::Observer;
@@ -194,17 +193,13 @@ impl Endpoint {
         }
     }
 
-    /// Whether new data has to wait because marks came at a window of one segment; if so, a timer looks again.
+    /// Until when new data has to wait because marks came at a window of one segment, if it has to.
     #[inline]
-    pub(super) fn held_by_marks<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> bool {
+    pub(super) fn held_by_marks(&self, now: Instant) -> Option<Instant> {
         if !self.neg.ecn {
-            return false;
+            return None;
         }
-        let Some(until) = self.extras.as_ref().and_then(|extras| extras.marks.held_until) else { return false };
-        if cx.now < until && self.timers.deadline(TimerKind::Pace).is_none() {
-            self.arm(cx, TimerKind::Pace, until);
-        }
-        cx.now < until
+        self.extras.as_ref()?.marks.held_until.filter(|&until| now < until)
     }
 
     /// Returns the ECN state that the connection reports.

@@ -45,6 +45,7 @@ const FOLLOWERS: u32 = 4;
 const LEAST_MSS: u16 = 48;
 
 /// Whether new data may leave instead of a probe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProbeNow {
     /// No probe is to be sent now.
     No,

@@ -1,17 +1,20 @@
-//! What leaves, in order of need: reset, handshake, retransmission, tail probe, new data, unmarked holes, window probe,
-//! bare ACK.
+//! The way out, in three steps: `prepare` applies what time or a call has changed, [`Sender::next`](super::sender::Sender::next)
+//! decides what leaves and changes nothing, `apply` notes it, arms timers and builds the frame.
 
 use super::mtu_search::ProbeNow;
 use super::refused::Outlet;
+use super::sender::{Ask, Departure, HeldBy, NewData, TailProbe, View};
 use super::watch::{SendCause, Told};
 use super::write::Train;
-use super::{Endpoint, Probing, SendSide, State};
+use super::{Endpoint, Probing, State};
 use crate::cx::Cx;
 use crate::pattern::Payload;
 use crate::send::SendSlice;
+use crate::send::burst::Scope;
 use crate::timers::TimerKind;
 use base::{Bytes, SeqRange};
-use recovery::SentSegment;
+use recovery::SegmentId;
+use recovery::tlp::ProbeKind;
 use trace::Observer;
 use wire::{Flags, MAX_HEADER};
 
@@ -62,33 +65,13 @@ impl Endpoint {
             self.poll_refused(cx, out);
             return None;
         }
-        if self.life.take_reset() {
-            return Some(self.send_reset(cx, out));
-        }
-        if self.life.take_syn() {
-            return Some(self.send_syn(cx, out));
-        }
-        if self.may_send() {
-            if let Some(sent) = self.send_data(cx, out) {
-                return Some(sent);
-            }
-            if matches!(self.snd.rec.probing(), Probing::Due(_)) {
-                return self.send_probe(cx, out);
-            }
-        }
-        let woken = self.snd.on_held(&self.cfg, cx.now);
-        self.note_writable(woken);
-        self.note_held(cx.now);
-        #[cfg(not(longhaul_unwatched))]
-        self.emit_limit(cx);
-        if self.snd.take_bare_probe() {
-            return Some(self.send_bare_probe(cx, out));
-        }
-        if self.rcv.owes_ack() && self.life.state() != State::SynSent {
-            let nxt = self.snd.space.nxt();
-            return Some(self.send_segment(cx, out, SeqRange::new(nxt, nxt), Flags::NONE, Told::of(SendCause::Ack)));
-        }
-        None
+        let view = self.prepare(cx, out);
+        let departure = match self.snd.next(&self.cfg, &view) {
+            Departure::Held(by) => self.rest(cx, &view, Some(by)),
+            Departure::Nothing => self.rest(cx, &view, None),
+            leaves => leaves,
+        };
+        self.apply(cx, out, departure)
     }
 
     /// The payload of a frame that was just polled.
@@ -111,186 +94,215 @@ impl Endpoint {
     /// Whether `poll_transmit` is worth calling: something is due, or data waits (perhaps for a window).
     #[inline]
     pub(crate) fn wants_to_send(&self) -> bool {
-        let waiting = self.snd.space.side() == SendSide::FinQueued || self.snd.data_end() != self.snd.space.nxt();
         self.life.rst_due()
             || self.life.syn_due()
             || self.rcv.owes_ack()
             || self.snd.owes_bare_probe()
-            || (self.may_send() && (waiting || self.snd.rec.tail.is_due()))
+            || (self.may_send() && (self.snd.new_waits() || self.snd.rec.tail.is_due()))
     }
 
-    //= specs/rfc9937.md#end-of-an-episode
-    //# Pacing spreads the burst that the end of an episode may allow.
-    //= specs/rfc6675.md#next-segment
-    //# When no lost hole is left, new data is sent, if the peer's window takes it.
-    pub(super) fn send_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        if self.snd.rec.tail.is_due() {
-            return self.send_tail_probe(cx, out);
+    /// Applies what time or a call has changed since the last departure, as far as it is the turn of what that concerns.
+    #[inline]
+    fn prepare<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &TxBuf) -> View {
+        let mut view = View::without_data(self.life.rst_due(), self.life.syn_due());
+        if view.reset_due || view.syn_due || !self.may_send() {
+            return view;
         }
-        if let Some(left) = self.frto_segments().filter(|_| !self.snd.rec.forced()) {
-            return self.send_in_place_of_retransmissions(cx, out, left);
+        (view.open, view.size, view.tso_max_bytes) = (true, self.segment_size(), out.tso_max_bytes);
+        (view.urgent, view.owes_cwr) = (self.is_urgent(), self.ecn.owes_cwr());
+        self.snd.end_examination_without_data(&view);
+        if self.snd.rec.tail.is_due() || self.snd.examining().is_some() {
+            return view;
         }
-        let retransmission = self.snd.rec.board.next_lost();
-        if retransmission.is_none() && self.snd.space.side() == SendSide::FinSent && !self.snd.has_unmarked() {
-            return None;
-        }
-        if retransmission.is_none()
-            && self.snd.data_end() == self.snd.space.nxt()
-            && self.snd.space.side() == SendSide::Open
-        {
-            self.snd.rec.sampler.on_app_limited(self.snd.rec.board.pipe());
+        view.lost = self.snd.lost();
+        let new_waits = self.snd.new_waits();
+        if view.lost.is_none() && !new_waits {
+            self.snd.on_all_sent();
             if !self.snd.has_unmarked() {
-                return None;
+                return view;
             }
         }
-        if let Some(until) = self.snd.paced_until(&self.cfg, cx.now) {
+        view.paced_until = self.snd.paced_until(&self.cfg, cx.now);
+        if view.paced_until.is_none() && view.lost.is_none() && new_waits {
+            self.prepare_new(cx, &mut view);
+        }
+        view
+    }
+
+    /// It is the turn of new data: the path's MTU, the window after a pause, and chunks.
+    #[inline]
+    fn prepare_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, view: &mut View) {
+        view.marks_until = self.held_by_marks(cx.now);
+        if view.marks_until.is_some() {
+            return;
+        }
+        if self.extras.is_some() {
+            self.renew_path(cx.now);
+            view.size = self.segment_size();
+            view.mtu_probe = self.mtu_probe_now(cx.now);
+            if view.mtu_probe != ProbeNow::No && self.snd.planned() == 0 {
+                return;
+            }
+        }
+        if self.snd.unsent() == 0 {
+            return;
+        }
+        if self.snd.chunks_config(&self.cfg).is_some() {
+            if let Some(rule) = self.snd.take_look() {
+                view.chunk_held = self.release_chunks(cx, rule, Scope::All);
+            }
+        } else if self.snd.rec.board.is_empty() && self.snd.space.usable() > 0 {
+            self.snd.restart_if_idle(&self.cfg, cx.now, self.tally.since_data_sent(cx.now));
+        }
+    }
+
+    /// No data leaves for now, and `by` holds back what waits. Returns what leaves in its place.
+    fn rest<O: Observer>(&mut self, cx: &mut Cx<'_, O>, view: &View, by: Option<HeldBy>) -> Departure {
+        if view.open {
+            self.snd.forget_empty_probes();
+        }
+        match by {
+            Some(HeldBy::Cwnd | HeldBy::MtuSearch) => self.snd.usage.on_blocked(self.snd.space.nxt()),
+            Some(HeldBy::PeerWindow | HeldBy::Nagle | HeldBy::Cork) => self.wait_for_window(cx),
             // The timer looks again. Traces know of it by `Limited`.
-            if self.timers.deadline(TimerKind::Pace) != Some(until) {
+            Some(HeldBy::Pacer(until)) if self.timers.deadline(TimerKind::Pace) != Some(until) => {
                 self.timers.arm(TimerKind::Pace, until, self.cfg.timers.granularity);
             }
-            return None;
-        }
-        if let Some(segment) = retransmission {
-            return self.retransmit(cx, out, &segment);
-        }
-        if let Some(sent) = self.send_new(cx, out) {
-            return Some(sent);
-        }
-        self.retransmit_unmarked(cx, out)
-    }
-
-    //= specs/rfc9937.md#each-ack
-    //# While nothing was sent in the episode, at least one SMSS may be sent.
-    //= specs/rfc8985.md#other-algorithms
-    //# A segment marked lost is not retransmitted before congestion control lets it.
-    /// Sends a lost segment again, if the allowance permits or a forced one is due.
-    fn retransmit<O: Observer>(
-        &mut self,
-        cx: &mut Cx<'_, O>,
-        out: &mut TxBuf,
-        segment: &SentSegment,
-    ) -> Option<Transmit> {
-        // A FIN behind a full segment occupies a number, but the window counts data.
-        let len = segment.xmit.end.distance_from(segment.start).min(self.snd.space.smss());
-        if !self.snd.rec.forced() && len > self.snd.allowance(&self.cfg) {
-            self.snd.usage.on_blocked(self.snd.space.nxt());
-            return None;
-        }
-        let cause = self.cause_of_retransmission(self.snd.rec.forced());
-        self.snd.rec.force(false);
-        Some(self.resend(cx, out, segment, cause))
-    }
-
-    /// A segment leaves again.
-    pub(super) fn resend<O: Observer>(
-        &mut self,
-        cx: &mut Cx<'_, O>,
-        out: &mut TxBuf,
-        segment: &SentSegment,
-        cause: SendCause,
-    ) -> Transmit {
-        let range = segment.range();
-        self.snd.on_sent_again(cx.now, self.ts.tsval(cx.now), segment);
-        let train = self.snd.train_at(&self.cfg, cx.now, segment);
-        self.emit_data(cx, out, Outgoing { range, retransmits: segment.retransmits.saturating_add(1), train, cause })
-    }
-
-    //= specs/rfc9293.md#windows
-    //# No new data leaves beyond the right edge of the peer's window.
-    //= specs/rfc7323.md#window-scale
-    //# No new data, other than a probe of a closed window, is sent beyond the window last received.
-    /// New data, or the FIN behind it.
-    fn send_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        if self.snd.space.side() == SendSide::FinSent || self.held_by_marks(cx) {
-            return None;
-        }
-        self.renew_path(cx.now);
-        match self.mtu_probe_now(cx.now) {
-            ProbeNow::Send(len) if self.snd.planned() == 0 => return Some(self.send_mtu_probe(cx, out, len)),
-            ProbeNow::Wait if self.snd.planned() == 0 => {
-                self.snd.usage.on_blocked(self.snd.space.nxt());
-                return None;
+            Some(HeldBy::Ecn(until)) if self.timers.deadline(TimerKind::Pace).is_none() => {
+                self.arm(cx, TimerKind::Pace, until);
             }
             _ => {}
         }
-        let size = self.segment_size();
-        let unsent = self.snd.data_end().distance_from(self.snd.space.nxt());
-        let fin_waits = self.snd.space.side() == SendSide::FinQueued;
-        if unsent == 0 {
-            if fin_waits && self.snd.fin_has_to_wait(&self.cfg.send) {
-                self.wait_for_window(cx, true);
-                return None;
+        let woken = self.snd.on_held(&self.cfg, cx.now);
+        self.note_writable(woken);
+        self.note_held(cx.now);
+        #[cfg(not(longhaul_unwatched))]
+        self.emit_limit(cx);
+        self.snd.next_bare(self.rcv.owes_ack() && self.life.state() != State::SynSent)
+    }
+
+    /// What was decided leaves: it is noted, timers are armed, and the frame is built.
+    #[inline]
+    fn apply<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, departure: Departure) -> Option<Transmit> {
+        Some(match departure {
+            Departure::Reset => {
+                self.life.take_reset();
+                self.send_reset(cx, out)
             }
-            return if fin_waits { Some(self.emit_new(cx, out, 0, true, SendCause::New)) } else { None };
-        }
-        if self.snd.chunks_config(&self.cfg).is_some() {
-            let len = self.next_of_burst(cx, out)?;
-            return Some(self.emit_new(cx, out, len, fin_waits && len == unsent, self.cause_of_new::<O>(len)));
-        }
-        let usable = self.snd.space.usable();
-        if self.snd.rec.board.is_empty() && usable > 0 {
-            self.snd.restart_if_idle(&self.cfg, cx.now, self.tally.since_data_sent(cx.now));
-        }
-        let mut len = unsent.min(usable).min(self.burst(out));
-        if len > size {
-            // Whole segments only; what remains is judged by itself next time.
-            len -= len % size;
-        }
-        let allowance = self.snd.allowance(&self.cfg);
-        if len > allowance {
-            len = if allowance >= size { allowance - allowance % size } else { len };
-            if len > allowance {
-                self.snd.usage.on_blocked(self.snd.space.nxt());
-                return None;
+            Departure::Syn => {
+                self.life.take_syn();
+                self.send_syn(cx, out)
             }
-        }
-        if len < size && !self.snd.small_may_leave(&self.cfg.send, self.is_urgent(), len, unsent) {
-            self.wait_for_window(cx, usable < unsent.min(size));
-            return None;
-        }
-        Some(self.emit_new(cx, out, len, fin_waits && len == unsent, self.cause_of_new::<O>(len)))
+            Departure::Retransmit { id, forced } => {
+                let cause = self.cause_of_retransmission(forced);
+                self.snd.rec.force(false);
+                self.send_again(cx, out, id, cause)?
+            }
+            Departure::TailProbe(probe) => self.send_tail_probe(cx, out, probe)?,
+            Departure::Frto(new) => {
+                self.snd.on_examined();
+                self.send_new(cx, out, new, SendCause::Frto)
+            }
+            Departure::New(new) => self.send_new(cx, out, new, self.cause_of_new::<O>(new.len)),
+            Departure::UnmarkedHole(id) => self.send_again(cx, out, id, SendCause::Additional)?,
+            Departure::Rescue(id) => {
+                self.snd.rec.board.spend_rescue(id);
+                self.send_again(cx, out, id, SendCause::Additional)?
+            }
+            Departure::WindowProbe(ask) => self.send_window_probe(cx, out, ask),
+            Departure::MtuProbe { len } => self.send_mtu_probe(cx, out, len),
+            Departure::BareProbe => {
+                self.snd.take_bare_probe();
+                self.send_bare_probe(cx, out)
+            }
+            Departure::Ack => {
+                let nxt = self.snd.space.nxt();
+                self.send_segment(cx, out, SeqRange::new(nxt, nxt), Flags::NONE, Told::of(SendCause::Ack))
+            }
+            Departure::Held(_) | Departure::Nothing => return None,
+        })
     }
 
-    /// Most bytes of one frame.
-    fn burst(&self, out: &TxBuf) -> Bytes {
-        // A device that cuts a frame would repeat its urgent pointer.
-        if self.ecn.owes_cwr() || self.is_urgent() {
-            self.segment_size()
-        } else {
-            let allowed = self.snd.pacer.as_ref().map_or(Bytes::MAX, |pacer| pacer.allowed());
-            out.tso_max_bytes.min(allowed).max(self.segment_size())
-        }
-    }
-
-    /// Nothing is in flight that could bring news of the window: the persist timer has to.
-    pub(super) fn wait_for_window<O: Observer>(&mut self, cx: &mut Cx<'_, O>, by_window: bool) {
-        if by_window && self.snd.rec.board.is_empty() && self.snd.rec.probing() == Probing::Idle && !self.is_early() {
-            self.snd.rec.set_probing(Probing::Waiting(0));
-            self.arm_loss_timer(cx);
-        }
-    }
-
-    /// `len` bytes of new data leave, and the FIN behind them if `fin`.
-    pub(super) fn emit_new<O: Observer>(
+    /// New data leaves, and the FIN behind it if it is to.
+    #[inline]
+    fn send_new<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
         out: &mut TxBuf,
-        len: Bytes,
-        fin: bool,
+        new: NewData,
         cause: SendCause,
     ) -> Transmit {
         let (size, tsval) = (self.segment_size(), self.ts.tsval(cx.now));
-        let range = self.snd.on_new_data(cx.now, tsval, len, fin, size);
+        let range = self.snd.on_new_data(cx.now, tsval, new, size);
         self.emit_data(cx, out, Outgoing { range, retransmits: 0, train: Train::No, cause })
     }
 
-    //= specs/rfc6675.md#next-segment
-    //# When there is no new data either, the holes below the highest SACKed byte are sent, each once.
-    fn retransmit_unmarked<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Option<Transmit> {
-        if !self.snd.has_unmarked() || self.snd.allowance(&self.cfg) < self.snd.space.smss() {
-            return None;
+    /// A segment leaves again.
+    fn send_again<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        out: &mut TxBuf,
+        id: SegmentId,
+        cause: SendCause,
+    ) -> Option<Transmit> {
+        let segment = self.snd.rec.board.get(id)?;
+        let range = segment.range();
+        self.snd.on_sent_again(cx.now, self.ts.tsval(cx.now), &segment);
+        let train = self.snd.train_at(&self.cfg, cx.now, &segment);
+        let retransmits = segment.retransmits.saturating_add(1);
+        Some(self.emit_data(cx, out, Outgoing { range, retransmits, train, cause }))
+    }
+
+    /// RFC 8985 §7.3: the probe is counted, and the timeout waits for its answer.
+    fn send_tail_probe<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        out: &mut TxBuf,
+        probe: TailProbe,
+    ) -> Option<Transmit> {
+        self.snd.rec.tail.reset();
+        let (kind, transmit) = match probe {
+            TailProbe::New(new) => (ProbeKind::New, self.send_new(cx, out, new, SendCause::TailProbe)),
+            TailProbe::Again(id) => (ProbeKind::Retransmission, self.send_again(cx, out, id, SendCause::TailProbe)?),
+        };
+        let rare = self.rare_mut();
+        rare.probes = rare.probes.saturating_add(1);
+        self.snd.rec.tail.on_sent(kind, self.snd.space.nxt());
+        // No further probe, but the timeout waits for the answer.
+        self.snd.rec.restart_rto(cx.now);
+        self.arm_loss_timer(cx);
+        Some(transmit)
+    }
+
+    fn send_window_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, ask: Ask) -> Transmit {
+        self.snd.on_window_probe(&self.cfg.send, ask);
+        let transmit = match ask {
+            Ask::Empty => {
+                self.arm_loss_timer(cx);
+                return self.send_bare_probe(cx, out);
+            }
+            Ask::New(new) => {
+                self.snd.commit_probe(&self.cfg, new.len, self.segment_size());
+                self.send_new(cx, out, new, SendCause::WindowProbe)
+            }
+        };
+        self.arm_loss_timer(cx);
+        transmit
+    }
+
+    /// A segment without data, one number below what the peer expects: it has to answer (RFC 9293 §3.8.4; §3.10.7.4, first).
+    fn send_bare_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
+        let seq = self.snd.space.una() - 1;
+        let cause = if self.snd.rec.probing() == Probing::Idle { SendCause::KeepAlive } else { SendCause::WindowProbe };
+        self.send_segment(cx, out, SeqRange::new(seq, seq), Flags::NONE, Told::of(cause))
+    }
+
+    /// New data waits for the peer's window, or for more of itself. Where nothing is in flight that could bring news, the
+    /// persist timer has to.
+    pub(super) fn wait_for_window<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if self.snd.rec.board.is_empty() && self.snd.rec.probing() == Probing::Idle && !self.is_early() {
+            self.snd.rec.set_probing(Probing::Waiting(0));
+            self.arm_loss_timer(cx);
         }
-        let segment = self.snd.rec.board.next_unmarked_hole().or_else(|| self.snd.rec.board.take_rescue())?;
-        Some(self.resend(cx, out, &segment, SendCause::Additional))
     }
 }

@@ -4,15 +4,14 @@
 //! change of settings, the pacer. What is let go is a burst, and leaves as soon as its turn comes.
 
 use super::mtu_search::ProbeNow;
-use super::output::TxBuf;
 use super::refused::Outlet;
-use super::sender::ChunkCx;
+use super::sender::{ChunkCx, HeldBy};
 use super::{Endpoint, News, SendSide};
 use crate::config::{CorkConfig, NagleConfig, SendConfig};
 use crate::cx::Cx;
 use crate::event::WriteError;
 use crate::send::SendBuffer;
-use crate::send::burst::{By, Hold, Scope, SmallRule, Verdict};
+use crate::send::burst::{Hold, Scope, SmallRule, Verdict};
 use crate::send::chunks::Push;
 use base::{Bytes, Instant};
 use recovery::Episode;
@@ -181,33 +180,25 @@ impl Endpoint {
         self.look_now(cx, rule, Scope::All);
     }
 
-    /// The next part of a burst that is to leave.
-    pub(super) fn next_of_burst<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &TxBuf) -> Option<Bytes> {
-        let due = self.snd.buffer.chunks_if_any()?.due.take();
-        if let Some(rule) = due {
-            self.let_go(cx, rule, Scope::All);
-        }
-        let at = self.snd.sent_offset();
-        let end = self.snd.buffer.chunks()?.burst_end(at)?;
-        let size = self.segment_size();
-        // A device that cuts a frame would repeat its urgent pointer.
-        let most = if self.is_urgent() { size } else { (out.tso_max_bytes / size * size).max(size) };
-        Some(Bytes::try_from(end - at).unwrap_or(Bytes::MAX).min(most))
-    }
-
-    /// Lets chunks go, as many as `scope` and the rules allow.
-    pub(super) fn let_go<O: Observer>(&mut self, cx: &mut Cx<'_, O>, rule: SmallRule, scope: Scope) {
-        let Some(&chunks) = self.snd.chunks_config(&self.cfg) else { return };
+    /// Releases chunks, as many as `scope` and the rules allow. Returns what holds the next one back, if the rules do.
+    pub(super) fn release_chunks<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        rule: SmallRule,
+        scope: Scope,
+    ) -> Option<HeldBy> {
+        let chunks = *self.snd.chunks_config(&self.cfg)?;
         if self.snd.rec.board.is_empty() && self.snd.planned() == 0 {
             self.snd.restart_if_idle(&self.cfg, cx.now, self.tally.since_data_sent(cx.now));
         }
         loop {
             let about =
                 ChunkCx { cfg: &self.cfg, chunks: &chunks, size: self.segment_size(), now: cx.now, rule, scope };
-            let Some(view) = self.snd.view(&about) else { return };
+            let view = self.snd.view(&about)?;
             if !matches!(self.mtu_probe_now(cx.now), ProbeNow::No) {
                 // What follows is the probe's, and chunks are looked at again behind it.
-                return self.snd.look_at_chunks(rule);
+                self.snd.look_at_chunks(rule);
+                return None;
             }
             match view.decide(&chunks) {
                 Verdict::Send(bytes) => {
@@ -217,20 +208,16 @@ impl Endpoint {
                     let woken = self.snd.is_write_blocked() && self.snd.make_room(&self.cfg, cx.now);
                     self.note_writable(woken);
                     if scope == Scope::One {
-                        return;
+                        return None;
                     }
                 }
-                Verdict::Hold(hold) => return self.on_hold(cx, hold),
+                Verdict::Hold(hold) => {
+                    if self.snd.planned() == 0 && matches!(hold, Hold::PeerWindow | Hold::Small) {
+                        self.wait_for_window(cx);
+                    }
+                    return Some(self.snd.on_hold(&self.cfg.send, hold));
+                }
             }
-        }
-    }
-
-    fn on_hold<O: Observer>(&mut self, cx: &mut Cx<'_, O>, hold: Hold) {
-        if matches!(hold, Hold::Cwnd | Hold::Deferred(By::Cwnd)) {
-            self.snd.usage.on_blocked(self.snd.space.nxt());
-        }
-        if self.snd.planned() == 0 {
-            self.wait_for_window(cx, matches!(hold, Hold::PeerWindow | Hold::Small));
         }
     }
 
@@ -238,7 +225,7 @@ impl Endpoint {
     fn look_now<O: Observer>(&mut self, cx: &mut Cx<'_, O>, rule: SmallRule, scope: Scope) {
         let free = self.may_send() && self.snd.rec.episode() == Episode::Open && self.snd.rec.board.lost_bytes() == 0;
         if free && !self.snd.rec.tail.is_due() && self.snd.cc.pacing().is_none() {
-            self.let_go(cx, rule, scope);
+            self.release_chunks(cx, rule, scope);
         } else {
             self.snd.look_at_chunks(rule);
         }

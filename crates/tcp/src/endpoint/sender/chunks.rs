@@ -1,12 +1,12 @@
 //! Chunks of what was written, where the device takes bursts: how long they become, which of them were let go, and what is known
 //! when the next is judged ([`crate::send::burst`] decides).
 
-use super::{Frames, Sender};
+use super::{Frames, HeldBy, Sender};
 use crate::config::{ChunkRefill, ChunksConfig, Config, CorkConfig, NagleConfig, PushConfig, SendConfig};
 use crate::endpoint::SendSide;
 use crate::endpoint::write::Train;
 use crate::send::CwndUsage;
-use crate::send::burst::{Place, Scope, SmallRule, View, Wait, max_segments};
+use crate::send::burst::{By, Hold, Place, Scope, SmallRule, View, Wait, max_segments};
 use crate::send::chunks::{Chunk, Push};
 use base::{Bytes, Duration, Instant, SeqNum};
 use recovery::{Episode, SegmentId, SentSegment};
@@ -138,13 +138,36 @@ impl Sender {
         }
     }
 
-    /// A probe of `len` bytes, or up to the end of its chunk, is to leave, and to be pushed; returns how much it takes.
-    pub fn commit_probe(&mut self, cfg: &Config, len: Bytes, size: Bytes) -> Bytes {
-        let len = self.up_to_chunk_end(len);
-        if self.planned() == 0 && self.chunks_config(cfg).is_some() {
+    /// A probe of `len` bytes is to leave, and to be pushed.
+    pub fn commit_probe(&mut self, cfg: &Config, len: Bytes, size: Bytes) {
+        if len > 0 && self.planned() == 0 && self.chunks_config(cfg).is_some() {
             self.commit(len, Push::Yes, size);
         }
-        len
+    }
+
+    /// The oldest chunk is not released. Returns what that means for what waits.
+    pub fn on_hold(&mut self, send: &SendConfig, hold: Hold) -> HeldBy {
+        if matches!(hold, Hold::Cwnd | Hold::Deferred(By::Cwnd)) {
+            self.usage.on_blocked(self.space.nxt());
+        }
+        match hold {
+            Hold::Cwnd => HeldBy::Cwnd,
+            Hold::PeerWindow => HeldBy::PeerWindow,
+            Hold::Small if send.cork == CorkConfig::On => HeldBy::Cork,
+            Hold::Small => HeldBy::Nagle,
+            Hold::Deferred(_) => HeldBy::Deferred,
+        }
+    }
+
+    /// How much of a burst that was released leaves in the next frame.
+    pub fn next_of_burst(&self, view: &super::View) -> Result<Bytes, HeldBy> {
+        let at = self.sent_offset();
+        let end = self.buffer.chunks().and_then(|chunks| chunks.burst_end(at));
+        let end = end.ok_or(view.chunk_held.unwrap_or(HeldBy::Deferred))?;
+        let size = view.size;
+        // A device that cuts a frame would repeat its urgent pointer.
+        let most = if view.urgent { size } else { (view.tso_max_bytes / size * size).max(size) };
+        Ok(Bytes::try_from(end - at).unwrap_or(Bytes::MAX).min(most))
     }
 
     /// What is known of the oldest chunk, which takes from the next one first if it may.

@@ -9,6 +9,8 @@ mod cwnd_use;
 mod departure;
 mod episode;
 mod loss_timer;
+mod plan;
+mod prepare;
 mod record;
 mod recovery_side;
 mod room;
@@ -19,6 +21,7 @@ pub(super) use ack::Progress;
 pub(super) use chunks::ChunkCx;
 pub(super) use episode::{Losses, Reaction};
 pub(super) use loss_timer::TimerCx;
+pub(super) use plan::{Ask, Departure, HeldBy, NewData, TailProbe, View};
 pub(super) use round_trip::RttCx;
 
 use crate::config::ValidConfig;
@@ -102,9 +105,9 @@ impl Sender {
         self.bare_probe_due = true;
     }
 
-    /// The empty segment leaves. Returns whether it was due.
+    /// The empty segment leaves.
     #[inline]
-    pub fn take_bare_probe(&mut self) -> bool {
-        core::mem::take(&mut self.bare_probe_due)
+    pub fn take_bare_probe(&mut self) {
+        self.bare_probe_due = false;
     }
 }

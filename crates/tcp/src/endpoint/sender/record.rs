@@ -1,6 +1,6 @@
 //! What leaves is recorded: on the scoreboard, with the loss detector, and in the sequence space.
 
-use super::Sender;
+use super::{NewData, Sender};
 use base::{Bytes, Instant, SeqRange};
 use recovery::SentSegment;
 
@@ -9,9 +9,10 @@ impl Sender {
     //# A probe is recorded like any other transmission.
     //= specs/rfc6298.md#managing-the-timer
     //# A transmission of data starts the timer if it does not run.
-    /// `len` bytes of new data leave in segments of `size`, with a FIN behind them if `fin`. Returns their numbers.
+    /// New data leaves in segments of `size` bytes. Returns its numbers.
     #[inline]
-    pub fn on_new_data(&mut self, now: Instant, tsval: u32, len: Bytes, fin: bool, size: Bytes) -> SeqRange {
+    pub fn on_new_data(&mut self, now: Instant, tsval: u32, new: NewData, size: Bytes) -> SeqRange {
+        let NewData { len, fin } = new;
         let start = self.space.nxt();
         let range = SeqRange::new(start, start + len + u32::from(fin));
         if self.rec.board.is_empty() {

@@ -1,0 +1,361 @@
+//! What leaves next. [`Sender::next`] decides and changes nothing: what time or a call has changed was applied before, and what
+//! follows from a departure is applied after it. So "what would leave now?" has an answer that a table of tests can check.
+
+use super::Sender;
+use crate::config::{Config, WindowProbe};
+use crate::endpoint::mtu_search::ProbeNow;
+use crate::endpoint::{Probing, SendSide};
+use base::{Bytes, Instant, SeqNum};
+use recovery::{Mark, SegmentId};
+
+/// New data, with the FIN behind it if `fin`; a FIN alone has no bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::endpoint) struct NewData {
+    pub len: Bytes,
+    pub fin: bool,
+}
+
+/// What a tail loss probe sends (RFC 8985 §7.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::endpoint) enum TailProbe {
+    New(NewData),
+    /// The segment with the highest numbers, once more.
+    Again(SegmentId),
+}
+
+/// What a probe of a closed window sends (RFC 9293 §3.8.6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::endpoint) enum Ask {
+    /// An empty segment.
+    Empty,
+    New(NewData),
+}
+
+/// What leaves now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::endpoint) enum Departure {
+    Reset,
+    Syn,
+    /// A segment that is marked lost; `forced` whatever the congestion window says.
+    Retransmit {
+        id: SegmentId,
+        forced: bool,
+    },
+    TailProbe(TailProbe),
+    /// New data by which F-RTO examines a timeout (RFC 5682 §2.1, step 2b).
+    Frto(NewData),
+    New(NewData),
+    /// A segment below a SACKed one that nothing marks lost (RFC 6675 §4, NextSeg rule 3).
+    UnmarkedHole(SegmentId),
+    /// The highest segment outstanding, once in an episode (RFC 6675 §4, NextSeg rule 4).
+    Rescue(SegmentId),
+    WindowProbe(Ask),
+    /// One segment larger than any that is known to arrive (RFC 4821 §7).
+    MtuProbe {
+        len: Bytes,
+    },
+    /// An empty segment that the peer must answer.
+    BareProbe,
+    Ack,
+    /// Something waits, and this holds it back.
+    Held(HeldBy),
+    Nothing,
+}
+
+/// What holds back what waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::endpoint) enum HeldBy {
+    /// The congestion window, or the reduction of an episode.
+    Cwnd,
+    PeerWindow,
+    /// The rule for small segments (RFC 9293 §3.7.4).
+    Nagle,
+    /// The application's order to send full segments only.
+    Cork,
+    Pacer(Instant),
+    /// The flight has to shrink before a probe of the path's MTU may leave.
+    MtuSearch,
+    /// Congestion marks at a window of one segment (RFC 3168 §6.1.2).
+    Ecn(Instant),
+    /// An acknowledgement has to say whether the timeout was spurious.
+    Frto,
+    /// A chunk waits for the next acknowledgement or write.
+    Deferred,
+    /// All that was written has left.
+    AppLimited,
+}
+
+/// What the decision needs to know beside the sender.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::endpoint) struct View {
+    pub reset_due: bool,
+    pub syn_due: bool,
+    /// The state lets data leave.
+    pub open: bool,
+    /// Payload bytes of a full segment.
+    pub size: Bytes,
+    /// Most payload bytes of one frame; zero where the device cuts none.
+    pub tso_max_bytes: Bytes,
+    /// Urgent data is outstanding: a device that cuts a frame would repeat its urgent pointer.
+    pub urgent: bool,
+    /// The next new data carries CWR, on one segment only.
+    pub owes_cwr: bool,
+    /// The lost segment whose turn it is, and its bytes.
+    pub lost: Option<(SegmentId, Bytes)>,
+    pub paced_until: Option<Instant>,
+    pub marks_until: Option<Instant>,
+    pub mtu_probe: ProbeNow,
+    /// Why the oldest chunk was not released, if it was looked at.
+    pub chunk_held: Option<HeldBy>,
+}
+
+impl View {
+    /// What is known where no data may leave.
+    pub fn without_data(reset_due: bool, syn_due: bool) -> Self {
+        Self {
+            reset_due,
+            syn_due,
+            open: false,
+            size: 0,
+            tso_max_bytes: 0,
+            urgent: false,
+            owes_cwr: false,
+            lost: None,
+            paced_until: None,
+            marks_until: None,
+            mtu_probe: ProbeNow::No,
+            chunk_held: None,
+        }
+    }
+}
+
+impl Sender {
+    /// What leaves now, in order of need; an acknowledgement or a bare probe comes after all of it ([`Self::next_bare`]).
+    #[inline]
+    pub fn next(&self, cfg: &Config, view: &View) -> Departure {
+        if view.reset_due {
+            return Departure::Reset;
+        }
+        if view.syn_due {
+            return Departure::Syn;
+        }
+        if !view.open {
+            return Departure::Nothing;
+        }
+        let data = if self.rec.tail.is_due() { self.next_tail_probe(view) } else { self.next_data(cfg, view) };
+        if matches!(data, Departure::Held(_) | Departure::Nothing)
+            && let Some(ask) = self.next_window_probe(cfg, view)
+        {
+            return Departure::WindowProbe(ask);
+        }
+        data
+    }
+
+    /// What leaves when no data does.
+    #[inline]
+    pub fn next_bare(&self, ack_due: bool) -> Departure {
+        if self.bare_probe_due {
+            Departure::BareProbe
+        } else if ack_due {
+            Departure::Ack
+        } else {
+            Departure::Nothing
+        }
+    }
+
+    //= specs/rfc8985.md#sending-a-probe
+    //# The probe is the next unsent segment, if there is one and the peer's window takes it.
+    //= specs/rfc8985.md#sending-a-probe
+    //# Without such a segment the probe is the segment with the highest sequence numbers, sent again.
+    //= specs/rfc8985.md#sending-a-probe
+    //# A probe may exceed the congestion window by one segment, and counts as in flight.
+    /// RFC 8985 §7.3: the congestion window does not hold a tail loss probe back.
+    fn next_tail_probe(&self, view: &View) -> Departure {
+        if let Some(new) = self.one_new(view) {
+            return Departure::TailProbe(TailProbe::New(new));
+        }
+        match self.rec.board.last() {
+            Some(last) if last.mark == Mark::Outstanding => Departure::TailProbe(TailProbe::Again(last.id)),
+            _ => Departure::Nothing,
+        }
+    }
+
+    //= specs/rfc6675.md#next-segment
+    //# When no lost hole is left, new data is sent, if the peer's window takes it.
+    //= specs/rfc5682.md#basic-algorithm
+    //# A first ACK that advances SND.UNA otherwise lets up to two new segments leave, and no retransmission.
+    #[inline]
+    fn next_data(&self, cfg: &Config, view: &View) -> Departure {
+        if let Some(left) = self.examining() {
+            return match self.one_new(view) {
+                Some(new) if left > 0 => Departure::Frto(new),
+                _ => Departure::Held(HeldBy::Frto),
+            };
+        }
+        if view.lost.is_none() && !self.new_waits() && !self.has_unmarked() {
+            return self.nothing_waits();
+        }
+        if let Some(until) = view.paced_until {
+            return Departure::Held(HeldBy::Pacer(until));
+        }
+        if let Some((id, len)) = view.lost {
+            return self.next_retransmission(cfg, id, len);
+        }
+        match self.next_new(cfg, view) {
+            waits @ (Departure::Held(_) | Departure::Nothing) => self.next_unmarked(cfg).unwrap_or(waits),
+            new => new,
+        }
+    }
+
+    /// All that was written has left, and the FIN with it if there is to be one.
+    fn nothing_waits(&self) -> Departure {
+        match self.space.side() {
+            SendSide::Open => Departure::Held(HeldBy::AppLimited),
+            SendSide::FinQueued | SendSide::FinSent => Departure::Nothing,
+        }
+    }
+
+    //= specs/rfc9937.md#each-ack
+    //# While nothing was sent in the episode, at least one SMSS may be sent.
+    //= specs/rfc8985.md#other-algorithms
+    //# A segment marked lost is not retransmitted before congestion control lets it.
+    fn next_retransmission(&self, cfg: &Config, id: SegmentId, len: Bytes) -> Departure {
+        let forced = self.rec.forced();
+        // A FIN behind a full segment occupies a number, but the window counts data.
+        if !forced && len.min(self.space.smss()) > self.allowance(cfg) {
+            return Departure::Held(HeldBy::Cwnd);
+        }
+        Departure::Retransmit { id, forced }
+    }
+
+    /// New data, or the FIN behind it.
+    #[inline]
+    fn next_new(&self, cfg: &Config, view: &View) -> Departure {
+        if !self.new_waits() {
+            return self.nothing_waits();
+        }
+        if let Some(until) = view.marks_until {
+            return Departure::Held(HeldBy::Ecn(until));
+        }
+        match view.mtu_probe {
+            ProbeNow::Send(len) if self.planned() == 0 => return Departure::MtuProbe { len },
+            ProbeNow::Wait if self.planned() == 0 => return Departure::Held(HeldBy::MtuSearch),
+            _ => {}
+        }
+        let (unsent, fin_waits) = (self.unsent(), self.space.side() == SendSide::FinQueued);
+        if unsent == 0 && self.fin_has_to_wait(&cfg.send) {
+            return Departure::Held(HeldBy::PeerWindow);
+        }
+        let cut = match self.chunks_config(cfg) {
+            _ if unsent == 0 => Ok(0),
+            Some(_) => self.next_of_burst(view),
+            None => self.next_segments(cfg, view, unsent),
+        };
+        match cut {
+            Ok(len) => Departure::New(NewData { len, fin: fin_waits && len == unsent }),
+            Err(by) => Departure::Held(by),
+        }
+    }
+
+    //= specs/rfc9293.md#windows
+    //# No new data leaves beyond the right edge of the peer's window.
+    //= specs/rfc7323.md#window-scale
+    //# No new data, other than a probe of a closed window, is sent beyond the window last received.
+    /// How much leaves of `unsent` bytes that were not cut before.
+    #[inline]
+    fn next_segments(&self, cfg: &Config, view: &View, unsent: Bytes) -> Result<Bytes, HeldBy> {
+        let (size, usable) = (view.size, self.space.usable());
+        let mut len = unsent.min(usable).min(self.frame(view));
+        if len > size {
+            // Whole segments only; what remains is judged by itself next time.
+            len -= len % size;
+        }
+        let allowance = self.allowance(cfg);
+        if len > allowance && allowance >= size {
+            len = allowance - allowance % size;
+        }
+        if len > allowance {
+            return Err(HeldBy::Cwnd);
+        }
+        if len < size && !self.small_may_leave(&cfg.send, view.urgent, len, unsent) {
+            return Err(if usable < unsent.min(size) { HeldBy::PeerWindow } else { HeldBy::Nagle });
+        }
+        Ok(len)
+    }
+
+    /// Most bytes of one frame.
+    #[inline]
+    fn frame(&self, view: &View) -> Bytes {
+        if view.owes_cwr || view.urgent {
+            return view.size;
+        }
+        let allowed = self.pacer.as_ref().map_or(Bytes::MAX, |pacer| pacer.allowed());
+        view.tso_max_bytes.min(allowed).max(view.size)
+    }
+
+    /// RFC 6675 NextSeg rules 3 and 4.
+    fn next_unmarked(&self, cfg: &Config) -> Option<Departure> {
+        if !self.has_unmarked() || self.allowance(cfg) < self.space.smss() {
+            return None;
+        }
+        let hole = self.rec.board.next_unmarked_hole().map(|hole| Departure::UnmarkedHole(hole.id));
+        hole.or_else(|| self.rec.board.rescue().map(|last| Departure::Rescue(last.id)))
+    }
+
+    /// RFC 9293 §3.8.6.1: one byte beyond the closed window, or, when the silly-window rules held something back, as much
+    /// as the window takes.
+    fn next_window_probe(&self, cfg: &Config, view: &View) -> Option<Ask> {
+        let Probing::Due(_) = self.rec.probing() else { return None };
+        let empty = cfg.send.window_probe == WindowProbe::Empty;
+        let unsent = self.unsent();
+        if !self.new_waits() || (unsent == 0 && !empty) {
+            return None;
+        }
+        if empty && self.space.wnd() == 0 {
+            return Some(Ask::Empty);
+        }
+        let len = self.up_to_chunk_end(self.space.wnd().min(unsent).clamp(1, view.size));
+        Some(Ask::New(NewData { len: len.min(unsent), fin: unsent == 0 }))
+    }
+
+    /// One segment of new data, if the peer's window takes it, whatever the congestion window and Nagle's rule say.
+    pub fn one_new(&self, view: &View) -> Option<NewData> {
+        let unsent = self.unsent();
+        let len = self.up_to_chunk_end(unsent.min(view.size));
+        if self.space.side() == SendSide::FinSent || len == 0 || len > self.space.usable() {
+            return None;
+        }
+        Some(NewData { len, fin: self.space.side() == SendSide::FinQueued && len == unsent })
+    }
+
+    /// Bytes that were written and have not left.
+    #[inline]
+    pub fn unsent(&self) -> Bytes {
+        // A FIN that was sent has a number behind the data.
+        let end: SeqNum = self.data_end();
+        end.distance_from(self.space.nxt().min(end))
+    }
+
+    /// Whether something new waits to leave: data, or the FIN.
+    #[inline]
+    pub fn new_waits(&self) -> bool {
+        match self.space.side() {
+            SendSide::Open => self.data_end() != self.space.nxt(),
+            SendSide::FinQueued => true,
+            SendSide::FinSent => false,
+        }
+    }
+
+    /// The lost segment whose turn it is, and its bytes.
+    #[inline]
+    pub fn lost(&mut self) -> Option<(SegmentId, Bytes)> {
+        let segment = self.rec.board.next_lost()?;
+        Some((segment.id, segment.xmit.end.distance_from(segment.start)))
+    }
+
+    /// How many segments of new data F-RTO still sends in place of retransmissions, while it examines a timeout. The first
+    /// retransmission goes before them.
+    pub fn examining(&self) -> Option<u8> {
+        self.rec.undo.as_ref()?.frto.new_segments().filter(|_| !self.rec.forced())
+    }
+}

@@ -1,0 +1,62 @@
+//! What changes in the sender before it is decided what leaves, and once that is decided ([`super::plan`] decides).
+
+use super::Sender;
+use super::plan::{Ask, View};
+use crate::config::{SendConfig, WindowProbe};
+use crate::endpoint::{Probing, SendSide};
+use crate::send::burst::SmallRule;
+
+impl Sender {
+    //= specs/rfc5682.md#basic-algorithm
+    //# Without new data, or without room in the peer's window, the test ends and recovery is conventional.
+    /// RFC 5682 §2.1, step 2b: while a timeout is examined, new data leaves and nothing else; without any, recovery goes on
+    /// as usual.
+    #[inline]
+    pub fn end_examination_without_data(&mut self, view: &View) {
+        if self.examining().is_none() || self.rec.tail.is_due() || self.one_new(view).is_some() {
+            return;
+        }
+        if let Some(undo) = self.rec.undo.as_mut().filter(|undo| undo.frto.nothing_was_sent()) {
+            undo.frto.give_up();
+        }
+    }
+
+    /// A segment of new data leaves in place of retransmissions.
+    pub fn on_examined(&mut self) {
+        if let Some(undo) = &mut self.rec.undo {
+            undo.frto.on_new_segment();
+        }
+    }
+
+    /// Nothing is left to send, new or again: the rate of delivery says nothing of the path while the application rests.
+    #[inline]
+    pub fn on_all_sent(&mut self) {
+        if self.space.side() == SendSide::Open {
+            self.rec.sampler.on_app_limited(self.rec.board.pipe());
+        }
+    }
+
+    /// Whether chunks are to be looked at, and by which rule; the look is taken.
+    pub fn take_look(&mut self) -> Option<SmallRule> {
+        self.buffer.chunks_if_any()?.due.take()
+    }
+
+    /// A probe of a closed window leaves.
+    pub fn on_window_probe(&mut self, send: &SendConfig, ask: Ask) {
+        let Probing::Due(sent) = self.rec.probing() else { return };
+        // Where probes are empty, what the window takes is not a probe but data, and its acknowledgement reports the window.
+        let is_data = send.window_probe == WindowProbe::Empty && ask != Ask::Empty;
+        self.rec.set_probing(if is_data { Probing::Idle } else { Probing::Waiting(sent.saturating_add(1)) });
+    }
+
+    /// Probes were due, and nothing is left to probe with.
+    #[inline]
+    pub fn forget_empty_probes(&mut self) {
+        if self.rec.tail.is_due() {
+            self.rec.tail.reset();
+        }
+        if let Probing::Due(_) = self.rec.probing() {
+            self.rec.set_probing(Probing::Idle);
+        }
+    }
+}
