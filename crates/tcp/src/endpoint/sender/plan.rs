@@ -359,3 +359,6 @@ impl Sender {
         self.rec.undo.as_ref()?.frto.new_segments().filter(|_| !self.rec.forced())
     }
 }
+
+#[cfg(test)]
+mod tests;
