@@ -36,6 +36,9 @@ cargo xtask traces [--check]
 cargo xtask mutants PACKAGE… [-- ARGUMENT…]
     Plants small defects one at a time and says which the package's own tests do not find. Further arguments are cargo-mutants',
     which is installed (some minutes, once). Takes minutes to hours; outside CI.
+cargo xtask negations
+    Negates each condition of the decision about what leaves, one at a time, and says whether a row of its table of tests fails.
+    Takes minutes; outside CI.
 cargo xtask advisories
     Checks the dependencies against RustSec's database. Needs a network, and says so where there is none; outside CI.
 cargo xtask miri
@@ -72,6 +75,8 @@ pub enum Command {
     Traces(DocsMode),
     /// Say which planted defects tests do not find.
     Mutants(Mutants),
+    /// Negate the conditions of the decision about what leaves.
+    Negations,
     /// Check the dependencies for known weaknesses.
     Advisories,
     /// Run tests under Miri.
@@ -121,8 +126,9 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         "attacks" if flags.is_empty() => Ok(Command::Attacks),
         "advisories" if flags.is_empty() => Ok(Command::Advisories),
         "miri" if flags.is_empty() => Ok(Command::Miri),
+        "negations" if flags.is_empty() => Ok(Command::Negations),
         "snapshots" if flags.is_empty() => Ok(Command::Snapshots),
-        "advisories" | "attacks" | "miri" | "snapshots" => {
+        "advisories" | "attacks" | "miri" | "negations" | "snapshots" => {
             Err(format!("`{command}` takes no arguments, not `{}`", flags.join(" ")))
         }
         "variants" => match flags {
@@ -132,7 +138,7 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         },
         unknown => Err(format!(
             "there is no command `{unknown}`; right would be test, docs, compliance, web, bench, stamp, traces, mutants, \
-             attacks, advisories, miri, snapshots or variants"
+             negations, attacks, advisories, miri, snapshots or variants"
         )),
     }
 }

@@ -17,6 +17,7 @@ mod miri;
 mod mirror;
 mod mutants;
 mod needs;
+mod negations;
 mod quirks;
 mod runner;
 mod snapshots;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         Ok(Command::Stamp(what)) => runner::finish(stamp::run(&what)),
         Ok(Command::Traces(mode)) => runner::finish(traces::run(mode)),
         Ok(Command::Mutants(mutants)) => runner::finish(mutants::check(&mutants)),
+        Ok(Command::Negations) => runner::finish(negations::check()),
         Ok(Command::Advisories) => runner::finish(advisories::check()),
         Ok(Command::Miri) => runner::finish(miri::check()),
         Ok(Command::Snapshots) => runner::finish(snapshots::update()),
