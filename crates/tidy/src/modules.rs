@@ -196,6 +196,14 @@ mod tests {
     }
 
     #[test]
+    fn a_module_that_shares_its_item_s_name_is_no_use_of_it() {
+        let files = [("lib.rs", "mod emit;\npub use emit::emit;"), ("emit.rs", "pub fn emit() {}")];
+        assert_eq!(uses(&files), [""; 0]);
+        let files = [("lib.rs", "mod emit;\npub use emit::emit;\nfn of() { emit() }"), files[1]];
+        assert_eq!(uses(&files), ["lib.rs -> emit.rs (emit, line 2)"]);
+    }
+
+    #[test]
     fn names_that_lead_in_a_circle_lead_nowhere() {
         let files = [("lib.rs", "mod a;\nmod b;"), ("a.rs", "pub use super::b::x;"), ("b.rs", "use super::a::x;")];
         assert_eq!(uses(&files), [""; 0]);

@@ -67,7 +67,10 @@ impl Parsed {
                     if depth == 0 {
                         parsed.item(word, &tokens[at + 1..]);
                     }
-                    parsed.words.push((word.clone(), *line));
+                    // `mod emit;` is no use of the item `emit` that the module may define.
+                    if !declares_a_module(&tokens[..at]) {
+                        parsed.words.push((word.clone(), *line));
+                    }
                     let continues = at > 0 && matches!(tokens[at - 1].0, Token::Colons | Token::Mark('.'));
                     if !continues {
                         parsed.path(&tokens[at..], *line);
@@ -153,6 +156,11 @@ impl Parsed {
             }
         }
     }
+}
+
+/// Whether a module's name is next.
+fn declares_a_module(before: &[(Token, usize)]) -> bool {
+    matches!(before.last(), Some((Token::Word(word), _)) if word == "mod")
 }
 
 /// Whether an item may begin behind these tokens.
