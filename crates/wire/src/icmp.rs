@@ -12,6 +12,7 @@ pub use emit::emit;
 pub use kind::{IcmpKind, Unreachable};
 
 use crate::ip::{self, PROTOCOL_ICMPV4, PROTOCOL_ICMPV6, PROTOCOL_TCP, Version};
+use crate::sum::{fold, ones_complement_sum};
 use crate::{Malformed, checksum, ipv4, ipv6};
 use base::SeqNum;
 use core::fmt;
@@ -111,13 +112,13 @@ pub fn parse(packet: &[u8]) -> Result<IcmpNotice, Ignored> {
     let message = &packet[offset..];
     let (header, quote) = message.split_first_chunk::<HEADER>().ok_or(Malformed::Truncated)?;
     let pseudo = match version {
-        Version::V4 if checksum::ones_complement_sum(&packet[..offset]) != 0xffff => {
+        Version::V4 if ones_complement_sum(&packet[..offset]) != 0xffff => {
             return Err(Malformed::IpChecksum.into());
         }
         Version::V4 => 0,
         Version::V6 => checksum::pseudo_v6(packet, PROTOCOL_ICMPV6, message.len() as u64),
     };
-    if checksum::fold(pseudo + u64::from(checksum::ones_complement_sum(message))) != 0xffff {
+    if fold(pseudo + u64::from(ones_complement_sum(message))) != 0xffff {
         return Err(Ignored::Checksum);
     }
     let rest = u32::from_be_bytes([header[4], header[5], header[6], header[7]]);

@@ -3,9 +3,10 @@
 //! Options are skipped (RFC 9293 MUST-50) and never written; reassembly is not done. What is written with DF set has
 //! identification zero, as RFC 6864 §4.1 allows for packets that cannot be fragmented.
 
+use crate::Malformed;
 use crate::ip::{self, Fragmentation, IpRepr, PROTOCOL_TCP};
+use crate::sum::{fold, ones_complement_sum};
 use crate::words::{self, FIXED};
-use crate::{Malformed, checksum};
 use core::net::{IpAddr, Ipv4Addr};
 
 /// Bytes of a header without options.
@@ -54,8 +55,8 @@ pub(crate) fn parse(header: &[u8], payload_len: u32) -> Result<(IpRepr, &[u8]), 
     let words = words::read(fixed);
     let offset = offset_from(PROTOCOL_TCP, &words, header.len())?;
     let options = &header[HEADER..offset];
-    let options_sum = if options.is_empty() { 0 } else { checksum::ones_complement_sum(options) };
-    if checksum::fold(sum(&words) + u64::from(options_sum)) != 0xffff {
+    let options_sum = if options.is_empty() { 0 } else { ones_complement_sum(options) };
+    if fold(sum(&words) + u64::from(options_sum)) != 0xffff {
         return Err(Malformed::IpChecksum);
     }
     if words[0] as u16 != ip::length_field(payload_len.saturating_add(header.len() as u32)) {
@@ -92,7 +93,7 @@ pub(crate) fn emit_for(
         Fragmentation::Allowed { id } => u32::from(id) << 16,
     };
     let mut words = [version_and_length, fragmentation, ttl_and_protocol, src.to_bits(), dst.to_bits()];
-    words[2] |= u32::from(!checksum::fold(sum(&words)));
+    words[2] |= u32::from(!fold(sum(&words)));
     words::write(words, out);
 }
 

@@ -14,6 +14,7 @@ mod malformed;
 mod merge;
 mod packet;
 mod parts;
+mod sum;
 pub mod tcp;
 mod words;
 

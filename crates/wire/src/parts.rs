@@ -1,6 +1,7 @@
 //! Super-segments cut into the packets that they stand for, where a path carries packets one by one.
 
-use crate::checksum::{offset_of_segment, ones_complement_sum};
+use crate::checksum::offset_of_segment;
+use crate::sum::ones_complement_sum;
 use core::ops::Range;
 
 pub(crate) const IPV6_HEADER: usize = 40;

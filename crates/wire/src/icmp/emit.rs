@@ -3,6 +3,7 @@
 use super::HEADER;
 use super::kind::IcmpKind;
 use crate::ip::{PROTOCOL_ICMPV4, PROTOCOL_ICMPV6};
+use crate::sum::{fold, ones_complement_sum};
 use crate::{Ecn, Fragmentation, IpRepr, checksum, ipv4, ipv6};
 use core::net::{IpAddr, Ipv4Addr};
 
@@ -54,6 +55,6 @@ fn message(kind: u8, code: u8, rest: u32, quote: &[u8], pseudo: u64, out: &mut V
     out.extend_from_slice(&[kind, code, 0, 0]);
     out.extend_from_slice(&rest.to_be_bytes());
     out.extend_from_slice(quote);
-    let sum = !checksum::fold(pseudo + u64::from(checksum::ones_complement_sum(&out[at..])));
+    let sum = !fold(pseudo + u64::from(ones_complement_sum(&out[at..])));
     out[at + 2..at + 4].copy_from_slice(&sum.to_be_bytes());
 }

@@ -103,7 +103,7 @@ fn a_fragmentation_needed_byte_by_byte() {
     let written = error(IcmpKind::TooBig { mtu: 1400, packet_len: 0 }, &ip_v4(), 4);
     assert_eq!(written, expected);
     for part in [&written[..20], &written[20..]] {
-        assert_eq!(checksum::ones_complement_sum(part), 0xffff);
+        assert_eq!(ones_complement_sum(part), 0xffff);
     }
 }
 
@@ -127,17 +127,17 @@ fn mend(packet: &mut [u8]) {
         4 => {
             packet[2..4].copy_from_slice(&total.to_be_bytes());
             packet[10..12].fill(0);
-            let sum = !checksum::ones_complement_sum(&packet[..20]);
+            let sum = !ones_complement_sum(&packet[..20]);
             packet[10..12].copy_from_slice(&sum.to_be_bytes());
             packet[22..24].fill(0);
-            let sum = !checksum::ones_complement_sum(&packet[20..]);
+            let sum = !ones_complement_sum(&packet[20..]);
             packet[22..24].copy_from_slice(&sum.to_be_bytes());
         }
         _ => {
             packet[4..6].copy_from_slice(&(total - 40).to_be_bytes());
             packet[42..44].fill(0);
             let sum = checksum::pseudo_v6(packet, PROTOCOL_ICMPV6, u64::from(total) - 40);
-            let sum = !checksum::fold(sum + u64::from(checksum::ones_complement_sum(&packet[40..])));
+            let sum = !fold(sum + u64::from(ones_complement_sum(&packet[40..])));
             packet[42..44].copy_from_slice(&sum.to_be_bytes());
         }
     }

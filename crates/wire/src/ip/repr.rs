@@ -3,7 +3,6 @@
 //! Deviation: a length field of zero is accepted, and written, for a super-segment of more than 65,535 bytes, because
 //! devices with segmentation offload exchange such packets with their host. On a link it never occurs.
 
-use crate::{Malformed, ipv4, ipv6};
 use core::net::IpAddr;
 
 /// TCP's protocol and next-header number.
@@ -82,32 +81,6 @@ impl IpRepr {
     pub(crate) fn traffic_class(&self) -> u8 {
         assert!(self.dscp < 64, "a code point has 6 bits");
         self.dscp << 2 | self.ecn as u8
-    }
-}
-
-/// The IP version that `packet` claims.
-#[derive(Clone, Copy)]
-pub(crate) enum Version {
-    V4,
-    V6,
-}
-
-#[inline]
-pub(crate) fn version(packet: &[u8]) -> Result<Version, Malformed> {
-    match packet.first().map(|byte| byte >> 4) {
-        Some(4) => Ok(Version::V4),
-        Some(6) => Ok(Version::V6),
-        Some(_) => Err(Malformed::IpVersion),
-        None => Err(Malformed::Truncated),
-    }
-}
-
-/// Where the TCP header begins in `packet`.
-#[inline]
-pub(crate) fn tcp_offset(packet: &[u8]) -> Result<usize, Malformed> {
-    match version(packet)? {
-        Version::V4 => ipv4::offset_of(PROTOCOL_TCP, packet),
-        Version::V6 => ipv6::offset_of(PROTOCOL_TCP, packet),
     }
 }
 
