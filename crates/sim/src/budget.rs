@@ -1,6 +1,5 @@
 //! Bounds of a run: exhausting one is a failure with a name, never a hang.
 
-use crate::outcome::Cause;
 use base::{Duration, Instant};
 use core::fmt;
 
@@ -65,8 +64,11 @@ impl Budget {
     }
 
     /// One step at `now`; `in_flight` gives the number of packets in the fullest path.
+    ///
+    /// # Errors
+    /// Names what is exhausted.
     #[inline]
-    pub(crate) fn spend(&mut self, now: Instant, in_flight: impl FnOnce() -> usize) -> Result<(), Cause> {
+    pub(crate) fn spend(&mut self, now: Instant, in_flight: impl FnOnce() -> usize) -> Result<(), Resource> {
         self.steps += 1;
         let what = if self.steps > self.spec.steps {
             Resource::Steps
@@ -77,7 +79,7 @@ impl Budget {
         } else {
             return Ok(());
         };
-        Err(Cause::BudgetExhausted { what })
+        Err(what)
     }
 }
 
@@ -85,13 +87,13 @@ impl Budget {
 mod tests {
     use super::*;
 
-    fn first_failure(spec: BudgetSpec, step: Duration, in_flight: usize) -> (u64, Cause) {
+    fn first_failure(spec: BudgetSpec, step: Duration, in_flight: usize) -> (u64, Resource) {
         let mut budget = Budget::new(spec);
         let mut now = Instant::ZERO;
         loop {
             now += step;
-            if let Err(cause) = budget.spend(now, || in_flight) {
-                return (budget.steps(), cause);
+            if let Err(what) = budget.spend(now, || in_flight) {
+                return (budget.steps(), what);
             }
         }
     }
@@ -99,9 +101,8 @@ mod tests {
     #[test]
     fn each_resource_ends_by_its_name() {
         let spec = BudgetSpec { steps: 1_000, virtual_time: Duration::from_secs(1), packets_in_flight: 50 };
-        let exhausted = |what| Cause::BudgetExhausted { what };
-        assert_eq!(first_failure(spec, Duration::ZERO, 50), (1_001, exhausted(Resource::Steps)));
-        assert_eq!(first_failure(spec, Duration::from_millis(10), 50), (101, exhausted(Resource::VirtualTime)));
-        assert_eq!(first_failure(spec, Duration::ZERO, 51), (QUEUE_CHECK_STEPS, exhausted(Resource::PacketsInFlight)));
+        assert_eq!(first_failure(spec, Duration::ZERO, 50), (1_001, Resource::Steps));
+        assert_eq!(first_failure(spec, Duration::from_millis(10), 50), (101, Resource::VirtualTime));
+        assert_eq!(first_failure(spec, Duration::ZERO, 51), (QUEUE_CHECK_STEPS, Resource::PacketsInFlight));
     }
 }

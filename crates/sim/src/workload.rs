@@ -4,20 +4,18 @@
 //! Time enters as the moments at which an application wants to act by itself: to start, to write or read the next chunk, to
 //! stop.
 
+mod end;
+mod pace;
 mod receiver;
 mod sender;
 
+pub(crate) use end::End;
 pub(crate) use receiver::Receiver;
 pub(crate) use sender::Sender;
 
-use crate::outcome::EndOutcome;
-use crate::scenario::Carriage;
-use base::{Duration, Instant};
-use tcp::{CloseReason, Conn, ConnEvent, Stack, StackCx};
-use trace::{ConnId, Observer};
-
-/// Bytes that an application moves at a time when it moves bytes.
-const CHUNK: usize = 16 << 10;
+use base::Instant;
+use tcp::{ConnEvent, Stack, StackCx};
+use trace::Observer;
 
 /// An application on a node.
 #[derive(Debug)]
@@ -77,66 +75,4 @@ impl App {
             _ => None,
         }
     }
-}
-
-/// What both kinds know about their connection.
-#[derive(Debug, Default)]
-pub(crate) struct End {
-    conn: Option<Conn>,
-    id: Option<ConnId>,
-    outcome: EndOutcome,
-}
-
-impl End {
-    fn open(&mut self, conn: Conn) {
-        (self.conn, self.id) = (Some(conn), Some(conn.id()));
-    }
-
-    /// The last words of a connection are kept before the stack forgets it.
-    fn close<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, reason: CloseReason) {
-        self.outcome.closed = Some(reason);
-        if let Some(conn) = self.conn.take() {
-            self.outcome.info = stack.info(conn);
-            stack.release(cx, conn);
-        }
-    }
-
-    /// The connection, as long as it lasts.
-    #[inline]
-    pub(crate) fn conn(&self) -> Option<Conn> {
-        self.conn
-    }
-
-    /// Its name in traces, kept after the end; `None` when there never was one.
-    pub(crate) fn id(&self) -> Option<ConnId> {
-        self.id
-    }
-
-    /// Whether there never was a connection.
-    pub(crate) fn is_unused(&self) -> bool {
-        self.conn.is_none() && self.outcome.closed.is_none()
-    }
-
-    /// How the connection ended, if it did.
-    pub(crate) fn closed(&self) -> Option<CloseReason> {
-        self.outcome.closed
-    }
-
-    /// The outcome so far.
-    pub(crate) fn outcome(&self, stack: &Stack) -> EndOutcome {
-        let live = self.conn.and_then(|conn| stack.info(conn));
-        EndOutcome { closed: self.outcome.closed, info: live.or(self.outcome.info) }
-    }
-}
-
-fn chunk_for(carriage: Carriage) -> Vec<u8> {
-    match carriage {
-        Carriage::Described => Vec::new(),
-        Carriage::Bytes => vec![0; CHUNK],
-    }
-}
-
-fn next_after(now: Instant, every: Duration) -> Instant {
-    assert!(!every.is_zero(), "an application that acts all the time has no pace");
-    now + every
 }

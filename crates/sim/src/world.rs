@@ -121,7 +121,8 @@ impl<'a, O: Observer> World<'a, O> {
             self.checkers.after_step(&self.topology, node, at)?;
             tamper(&mut self.topology);
             let links = &self.topology.links;
-            self.budget.spend(at, || links.iter().map(|link| link.path.in_flight()).max().unwrap_or(0))?;
+            let in_flight = || links.iter().map(|link| link.path.in_flight()).max().unwrap_or(0);
+            self.budget.spend(at, in_flight).map_err(|what| Cause::BudgetExhausted { what })?;
             if served.closings > 0 && self.until == Until::Closed && self.open_flow().is_none() {
                 break;
             }

@@ -1,6 +1,7 @@
 //! The server of a flow: reads the flow's bytes to their end and closes.
 
-use super::{CHUNK, End, chunk_for, next_after};
+use super::end::End;
+use super::pace::{CHUNK, chunk_for, next_after};
 use crate::scenario::{AppPace, Carriage, FlowSpec};
 use base::Instant;
 use tcp::{Conn, ConnEvent, Read, Stack, StackCx, fill_pattern};
@@ -122,7 +123,7 @@ impl Receiver {
 
     fn read<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, most: u64) -> After {
         let mut left = most;
-        while let Some(conn) = self.end.conn.filter(|_| left > 0) {
+        while let Some(conn) = self.end.conn().filter(|_| left > 0) {
             match self.read_once(stack, cx, conn, left) {
                 Some(Read::Data(0)) | None => return After::Nothing,
                 Some(Read::Data(bytes)) => {

@@ -1,6 +1,7 @@
 //! The client of a flow: connects, writes the flow's bytes and closes.
 
-use super::{CHUNK, End, chunk_for, next_after};
+use super::end::End;
+use super::pace::{CHUNK, chunk_for, next_after};
 use crate::scenario::{AppPace, Carriage, FlowSpec, Workload};
 use base::Instant;
 use core::net::SocketAddr;
@@ -147,12 +148,12 @@ impl Sender {
     }
 
     fn write_described<O: Observer>(&self, stack: &mut Stack, cx: &mut StackCx<'_, O>, wanted: u64) -> u64 {
-        let Some(conn) = self.end.conn else { return 0 };
+        let Some(conn) = self.end.conn() else { return 0 };
         stack.write_pattern(cx, conn, wanted).unwrap_or(0)
     }
 
     fn write_bytes<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>, wanted: u64) -> u64 {
-        let Some(conn) = self.end.conn else { return 0 };
+        let Some(conn) = self.end.conn() else { return 0 };
         let mut taken = 0;
         while taken < wanted {
             let len = (wanted - taken).min(CHUNK as u64) as usize;
@@ -169,14 +170,14 @@ impl Sender {
 
     fn finish<O: Observer>(&mut self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
         self.phase = Phase::Done;
-        if let Some(conn) = self.end.conn {
+        if let Some(conn) = self.end.conn() {
             stack.shutdown(cx, conn);
         }
     }
 
     /// The server sends nothing but its end.
     fn take_fin<O: Observer>(&self, stack: &mut Stack, cx: &mut StackCx<'_, O>) {
-        let Some(conn) = self.end.conn else { return };
+        let Some(conn) = self.end.conn() else { return };
         let read = stack.read_pattern(cx, conn, u64::MAX);
         assert!(!matches!(read, Ok(Read::Data(1..))), "the server of a flow wrote something: {read:?}");
     }
