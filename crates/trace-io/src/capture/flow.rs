@@ -104,6 +104,11 @@ impl Flow {
         other.is_some_and(|shake| shake.has_ack) && self.packets <= 2
     }
 
+    /// The end that sends most; of two that send alike, the first.
+    pub fn main_side(&self) -> usize {
+        usize::from(self.streams[1].bytes() > self.streams[0].bytes())
+    }
+
     /// Round trip from here to an end and back, the shortest seen.
     #[inline]
     pub fn half(&self, end: usize) -> Option<u64> {

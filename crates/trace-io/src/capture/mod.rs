@@ -7,12 +7,14 @@
 mod copies;
 mod covered;
 mod diagnosis;
+mod distribution;
 mod file;
 mod flow;
 mod headers;
 mod knowledge;
 mod link;
 mod pieces;
+mod quantities;
 mod rates;
 mod records;
 mod reordering;
@@ -27,9 +29,10 @@ mod testing;
 mod verdict;
 mod window;
 
+pub use distribution::Distribution;
 pub use file::{Broken, Unreadable};
 pub use records::records;
-pub use report::{DirectionReport, Distribution, FlowReport, Offered, Reordering, TimeReport, WindowReport};
+pub use report::{DirectionReport, FlowReport, Offered, Reordering, TimeReport, WindowReport};
 pub use verdict::Finding;
 
 use file::{File, Packet};
@@ -170,7 +173,7 @@ impl Analysis {
 
     fn end(&mut self, mut flow: Flow) {
         flow.finish();
-        self.flows.push(FlowReport::of(&flow));
+        self.flows.push(verdict::report(&flow));
         if self.flows.len() >= 2 * REPORTED {
             self.keep(REPORTED);
         }

@@ -4,10 +4,10 @@
 //! Times are those at which packets passed the capture, for both ends; at the sender these are its own. What no packet shows
 //! is not invented, with one exception: the trace's congestion window is what was in flight, which it never was below.
 
+use super::distribution::Samples;
 use super::flow::Flow;
 use super::headers::Segment;
 use super::retransmission::Episode;
-use super::rtt::Samples;
 use super::stream::{Counts, Stream};
 use super::window::Doing;
 use super::{Unreadable, follow};

@@ -4,11 +4,13 @@ mod time;
 
 pub use time::TimeReport;
 
-use super::diagnosis::{self, Diagnosis};
+use super::diagnosis::Diagnosis;
+use super::distribution::Distribution;
 use super::flow::{Flow, Shake};
+use super::quantities::ms;
 use super::reordering::Extent;
 use super::stream::Stream;
-use super::verdict::{self, Finding};
+use super::verdict::Finding;
 use super::window::Scale;
 use serde::Serialize;
 
@@ -74,21 +76,6 @@ pub struct Offered {
     pub sack_permitted: bool,
     /// Time stamps are in use.
     pub timestamps: bool,
-}
-
-/// A distribution: extremes exact, quantiles from evenly spaced samples.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Distribution {
-    /// How many there were.
-    pub samples: u64,
-    /// The shortest.
-    pub min_ms: f64,
-    /// Half are below.
-    pub median_ms: f64,
-    /// Nineteen of twenty are below.
-    pub p95_ms: f64,
-    /// The longest.
-    pub max_ms: f64,
 }
 
 /// How far packets overtook each other.
@@ -206,20 +193,14 @@ pub struct WindowReport {
     pub longest_zero_window_ms: f64,
 }
 
-/// Nanoseconds in milliseconds.
-pub(super) fn ms(ns: u64) -> f64 {
-    ns as f64 / 1e6
-}
-
 impl FlowReport {
-    /// Reads the books of a connection that is over.
-    pub(super) fn of(flow: &Flow) -> Self {
-        let side = usize::from(flow.streams[1].bytes() > flow.streams[0].bytes());
+    /// Reads the books of a connection that is over; `diagnoses` are of what the client sends, and of what the server sends.
+    /// Summary, verdict and notes are left empty.
+    pub(super) fn of(flow: &Flow, diagnoses: &[Diagnosis; 2]) -> Self {
+        let side = flow.main_side();
         let [client, server] = flow.ends.map(|end| end.to_string());
-        let diagnoses =
-            [0, 1].map(|side: usize| diagnosis::of(&flow.streams[side], [flow.half(side), flow.half(1 - side)]));
         let directions = [0, 1].map(|side| DirectionReport::of(&flow.streams[side], &diagnoses[side]));
-        let mut report = Self {
+        Self {
             flow: flow.id,
             client,
             server,
@@ -247,10 +228,7 @@ impl FlowReport {
             summary: String::new(),
             verdict: Vec::new(),
             notes: Vec::new(),
-        };
-        let found = verdict::of(flow, side, &report, &diagnoses[side]);
-        (report.summary, report.verdict, report.notes) = (found.summary, found.findings, found.notes);
-        report
+        }
     }
 
     /// Bytes of payload of both directions.

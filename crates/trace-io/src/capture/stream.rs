@@ -7,13 +7,14 @@ mod acknowledged;
 mod sent;
 
 use super::covered::Covered;
+use super::distribution::Samples;
 use super::knowledge::Knowledge;
 use super::pieces::Pieces;
 use super::rates::Rates;
 use super::reordering::{Deliveries, Extent};
 use super::retransmission::{Episode, Repeats};
 use super::rounds::Rounds;
-use super::rtt::{Samples, Stamps};
+use super::rtt::Stamps;
 use super::window::{Sender, Window};
 
 /// Sequence numbers are widened from here, so that none below the first one seen is negative.

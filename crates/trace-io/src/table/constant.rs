@@ -2,8 +2,7 @@
 //! connection. They are encoded once for each length
 //! and type, and spliced in from there.
 
-use super::encoder::{Encoded, Encoder};
-use super::file::word;
+use super::encoder::{Encoded, Encoder, word};
 use super::rows::BATCH;
 use ::parquet::column::writer::{ColumnCloseResult, ColumnWriter};
 use ::parquet::errors::ParquetError;

@@ -3,6 +3,7 @@
 
 use ::parquet::column::page::{CompressedPage, PageWriteSpec, PageWriter};
 use ::parquet::column::writer::{ColumnCloseResult, ColumnWriter, get_column_writer};
+use ::parquet::data_type::ByteArray;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::properties::WriterPropertiesPtr;
 use ::parquet::file::writer::{SerializedPageWriter, TrackedWrite};
@@ -44,6 +45,11 @@ impl Encoder {
         let bytes = pages.into_inner().unwrap_or_else(PoisonError::into_inner).into_inner()?.into();
         Ok(Encoded { bytes, close })
     }
+}
+
+/// A word as the library takes it.
+pub(super) fn word(word: &'static str) -> ByteArray {
+    Bytes::from_static(word.as_bytes()).into()
 }
 
 /// Pages in memory, for the library that writes them and for whom takes them when it is done.

@@ -1,20 +1,18 @@
 //! The file: rows of each kind are encoded as they come, and go into it when they make a row group.
 
 use super::constant::{Constant, Constants};
-use super::encoder::{Encoded, Encoder};
+use super::encoder::{Encoded, Encoder, word};
 use super::layout::{ColumnKind, Layout};
 use super::rows::{BATCH, Content, Key, Rows, Values};
 use super::{AT, CONN, EVENT, META, ROWS};
 use crate::Meta;
 use ::parquet::basic::{Compression, Encoding};
 use ::parquet::column::writer::ColumnWriter;
-use ::parquet::data_type::ByteArray;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::KeyValue;
 use ::parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use ::parquet::file::writer::SerializedFileWriter;
 use ::parquet::schema::types::{ColumnDescPtr, ColumnPath};
-use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -129,11 +127,6 @@ fn encode(encoder: &mut Encoder, content: &Content<'_>, rows: usize) -> Result<(
 /// Those values that count, as the library takes them.
 fn there<T: Copy, U>(values: &[T], levels: &[i16], as_taken: impl Fn(T) -> U) -> Vec<U> {
     values.iter().zip(levels).filter(|(_, level)| **level > 0).map(|(value, _)| as_taken(*value)).collect()
-}
-
-/// A word as the library takes it.
-pub(super) fn word(word: &'static str) -> ByteArray {
-    Bytes::from_static(word.as_bytes()).into()
 }
 
 /// Times and numbers of a stream grow slowly: their differences are small, and hardly get smaller by compression. Words repeat

@@ -1,7 +1,7 @@
 //! A sender's time by what it was spent on.
 
-use super::ms;
 use crate::capture::diagnosis::Diagnosis;
+use crate::capture::quantities::ms;
 use serde::Serialize;
 
 /// A sender's time, each moment counted once.

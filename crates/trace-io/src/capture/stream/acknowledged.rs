@@ -1,11 +1,11 @@
 //! What comes back to a stream's sender: acknowledgements, selective ones (RFC 2018), duplicates reported (RFC 2883), windows.
 
 use super::{Counts, Stream, WIDEST};
+use crate::capture::distribution::Samples;
 use crate::capture::headers::Segment;
 use crate::capture::pieces::{Fate, Piece};
 use crate::capture::reordering::Deliveries;
 use crate::capture::retransmission::Episode;
-use crate::capture::rtt::Samples;
 use wire::Flags;
 
 impl Stream {

@@ -1,8 +1,10 @@
 //! Connections of which nothing can be said but why: refused, never answered, seen in one direction, or too short; and captures
 //! that lost packets, whose other findings are to be read with that in mind.
 
-use super::{Case, Finding, several};
+use super::case::Case;
+use super::finding::Finding;
 use crate::capture::flow::Flow;
+use crate::capture::quantities::several;
 
 /// Part of the bytes, per cent, that may be missing without a word: a capture begins and ends somewhere.
 const MISSING_PCT: f64 = 0.5;

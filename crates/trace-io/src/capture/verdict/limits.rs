@@ -1,7 +1,8 @@
 //! What took the time of a transfer, from its [`Diagnosis`](super::Diagnosis).
 
-use super::{Case, Finding, rate, several, size, time, times};
-use crate::capture::report::ms;
+use super::case::Case;
+use super::finding::Finding;
+use crate::capture::quantities::{ms, rate, several, size, time, times};
 
 /// A queue that stands this long is felt by everybody else on the path.
 const BUFFERBLOAT: u64 = 50_000_000;

@@ -1,8 +1,9 @@
 //! What belongs to other findings' time, or costs none: needless and lost retransmissions, options that are off.
 
+use super::case::Case;
+use super::finding::Finding;
 use super::limits::is_needless;
-use super::{Case, Finding, several, time};
-use crate::capture::report::ms;
+use crate::capture::quantities::{ms, several, time};
 
 /// Its time lies within that of losses and timeouts, so it never is a finding of its own.
 pub(super) const LOST_RETRANSMISSIONS: &str = "lost_retransmissions";

@@ -8,7 +8,7 @@ use test_case::test_case;
 
 fn report(mut flow: Flow) -> FlowReport {
     flow.finish();
-    FlowReport::of(&flow)
+    super::report(&flow)
 }
 
 /// Findings, and then notes.
