@@ -11,7 +11,7 @@
 
 mod callbacks;
 
-use crate::apps::{App, AppCx};
+use crate::apps::{App, AppCx, StartError};
 use crate::clock::{Clock, Interest, Wake};
 use crate::device::Device;
 use crate::impair::Impairment;
@@ -24,7 +24,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::IpAddr;
 use tcp::config::GuardConfig;
-use tcp::{Budget, ConnectError, ListenError, RxFrame, Segmentation, Stack, StackConfig, StackCx, Timers};
+use tcp::{Budget, RxFrame, Segmentation, Stack, StackConfig, StackCx, Timers};
 use trace::Observer;
 
 /// What a driver is made from, besides its device and clock.
@@ -50,17 +50,6 @@ pub enum Ended {
     Done,
     /// The program was asked to end; connections were reset.
     Stopped,
-}
-
-/// Why an application could not begin.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum StartError {
-    /// Its port cannot be listened on.
-    #[error(transparent)]
-    Listen(#[from] ListenError),
-    /// Its connection cannot be opened.
-    #[error(transparent)]
-    Connect(#[from] ConnectError),
 }
 
 /// Why a run failed.

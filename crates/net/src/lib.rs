@@ -23,12 +23,14 @@ mod outlet;
 mod pool;
 mod tun;
 
-pub use apps::{ALLOWANCE, App, AppCx, Discard, Echo, Hook, Payload, Receiver, Sender, SourceError, Stream, Transfer};
+pub use apps::{
+    ALLOWANCE, App, AppCx, Discard, Echo, Hook, Payload, Receiver, Sender, SourceError, StartError, Stream, Transfer,
+};
 pub use cidr::{Cidr, CidrError};
 pub use clock::{Clock, Interest, MonotonicClock, Wake};
 pub use crc::Crc32;
 pub use device::{Device, Frame, Received};
-pub use driver::{Driver, DriverConfig, DriverError, Ended, StartError};
+pub use driver::{Driver, DriverConfig, DriverError, Ended};
 pub use impair::{Impairment, RawPacket};
 pub use kernel::{KernelTotals, kernel_totals};
 pub use link::{

@@ -1,8 +1,7 @@
 //! What the sender and the receiver share: one connection that they open.
 
-use super::AppCx;
 use super::session::{Session, Transfer};
-use crate::driver::StartError;
+use super::{AppCx, StartError};
 use std::net::SocketAddr;
 use tcp::{CloseReason, ValidConfig};
 use trace::Observer;

@@ -3,8 +3,7 @@
 //! It reads only when everything read before has been written: a peer that does not read is not read from either.
 
 use super::session::{CHUNK, Hook, Session, Transfer};
-use super::{App, AppCx, BACKLOG};
-use crate::driver::StartError;
+use super::{App, AppCx, BACKLOG, StartError};
 use std::collections::BTreeMap;
 use tcp::{Conn, ConnEvent, Read, StackEvent, ValidConfig};
 use trace::Observer;

@@ -15,12 +15,22 @@ pub use receiver::{Discard, Receiver};
 pub use sender::{Payload, Sender, SourceError};
 pub use session::{Hook, Stream, Transfer};
 
-use crate::driver::StartError;
-use tcp::StackEvent;
+use tcp::{ConnectError, ListenError, StackEvent};
 use trace::Observer;
 
 /// Connections that may wait for an application here; each is taken as soon as it is reported.
 const BACKLOG: u32 = 1024;
+
+/// Why an application could not begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StartError {
+    /// Its port cannot be listened on.
+    #[error(transparent)]
+    Listen(#[from] ListenError),
+    /// Its connection cannot be opened.
+    #[error(transparent)]
+    Connect(#[from] ConnectError),
+}
 
 /// A program on a stack.
 pub trait App {

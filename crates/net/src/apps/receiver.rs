@@ -2,8 +2,7 @@
 
 use super::client::Client;
 use super::session::{CHUNK, Drained, Hook, Session, Transfer};
-use super::{App, AppCx, BACKLOG};
-use crate::driver::StartError;
+use super::{App, AppCx, BACKLOG, StartError};
 use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;

@@ -4,8 +4,7 @@
 
 use super::client::Client;
 use super::session::{CHUNK, Hook, Transfer};
-use super::{App, AppCx};
-use crate::driver::StartError;
+use super::{App, AppCx, StartError};
 use std::io;
 use std::net::SocketAddr;
 use tcp::{ConnEvent, StackEvent, ValidConfig, fill_pattern};
