@@ -11,7 +11,7 @@ use crate::args::DocsMode;
 use crate::runner::{Failure, Outcome, root};
 use crate::tool::{Tool, WhenAbsent};
 use evidence::{Evidence, Ledger};
-use page::Chapter;
+use page::{Chapter, Clause};
 use spec::{Requirement, Specification};
 use std::fs;
 
@@ -26,14 +26,6 @@ const COMPLETE: [&str; 6] = [
     "specs/rfc9438.md",
     "specs/rfc9937.md",
 ];
-
-/// A requirement and what is known of it.
-pub struct Clause<'a> {
-    /// The sentence.
-    pub requirement: &'a Requirement,
-    /// What duvet found.
-    pub evidence: Evidence,
-}
 
 /// Writes the page and reports what is open; or fails when it is out of date or anything is open that must not be.
 pub fn run(mode: DocsMode, when_absent: WhenAbsent) -> Outcome {

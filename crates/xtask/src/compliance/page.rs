@@ -1,7 +1,7 @@
 //! `docs/compliance.md`: how many requirements are settled, and each with its files. No line numbers, which any edit moves.
 
-use super::Clause;
-use super::spec::Level;
+use super::evidence::Evidence;
+use super::spec::{Level, Requirement};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -13,6 +13,14 @@ const INTRODUCTION: &str = "\
 What the RFCs ask, in the words of [specs/](../specs/README.md), and where each requirement is implemented and tested. A STEP is
 a part of an RFC's algorithm that is written without a word like MUST. *Open* is what lacks code or a test and is not excepted.
 ";
+
+/// A requirement and what is known of it.
+pub struct Clause<'a> {
+    /// The sentence.
+    pub requirement: &'a Requirement,
+    /// What duvet found.
+    pub evidence: Evidence,
+}
 
 /// Everything known of one specification.
 pub struct Chapter<'a> {
@@ -101,8 +109,6 @@ fn anchor(heading: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compliance::evidence::Evidence;
-    use crate::compliance::spec::Requirement;
 
     #[test]
     fn the_page_counts_and_lists() {
