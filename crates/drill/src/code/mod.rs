@@ -7,8 +7,10 @@
 mod eval;
 mod lex;
 mod parse;
+mod value;
 
-pub use eval::{Program, Value};
+pub use eval::Program;
+pub use value::Value;
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! Statements and expressions of a code block, with Python's precedence.
 
-use super::eval::Value;
 use super::lex::{Token, tokens};
+use super::value::Value;
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! Is a live packet, its numbers already the script's, the one the script expects?
+//! Is what came what the script expects? A packet's numbers are already the script's.
 
 use crate::packet::Live;
 use crate::script::{PacketSpec, Tcp, TcpFlags, TcpOption, TosCheck, Transport};
@@ -25,7 +25,11 @@ pub fn headers(actual: &Live, expected: &PacketSpec) -> Result<(), String> {
     }
 }
 
-fn field<T: PartialEq + std::fmt::Display>(name: &str, expected: T, actual: T) -> Result<(), String> {
+/// Compares one value, which messages call `name`.
+///
+/// # Errors
+/// Both values, when they differ.
+pub fn field<T: PartialEq + std::fmt::Display>(name: &str, expected: T, actual: T) -> Result<(), String> {
     if expected == actual { Ok(()) } else { Err(format!("{name}: expected {expected}, actual {actual}")) }
 }
 

@@ -15,7 +15,7 @@ use crate::script::{Action, Command, Direction, Script};
 use crate::stack::{Call, Stack};
 use calls::Pending;
 use clock::{Clock, Due};
-use socket::Socket;
+use socket::{Descriptor, Socket};
 use std::path::PathBuf;
 use std::sync::Arc;
 use worker::{Patience, Worker};
@@ -55,16 +55,6 @@ pub struct Engine<'a> {
     previous: Option<(Due, bool)>,
     /// When this event is due.
     due: Due,
-}
-
-/// A descriptor of the script with the stack's.
-#[derive(Clone, Copy, Debug)]
-struct Descriptor {
-    script: i32,
-    live: i32,
-    open: bool,
-    /// Index into the sockets; epoll descriptors, pipes and files have none.
-    socket: Option<usize>,
 }
 
 impl<'a> Engine<'a> {

@@ -1,4 +1,4 @@
-//! What a run knows of its connections: where each is in its opening, and how the script's numbers lie on the live ones.
+//! What a run knows of its descriptors and connections: where each is in its opening, and how the script's numbers lie on the live ones.
 //!
 //! In a script, numbers of segments with SYN are absolute and all others count from the initial sequence number. The
 //! stack chooses its own; the script's side uses the script's.
@@ -6,6 +6,19 @@
 use crate::packet::{Addresses, Live};
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+
+/// A descriptor of the script with the stack's.
+#[derive(Clone, Copy, Debug)]
+pub struct Descriptor {
+    /// The script's number.
+    pub script: i32,
+    /// The stack's number.
+    pub live: i32,
+    /// Whether it has not been closed.
+    pub open: bool,
+    /// Index into the sockets; epoll descriptors, pipes and files have none.
+    pub socket: Option<usize>,
+}
 
 /// How far a connection has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,8 +4,17 @@
 //! The language is read without a separate token pass, because the same characters mean different things in different
 //! places: `.5` is a number in a time and two flags in a segment.
 
-use super::ParseError;
 use std::collections::BTreeMap;
+
+/// Why a text is not a script.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{line}: {what}")]
+pub struct ParseError {
+    /// Line, from 1.
+    pub line: u32,
+    /// What is wrong, and what would be right.
+    pub what: String,
+}
 
 pub struct Cursor<'a> {
     text: &'a str,

@@ -4,16 +4,25 @@ use super::cursor::{Cursor, Parsed};
 use super::{Action, CallSpec, Command, Direction, Event, EventTime, Script, ScriptOption};
 use std::collections::BTreeMap;
 
-pub struct Parser<'a> {
+/// Reads a script. `defines` are the symbols of the command line; those of the script's own `--define` lines come on top,
+/// unless the command line has the same name.
+///
+/// # Errors
+/// The first line that is not in the language.
+pub fn parse(text: &str, defines: &BTreeMap<String, String>) -> Parsed<Script> {
+    Parser::new(text, defines).script()
+}
+
+struct Parser<'a> {
     cursor: Cursor<'a>,
 }
 
 impl<'a> Parser<'a> {
-    pub fn new(text: &'a str, defines: &BTreeMap<String, String>) -> Self {
+    fn new(text: &'a str, defines: &BTreeMap<String, String>) -> Self {
         Self { cursor: Cursor::new(text, defines) }
     }
 
-    pub fn script(mut self) -> Parsed<Script> {
+    fn script(mut self) -> Parsed<Script> {
         let mut script = Script::default();
         self.cursor.skip()?;
         while self.cursor.sees("--") {

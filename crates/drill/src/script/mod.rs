@@ -9,10 +9,10 @@ mod expr;
 mod options;
 mod packets;
 
+pub use cursor::ParseError;
+pub use events::parse;
 pub use options::TcpOption;
 pub use packets::{Direction, EchoedSegment, Icmp, IpFields, PacketSpec, Tcp, TcpFlags, TosCheck, Transport};
-
-use std::collections::BTreeMap;
 
 /// A whole script.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -132,25 +132,6 @@ pub struct Field {
     pub length: Option<Expr>,
     /// The value.
     pub value: Expr,
-}
-
-/// Why a text is not a script.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{line}: {what}")]
-pub struct ParseError {
-    /// Line, from 1.
-    pub line: u32,
-    /// What is wrong, and what would be right.
-    pub what: String,
-}
-
-/// Reads a script. `defines` are the symbols of the command line; those of the script's own `--define` lines come on top,
-/// unless the command line has the same name.
-///
-/// # Errors
-/// The first line that is not in the language.
-pub fn parse(text: &str, defines: &BTreeMap<String, String>) -> Result<Script, ParseError> {
-    events::Parser::new(text, defines).script()
 }
 
 #[cfg(test)]

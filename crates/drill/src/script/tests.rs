@@ -2,6 +2,7 @@
 
 use super::*;
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use test_case::test_case;
 
 fn parsed(text: &str) -> Result<Script, ParseError> {

@@ -1,8 +1,8 @@
 //! `struct msghdr` with its control messages: what a script hands over, and what it expects back.
 
-use super::super::clock::Clock;
 use super::args::{braces, field, int, optional, value, vectors};
-use super::same;
+use crate::engine::clock::Clock;
+use crate::engine::compare;
 use crate::script::{Expr, Field};
 use crate::stack::Message;
 
@@ -49,7 +49,7 @@ pub fn message(expr: &Expr) -> Result<(Message, Expected), String> {
     let buffers = vectors(field(fields, "msg_iov")?)?;
     let iov = fields.iter().find(|field| field.name.as_deref() == Some("msg_iov"));
     if let Some(count) = iov.and_then(|field| field.length.as_ref()) {
-        same("msg_iov", value(count)?, buffers.len() as i64)?;
+        compare::field("msg_iov", value(count)?, buffers.len() as i64)?;
     }
     let flags = int(field(fields, "msg_flags")?)?;
     let control = match optional(fields, "msg_control") {
@@ -109,7 +109,7 @@ impl Control {
 impl Expected {
     /// Compares with what came back.
     pub fn compare(&self, message: &Message, clock: Clock, tolerance_usecs: i64) -> Result<(), String> {
-        same("msg_flags", self.flags, message.flags)?;
+        compare::field("msg_flags", self.flags, message.flags)?;
         let mut rest = message.control.as_slice();
         for (at, expected) in self.control.iter().enumerate() {
             let what = |what: &str| format!("control message {at}: {what}");
@@ -118,9 +118,9 @@ impl Expected {
             let mut length = [0; 8];
             length.copy_from_slice(&header[..8]);
             let length = usize::from_ne_bytes(length);
-            same(&what("level"), expected.level, int(8))?;
-            same(&what("type"), expected.kind, int(12))?;
-            same(&what("length"), HEADER + expected.data.len(), length)?;
+            compare::field(&what("level"), expected.level, int(8))?;
+            compare::field(&what("type"), expected.kind, int(12))?;
+            compare::field(&what("length"), HEADER + expected.data.len(), length)?;
             let data = rest.get(HEADER..length).ok_or_else(|| what("cut short"))?;
             expected.data.compare(data, clock, tolerance_usecs).map_err(|error| what(&error))?;
             rest = rest.get(length.next_multiple_of(ALIGN)..).unwrap_or_default();

@@ -2,59 +2,22 @@
 
 mod args;
 mod message;
+mod pending;
 mod prepare;
 
-use super::clock::{Clock, Due};
-use super::socket::{Socket, Stage};
+pub(super) use pending::Pending;
+
+use super::clock::Clock;
+use super::compare::field;
+use super::socket::{Descriptor, Socket, Stage};
 use super::worker::{Finished, Job, Patience};
-use super::{Descriptor, Engine, Failure};
+use super::{Engine, Failure};
 use crate::config::address;
 use crate::script::{CallSpec, EventTime};
-use crate::stack::{Call, EpollEvent, PollFd, Returned};
+use crate::stack::{Call, PollFd, Returned};
 use crate::symbols::{errno_name, number, poll_flags};
-use message::Expected;
+use pending::After;
 use std::net::IpAddr;
-
-/// A call under way.
-#[derive(Debug)]
-pub(super) struct Pending {
-    line: u32,
-    name: String,
-    /// When it is to return, if it blocks.
-    end: Option<Due>,
-    /// When it began.
-    begin: i64,
-    result: i32,
-    errno: Option<i32>,
-    after: After,
-}
-
-/// What is left to do and to compare when a call has returned.
-#[derive(Debug)]
-enum After {
-    /// Nothing but the result.
-    Nothing,
-    /// A descriptor was made: of a socket (of this protocol) or of something else.
-    Descriptor(Option<i32>),
-    /// A connection was taken from this listener.
-    Accepted,
-    /// A socket listens.
-    Listening(i32),
-    /// A descriptor was closed.
-    Closed(i32),
-    /// Two descriptors were made.
-    Pipe([i32; 2]),
-    /// An integer came back.
-    Value(i32),
-    /// An option came back: its length, and its bytes unless they do not matter.
-    Option(u32, Option<Vec<u8>>),
-    /// Events of descriptors came back.
-    Polled(Vec<i16>),
-    /// An event and the user's data came back; the data is as wide as said, in bits.
-    Epoll(EpollEvent, u32),
-    /// A message came back.
-    Message(Expected),
-}
 
 impl Engine<'_> {
     pub(super) fn call(&mut self, spec: &CallSpec, line: u32, time: EventTime) -> Result<(), Failure> {
@@ -150,17 +113,17 @@ impl Engine<'_> {
                 self.add(script[0], fds[0], None)?;
                 self.add(script[1], fds[1], None)
             }
-            (After::Value(expected), Call::Ioctl { value: Some(actual), .. }) => same("value", expected, actual),
+            (After::Value(expected), Call::Ioctl { value: Some(actual), .. }) => field("value", expected, actual),
             (After::Option(length, bytes), Call::Getsockopt { value, length: actual, .. }) => {
-                same("optlen", length, actual)?;
+                field("optlen", length, actual)?;
                 bytes.as_ref().map_or(Ok(()), |bytes| option(bytes, &value[..*actual as usize]))
             }
             (After::Polled(expected), Call::Poll { fds, .. }) => polled(expected, fds),
             (After::Epoll(expected, bits), Call::EpollWait { events, .. }) => {
                 let actual = events.first().copied().unwrap_or_default();
                 let mask = u64::MAX >> (64 - bits);
-                same("events", poll_flags(expected.events.into()), poll_flags(actual.events.into()))?;
-                same("the event's data", expected.data & mask, actual.data & mask)
+                field("events", poll_flags(expected.events.into()), poll_flags(actual.events.into()))?;
+                field("the event's data", expected.data & mask, actual.data & mask)
             }
             (After::Message(expected), Call::Recvmsg { message, .. }) => {
                 expected.compare(message, self.clock, self.config.tolerance_usecs)
@@ -202,10 +165,6 @@ impl Engine<'_> {
     }
 }
 
-fn same<T: PartialEq + std::fmt::Display>(what: &str, expected: T, actual: T) -> Result<(), String> {
-    if expected == actual { Ok(()) } else { Err(format!("{what}: expected {expected}, actual {actual}")) }
-}
-
 fn option(expected: &[u8], actual: &[u8]) -> Result<(), String> {
     let shown = |bytes: &[u8]| match <[u8; 4]>::try_from(bytes) {
         Ok(bytes) => i32::from_ne_bytes(bytes).to_string(),
@@ -221,7 +180,7 @@ fn option(expected: &[u8], actual: &[u8]) -> Result<(), String> {
 fn polled(expected: &[i16], actual: &[PollFd]) -> Result<(), String> {
     for (at, (expected, actual)) in expected.iter().zip(actual).enumerate() {
         let what = format!("revents of entry {at}");
-        same(&what, poll_flags((*expected).into()), poll_flags(actual.revents.into()))?;
+        field(&what, poll_flags((*expected).into()), poll_flags(actual.revents.into()))?;
     }
     Ok(())
 }

@@ -3,8 +3,9 @@
 use super::super::Engine;
 use super::super::socket::Stage;
 use super::args::{Args, braces, field, int, optional, socket_address, spelled_address, value};
+use super::errno;
 use super::message::message;
-use super::{After, Pending, errno};
+use super::pending::{After, Pending};
 use crate::config::bytes;
 use crate::script::{CallSpec, Expr};
 use crate::stack::{Call, EpollEvent, PollFd};
