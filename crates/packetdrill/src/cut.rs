@@ -1,9 +1,10 @@
-//! Bursts of segments: packets as a host with segmentation offload shows them, or cut, where a script has switched that off
+//! The packets that frames become. A frame of many segments goes out as one packet, whose length fits the IP header's field, as a
+//! host with segmentation offload shows it to whoever looks above the device; or cut, where a script has switched that off
 //! (`ethtool -K tun0 tso off`).
 
+use crate::device::DEVICE;
 use crate::ffi::ethtool::{TCP_SEGMENTATION, feature};
-use crate::netdev::{DEVICE, packet};
-use tcp::TxFrame;
+use tcp::{Payload, TxFrame, fill_pattern};
 use wire::Parts;
 
 /// Payload of the largest frame: as much as an IP packet's length field covers beside headers, and as hosts with segmentation
@@ -30,6 +31,20 @@ pub(crate) fn packets(frame: &TxFrame<'_>, cut: Cut) -> Vec<Vec<u8>> {
         (Cut::AtTheDevice, Some(size)) => cut_up(frame, size),
         _ => vec![packet(frame)],
     }
+}
+
+/// The bytes of a frame.
+fn packet(frame: &TxFrame<'_>) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(frame.header.len() + frame.payload.len() as usize);
+    bytes.extend_from_slice(frame.header);
+    match frame.payload {
+        Payload::Bytes(payload) => bytes.extend_from_slice(payload),
+        Payload::Pattern { offset, len } => {
+            bytes.resize(frame.header.len() + len as usize, 0);
+            fill_pattern(offset, &mut bytes[frame.header.len()..]);
+        }
+    }
+    bytes
 }
 
 /// One packet for each segment.

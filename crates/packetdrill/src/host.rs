@@ -5,10 +5,10 @@
 
 use crate::clock::Clock;
 use crate::cut::{Cut, TSO_MAX_BYTES, device_cut, packets};
+use crate::device;
 use crate::epoll::Epoll;
 use crate::flags::Flags;
 use crate::metrics::Metrics;
-use crate::netdev;
 use crate::pipe::Pipes;
 use crate::queue::Queue;
 use crate::reports::{Blame, Progress};
@@ -67,7 +67,7 @@ impl Host {
     pub fn new(flags: Flags) -> Self {
         Self {
             clock: Clock::new(),
-            stack: stack(&flags, netdev::DEFAULT_MTU),
+            stack: stack(&flags, device::DEFAULT_MTU),
             sockets: BTreeMap::new(),
             epolls: BTreeMap::new(),
             pipes: Pipes::default(),
@@ -97,7 +97,7 @@ impl Host {
         }
         self.begun = true;
         self.clock.begin();
-        let mtu = self.flags.mtu.or_else(netdev::device_mtu).unwrap_or(netdev::DEFAULT_MTU);
+        let mtu = self.flags.mtu.or_else(device::device_mtu).unwrap_or(device::DEFAULT_MTU);
         self.cut = device_cut();
         self.queue = Queue::open();
         self.stack = stack(&self.flags, mtu);

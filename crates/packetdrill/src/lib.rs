@@ -15,8 +15,10 @@
 pub mod abi;
 mod calls;
 mod clock;
+mod control_message;
 mod cut;
 mod descriptor;
+mod device;
 mod epoll;
 #[allow(unsafe_code, reason = "the C interface: pointers come in, slices go on")]
 mod ffi;
@@ -36,6 +38,7 @@ mod settings;
 mod socket;
 mod sysctl;
 mod waiting;
+mod wakes;
 mod watch;
 
 pub use ffi::packetdrill_interface_init;

@@ -1,51 +1,15 @@
-//! The device: complete IP packets in, complete IP packets out.
+//! Packets as packetdrill hands them over and fetches them: complete IP packets in, complete IP packets out.
 //!
-//! A frame of many segments goes out as one packet, as a host with segmentation offload shows it to whoever looks above the
-//! device; its length fits the IP header's field (`cut` says when not). A segment that comes in may be larger than any link's.
+//! A segment that comes in may be larger than any link's.
 
 use crate::host::{Emitted, Host};
 use crate::reports::Blame;
 use std::net::IpAddr;
-use tcp::{ChecksumState, Payload, RxFrame, TxFrame, fill_pattern};
-
-/// Ethernet's, and packetdrill's own default.
-pub(crate) const DEFAULT_MTU: u16 = 1_500;
+use tcp::{ChecksumState, Payload, RxFrame};
 
 /// The protocol numbers of ICMP (RFC 792, RFC 4443).
 const PROTOCOL_ICMP: u8 = 1;
 const PROTOCOL_ICMP6: u8 = 58;
-
-/// The device that packetdrill's init commands configure.
-pub(crate) const DEVICE: &str = "tun0";
-/// Its settings, and its MTU as version 6 of IP sees it. Both stand below `/proc/sys`, which shows the namespace one is in;
-/// `/sys` shows the one in which it was mounted.
-const SETTINGS: &str = "/proc/sys/net/ipv4/conf/tun0";
-const DEVICE_MTU: [&str; 2] = ["/proc/sys/net/ipv6/conf/tun0/mtu", "/sys/class/net/tun0/mtu"];
-
-/// Whether the network namespace has the device that scripts configure.
-pub(crate) fn has_device() -> bool {
-    std::path::Path::new(SETTINGS).exists()
-}
-
-/// The MTU of the device, if there is one.
-pub(crate) fn device_mtu() -> Option<u16> {
-    let read = |path| std::fs::read_to_string(path).ok()?.trim().parse().ok();
-    DEVICE_MTU.into_iter().find_map(read).filter(|_| has_device())
-}
-
-/// The bytes of a frame.
-pub(crate) fn packet(frame: &TxFrame<'_>) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(frame.header.len() + frame.payload.len() as usize);
-    bytes.extend_from_slice(frame.header);
-    match frame.payload {
-        Payload::Bytes(payload) => bytes.extend_from_slice(payload),
-        Payload::Pattern { offset, len } => {
-            bytes.resize(frame.header.len() + len as usize, 0);
-            fill_pattern(offset, &mut bytes[frame.header.len()..]);
-        }
-    }
-    bytes
-}
 
 /// What is reported of an ICMP message. The stack judges whether it is a valid one.
 fn blame(bytes: &[u8]) -> Option<Blame> {

@@ -1,7 +1,7 @@
 //! The queue of the device that scripts configure. `tc qdisc replace dev tun0 root pfifo limit 0` leaves it no room: the device
 //! refuses every packet, and reports that to its sender.
 
-use crate::netdev::DEVICE;
+use crate::device::DEVICE;
 use crate::netlink::{Netlink, Wanted, find};
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::SockProtocol;

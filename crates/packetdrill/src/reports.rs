@@ -8,7 +8,7 @@
 //!   (`SO_EE_CODE_ZEROCOPY_COPIED`), as Linux says it on devices that cannot do without.
 //! * A report brings no copy of the packet it is about; `MSG_TRUNC` is set as if it had not fitted.
 
-use crate::options::ControlMessage;
+use crate::control_message::ControlMessage;
 use crate::socket::{Family, encode};
 use base::Instant;
 use libc::{

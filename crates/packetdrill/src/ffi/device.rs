@@ -1,7 +1,7 @@
 //! Entry points of the device and the clock.
 
+use super::entry::{plugin, status};
 use super::memory::bytes;
-use super::{plugin, status};
 use base::Duration;
 use libc::{c_int, c_longlong, c_void, size_t, timeval, timezone, useconds_t};
 

@@ -10,6 +10,7 @@
 //! threads; what they share is behind a lock.
 
 mod device;
+mod entry;
 pub(crate) mod ethtool;
 mod memory;
 mod ready;
@@ -19,8 +20,7 @@ mod transfer;
 use crate::abi::{FcntlFn, Interface, IoctlFn};
 use crate::flags::Flags;
 use crate::waiting::Plugin;
-use libc::{c_char, c_int, c_ulong, c_void, ssize_t};
-use nix::errno::Errno;
+use libc::{c_char, c_int, c_ulong, c_void};
 use std::ffi::CStr;
 use std::mem::transmute;
 
@@ -94,37 +94,4 @@ fn table(userdata: *mut c_void) -> Interface {
 unsafe extern "C" fn free(userdata: *mut c_void) {
     // SAFETY: it is what the init function stored, and the caller does not use it any more.
     drop(unsafe { Box::from_raw(userdata.cast::<Plugin>()) });
-}
-
-/// What `userdata` stands for.
-///
-/// # Safety
-/// It is what the init function stored, and `free` was not called.
-unsafe fn plugin<'a>(userdata: *mut c_void) -> &'a Plugin {
-    // SAFETY: the caller's promise.
-    unsafe { &*userdata.cast::<Plugin>() }
-}
-
-/// POSIX's answer of a call that returns a small number.
-fn number(result: Result<c_int, Errno>) -> c_int {
-    result.unwrap_or_else(|error| {
-        error.set();
-        -1
-    })
-}
-
-/// POSIX's answer of a call that returns nothing.
-fn status(result: Result<(), Errno>) -> c_int {
-    number(result.map(|()| 0))
-}
-
-/// POSIX's answer of a call that moves bytes; no buffer is larger than the type can say.
-fn count(result: Result<usize, Errno>) -> ssize_t {
-    match result {
-        Ok(len) => len as ssize_t,
-        Err(error) => {
-            error.set();
-            -1
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Entry points about readiness, and pipes.
 
+use super::entry::{number, plugin, status};
 use super::memory::room;
-use super::{number, plugin, status};
 use libc::{c_int, c_uint, c_void, epoll_event, nfds_t, pollfd, size_t};
 use nix::errno::Errno;
 

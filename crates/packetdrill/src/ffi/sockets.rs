@@ -1,7 +1,7 @@
 //! Entry points about a socket's life and settings.
 
+use super::entry::{number, plugin, status};
 use super::memory::{address, bytes, put_address, room};
-use super::{number, plugin, status};
 use libc::{FIONBIO, c_int, c_ulong, c_void, sockaddr, socklen_t};
 use nix::errno::Errno;
 

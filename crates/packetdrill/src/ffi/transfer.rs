@@ -1,8 +1,8 @@
 //! Entry points that move bytes.
 
+use super::entry::{count, plugin};
 use super::memory::{address, bytes, pieces, room, rooms, vector_count};
-use super::{count, plugin};
-use crate::options::ControlMessage;
+use crate::control_message::ControlMessage;
 use libc::{c_int, c_void, iovec, msghdr, size_t, sockaddr, socklen_t, ssize_t};
 use nix::errno::Errno;
 

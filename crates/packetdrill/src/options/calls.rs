@@ -1,38 +1,14 @@
-//! `getsockopt` and `setsockopt`, and the control messages that options bring beside received bytes.
+//! `getsockopt` and `setsockopt`, and the control messages that options bring.
 
-use super::{Bound, Effect, Scene, Stage};
+use super::effect::Effect;
+use super::scene::{Bound, Scene, Stage};
+use crate::control_message::ControlMessage;
 use crate::host::Host;
 use crate::socket::State;
 use libc::{SO_ERROR, SO_REUSEADDR, SOL_SOCKET, SOL_TCP, TCP_FASTOPEN_CONNECT, TCP_INQ};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
 use std::sync::Arc;
-
-/// A control message beside received bytes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ControlMessage {
-    /// `cmsg_level`.
-    pub level: i32,
-    /// `cmsg_type`.
-    pub kind: i32,
-    /// What follows its header.
-    pub data: Vec<u8>,
-}
-
-impl ControlMessage {
-    /// Its bytes: `cmsghdr`, data, and what fills up to the next multiple of its alignment.
-    pub fn encode(&self) -> Vec<u8> {
-        let len = size_of::<libc::cmsghdr>() + self.data.len();
-        let padded = len.next_multiple_of(align_of::<libc::cmsghdr>());
-        let mut bytes = Vec::with_capacity(padded);
-        bytes.extend_from_slice(&len.to_ne_bytes());
-        bytes.extend_from_slice(&self.level.to_ne_bytes());
-        bytes.extend_from_slice(&self.kind.to_ne_bytes());
-        bytes.extend_from_slice(&self.data);
-        bytes.resize(padded, 0);
-        bytes
-    }
-}
 
 impl Host {
     /// `getsockopt(2)`: writes the value into `value` and returns its length.

@@ -1,79 +1,35 @@
 //! Socket options: what was set on a socket, what it answers, and what follows for its connection.
 //!
 //! `table` has the options whose value is a number, `special` those that are more, `buffers` the sizes of buffers and the
-//! windows that follow, `congestion` the names of algorithms, `effect` what options change in [`tcp::Config`], `calls` the
-//! two calls themselves. Values, ranges and errors are Linux's; an option that is only stored says so nowhere else.
+//! windows that follow, `congestion` the names of algorithms, `config` what options change in [`tcp::Config`], `scene` and
+//! `effect` what an option looks at and what it has done, `calls` the two calls themselves. Values, ranges and errors are Linux's; an option that is only stored says so nowhere else.
 
 mod buffers;
 mod calls;
+mod config;
 pub(crate) mod congestion;
 mod effect;
 pub(crate) mod names;
+mod scene;
 mod special;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use buffers::Buffers;
-pub(crate) use calls::ControlMessage;
 
 use crate::socket::Family;
 use crate::sysctl::Sysctls;
 use base::Duration;
+use effect::Effect;
 use libc::{
-    AF_INET, AF_INET6, SO_ACCEPTCONN, SO_DOMAIN, SO_PRIORITY, SOL_IP, SOL_IPV6, SOL_SOCKET, SOL_TCP, TCP_QUICKACK,
-    c_int,
+    AF_INET, AF_INET6, SO_ACCEPTCONN, SO_DOMAIN, SO_PRIORITY, SOL_IP, SOL_SOCKET, SOL_TCP, TCP_QUICKACK, c_int,
 };
 use nix::errno::Errno;
+use scene::{Scene, Stage, has_level};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tcp::{AckPace, Config, Details};
-
-/// How far the socket has come, as far as options look at it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Stage {
-    /// Neither opened nor listening.
-    Fresh,
-    /// It accepts connections.
-    Listening,
-    /// It was opened; perhaps it is over.
-    Opened,
-}
-
-/// Whether the socket has an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Bound {
-    No,
-    Yes,
-}
-
-/// What an option's handler may look at.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Scene<'a> {
-    pub family: Family,
-    pub stage: Stage,
-    pub bound: Bound,
-    pub sysctls: &'a Sysctls,
-    /// What the connection reports of itself, if it exists.
-    pub details: Option<&'a Details>,
-    /// How the connection acknowledges at present.
-    pub pace: Option<AckPace>,
-    /// A listener's queue: how full, and how large.
-    pub backlog: (u32, u32),
-    /// Bytes that wait to be read, and to be acknowledged.
-    pub queued: (u32, u32),
-}
-
-/// What has to be done when an option was set, beside keeping it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Effect {
-    /// Nothing: it comes back as it was set.
-    Kept,
-    /// The connection's settings follow.
-    Settings,
-    /// Acknowledgements leave sooner or later from now on.
-    Pace(AckPace),
-}
+use tcp::{AckPace, Config};
 
 /// `SO_LINGER`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -192,7 +148,7 @@ impl Options {
         let kept = row.take.take(asked, self.number(level, name), scene)?;
         self.numbers.insert((level, name), kept);
         self.follow(level, name, kept);
-        Ok(effect::of(level, name, asked))
+        Ok(Effect::of(level, name, asked))
     }
 
     /// What else an option changes among the options themselves.
@@ -232,11 +188,6 @@ impl Options {
         };
         Ok(cut_number(level, number, room))
     }
-}
-
-/// Whether a socket has options of this level. Those of IPv4 are a version 6 socket's, too.
-fn has_level(scene: &Scene<'_>, level: c_int) -> bool {
-    matches!(level, SOL_SOCKET | SOL_TCP | SOL_IP) || (level == SOL_IPV6 && scene.family == Family::V6)
 }
 
 /// The number that a caller gives. IPv4's options come as a single byte, too, and some as none.

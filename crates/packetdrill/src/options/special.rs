@@ -1,7 +1,9 @@
 //! Options whose value is more than a number, or whose number depends on the connection.
 
 use super::buffers::{Bound, RCVBUF_LOCKED};
-use super::{Effect, Linger, Options, Scene, Stage, congestion};
+use super::effect::Effect;
+use super::scene::{Scene, Stage, has_level};
+use super::{Linger, Options, congestion};
 use crate::info;
 use base::Duration;
 use libc::*;
@@ -30,7 +32,7 @@ impl Options {
         match level {
             SOL_SOCKET => self.set_of_socket(scene, name, value),
             SOL_TCP => self.set_of_tcp(name, value),
-            SOL_IPV6 if name == IPV6_MTU && super::has_level(scene, level) => {
+            SOL_IPV6 if name == IPV6_MTU && has_level(scene, level) => {
                 let fits =
                     |mtu: c_int| if mtu == 0 || mtu >= IPV6_MIN_MTU { Ok(Effect::Kept) } else { Err(Errno::EINVAL) };
                 Some(number(value).and_then(fits))
@@ -166,7 +168,7 @@ impl Options {
             (SOL_SOCKET, _) => self.get_of_socket(scene, name, room),
             (SOL_TCP, _) => self.get_of_tcp(scene, name),
             (SOL_IP, IP_MTU) => Some(path_mtu(scene)),
-            (SOL_IPV6, IPV6_MTU) if super::has_level(scene, level) => Some(path_mtu(scene)),
+            (SOL_IPV6, IPV6_MTU) if has_level(scene, level) => Some(path_mtu(scene)),
             _ => None,
         }
     }

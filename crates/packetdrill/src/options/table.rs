@@ -3,7 +3,8 @@
 //! The rows are what a Linux 6.18 kernel answered when it was asked for each option on each kind of socket. What such a
 //! number does, if anything, is said where it is used; many only come back as they were set.
 
-use super::{Scene, Stage, names::*};
+use super::names::*;
+use super::scene::{Bound, Scene, Stage};
 use crate::options::buffers::RCVBUF_MIN;
 use crate::sysctl::Sysctls;
 use libc::*;
@@ -286,7 +287,7 @@ fn tclass(asked: c_int, _: &Scene<'_>) -> Result<c_int, Errno> {
 /// A socket with an address has decided.
 fn v6only(asked: c_int, scene: &Scene<'_>) -> Result<c_int, Errno> {
     match scene.bound {
-        super::Bound::No => Ok(c_int::from(asked != 0)),
-        super::Bound::Yes => Err(Errno::EINVAL),
+        Bound::No => Ok(c_int::from(asked != 0)),
+        Bound::Yes => Err(Errno::EINVAL),
     }
 }

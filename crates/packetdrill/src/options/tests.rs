@@ -1,6 +1,7 @@
 //! What sockets answer, against what a Linux 6.18 kernel answered when it was asked the same.
 
 use super::names::*;
+use super::scene::Bound;
 use super::*;
 use libc::*;
 use tcp::config::{DeferAccept, Discovery, FastOpenServer, KeepAliveConfig, NagleConfig};

@@ -1,8 +1,8 @@
 //! `connect`: opening, waiting for the outcome, and letting go of a peer again (`AF_UNSPEC`).
 
 use super::{Address, Family, PortOf, Socket, State};
+use crate::device;
 use crate::host::Host;
-use crate::netdev;
 use crate::options::names::IP_LOCAL_PORT_RANGE;
 use base::Duration;
 use nix::errno::Errno;
@@ -154,7 +154,7 @@ impl Host {
 /// The source address the kernel routes to `remote` from; nothing without the device that scripts configure, since
 /// its routes are foreign then. Connecting a datagram socket sends nothing.
 fn kernels_choice(remote: SocketAddr) -> Option<IpAddr> {
-    if !netdev::has_device() {
+    if !device::has_device() {
         return None;
     }
     let probe = UdpSocket::bind(SocketAddr::new(Family::of(remote.ip()).any(), 0)).ok()?;

@@ -1,8 +1,8 @@
 //! Fast Open as applications ask for it when they connect: `MSG_FASTOPEN` and `TCP_FASTOPEN_CONNECT` (RFC 7413 §4.2).
 
 use super::{Address, State};
+use crate::device;
 use crate::host::Host;
-use crate::netdev;
 use crate::sysctl::Sysctls;
 use libc::{MSG_FASTOPEN, SOL_TCP, TCP_FASTOPEN_CONNECT};
 use nix::errno::Errno;
@@ -77,7 +77,7 @@ impl Host {
 
     /// A script that empties the namespace's memory of peers (`ip tcp_metrics flush`) means ours, too.
     fn forget_if_flushed(&mut self) {
-        if netdev::has_device() && self.metrics.were_flushed() {
+        if device::has_device() && self.metrics.were_flushed() {
             self.stack.forget_fast_open_servers();
         }
     }

@@ -15,13 +15,13 @@ mod send;
 
 pub(crate) use address::{Address, Family, encode};
 pub(crate) use connect::Opening;
-pub(crate) use readiness::PollFlags;
 pub(crate) use receive::Receiving;
 pub(crate) use send::Sending;
 
 use crate::descriptor::Descriptor;
 use crate::reports::Reports;
 use crate::settings::Settings;
+use crate::wakes::Wakes;
 use libc::{IP_RECVERR, IPV6_RECVERR, SOL_IP, SOL_IPV6};
 use nix::errno::Errno;
 use std::collections::VecDeque;
@@ -86,17 +86,6 @@ pub(crate) struct Listener {
     pub waiting: VecDeque<Conn>,
     /// As `listen` was called.
     pub backlog: u32,
-}
-
-/// How often something has happened that a sleeper wants to know; what edge-triggered waiting compares.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wakes {
-    /// Data, the peer's FIN, a new connection to accept, or the end.
-    pub readable: u64,
-    /// Room after there was too little, a handshake completed, or the end.
-    pub writable: u64,
-    /// A report on the error queue.
-    pub told: u64,
 }
 
 impl Socket {

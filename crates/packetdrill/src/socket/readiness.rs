@@ -2,14 +2,12 @@
 
 use super::State;
 use crate::host::Host;
+use crate::wakes::PollFlags;
 use libc::{POLLERR, POLLHUP, POLLIN, POLLOUT, POLLPRI, POLLRDHUP, POLLRDNORM, POLLWRNORM};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
 use tcp::FinProgress;
 use tcp::config::UrgentDelivery;
-
-/// `POLLIN` and its company; the numbers are epoll's, too.
-pub(crate) type PollFlags = i16;
 
 const READABLE: PollFlags = POLLIN | POLLRDNORM;
 const WRITABLE: PollFlags = POLLOUT | POLLWRNORM;

@@ -2,7 +2,12 @@
 
 use super::*;
 use recovery::rtt::RttVariation;
-use tcp::config::{ReceiveWindowConfig, SynCookies, WindowScaleConfig};
+use recovery::undo::FrtoDetection;
+use recovery::{DetectorConfig, DsackAdaptation};
+use tcp::config::{
+    Discovery, EcnNegotiation, EcnSynAgain, FastOpenClient, FastOpenServer, MtuProbing, ReceiveWindowConfig,
+    SackConfig, SynCookies, TimeWaitReset, TimeWaitReuse, TimestampConfig, WindowScaleConfig,
+};
 use test_case::test_case;
 
 /// What is read from a directory in which these files stand.
