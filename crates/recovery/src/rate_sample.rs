@@ -5,27 +5,13 @@
 //!
 //! Owns: the delivery and loss counts of the connection, and the mark that ends an application-limited phase.
 
-use crate::scoreboard::Delivered;
-pub use base::RateSample;
-use base::{Bytes, Duration, Instant};
+mod stamp;
 
-/// What was known when a segment was sent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RateStamp {
-    /// Bytes delivered on the connection by then (`P.delivered`).
-    pub delivered: u64,
-    /// When the last of them was (`P.delivered_time`).
-    pub delivered_at: Instant,
-    /// When the segment was sent whose delivery began the present sending interval (`P.first_send_time`).
-    pub first_sent: Instant,
-    /// Bytes marked lost on the connection by then (`P.lost`).
-    pub lost: u64,
-    /// Bytes in flight: before the transmission when it is handed to the board, with it once the board keeps it
-    /// (`P.tx_in_flight`).
-    pub pipe: Bytes,
-    /// The application had nothing more to send.
-    pub app_limited: bool,
-}
+pub use base::RateSample;
+pub use stamp::RateStamp;
+
+use crate::scoreboard::Delivered;
+use base::{Bytes, Duration, Instant};
 
 /// Makes stamps and, from them, samples.
 #[derive(Clone, Debug)]

@@ -13,8 +13,8 @@
 //! that happened beside a delay keeps its consequence. The half-RTT rule is RFC 8985's (§6.2, step 2) for distinguishing
 //! copies without timestamps, with a margin for paths that got faster.
 
-use crate::config::EarlyAnswer;
 use crate::detect::DetectCx;
+use crate::detect::rack::config::EarlyAnswer;
 use crate::detect::rack::rules::{echo_of, is_early, is_older};
 use crate::frto::Frto;
 use crate::scoreboard::SentSegment;

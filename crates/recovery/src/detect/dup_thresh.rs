@@ -6,10 +6,25 @@
 //! loss (RFC 6582 §3.2); instead of inflating the window it reports to the board how much has left the network.
 
 use super::{DetectCx, LossDetector, Verdict};
-use crate::config::DupThreshConfig;
 use crate::episode::Episode;
 use crate::scoreboard::{Mark, Scoreboard, SentSegment};
 use base::{Bytes, SeqNum};
+
+/// RFC 6675 detection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DupThreshConfig {
+    /// SACKed ranges (or duplicate ACKs) above a hole that make it a loss.
+    pub dup_thresh: u32,
+}
+
+/// RFC 6675 §2 and RFC 8985 §6.2.
+pub(crate) const DUP_THRESH: u32 = 3;
+
+impl Default for DupThreshConfig {
+    fn default() -> Self {
+        Self { dup_thresh: DUP_THRESH }
+    }
+}
 
 /// What the peer's ACKs report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

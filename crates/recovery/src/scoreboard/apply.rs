@@ -2,7 +2,7 @@
 //!
 //! Cost: each record that is newly delivered is touched once; a block that repeats known ranges touches none.
 
-use super::sent::Counted;
+use super::record::Counted;
 use super::{Delivered, Flight, Mark, NewestDelivered};
 use base::{SeqNum, SeqRange};
 

@@ -150,7 +150,7 @@ impl Scoreboard {
     #[inline]
     pub fn newest_sent_at(&self) -> Option<Instant> {
         let flight = self.flight()?;
-        (flight.newest != super::sent::NIL).then(|| flight.ring[flight.at(flight.newest)].sent_at)
+        (flight.newest != super::record::NIL).then(|| flight.ring[flight.at(flight.newest)].sent_at)
     }
     /// The Outstanding record sent next after `id`, which must be Outstanding itself.
     #[inline]

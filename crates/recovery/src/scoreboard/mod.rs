@@ -5,8 +5,9 @@
 //! mid-ring; the front record is trimmed by a cumulative ACK that ends inside it. A SACK block that covers part of a record marks nothing
 //! until a later one covers it all.
 //!
-//! `board` is the face, and all that is left while nothing is in flight; `sent` appends and links, `apply` takes ACKs, `pipe` marks losses and counts, `next_seg` answers RFC 6675's questions,
-//! `ranges` keeps the SACKed ranges, `arrival` finds who overtook, `recut` cuts what a path does not take any more.
+//! `board` is the face, and all that is left while nothing is in flight; `segment` is a record as others see it, `record` as it
+//! is kept; `sent` appends and links, `apply` takes ACKs, `pipe` marks losses and counts, `next_seg` answers RFC 6675's
+//! questions, `ranges` keeps the SACKed ranges, `arrival` finds who overtook, `recut` cuts what a path does not take any more.
 
 mod apply;
 mod arrival;
@@ -14,80 +15,24 @@ mod board;
 mod next_seg;
 mod pipe;
 mod ranges;
+mod record;
 mod recut;
+mod segment;
 mod sent;
 #[cfg(test)]
 mod tests;
 
 pub use arrival::Arrival;
 pub use board::Scoreboard;
+pub use segment::{Mark, SegmentId, SentSegment, Xmit};
 
 use crate::rate_sample::RateStamp;
-use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
+use base::{Bytes, Duration, Instant, SeqNum};
 use core::cell::Cell;
 use core::cmp::Reverse;
-use next_seg::Rescue;
 use ranges::Ranges;
-use sent::{NIL, Record};
+use record::{NIL, Record, Rescue};
 use std::collections::{BinaryHeap, VecDeque};
-
-/// Names a record for as long as it is on the board: its number since the connection began.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct SegmentId(pub u64);
-
-/// What became of the latest transmission of a segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
-    /// In flight, as far as is known; counted in `pipe`.
-    Outstanding,
-    /// Selectively acknowledged.
-    Sacked,
-    /// Given up for lost and waiting to be retransmitted.
-    Lost,
-}
-
-/// A transmission in RACK's order: time, then sequence (RFC 8985 §6.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Xmit {
-    /// When.
-    pub at: Instant,
-    /// First sequence number behind the segment.
-    pub end: SeqNum,
-}
-
-impl Xmit {
-    /// Whether this transmission comes after `other`: later, or at the same time with a higher sequence number.
-    #[inline]
-    pub fn is_after(self, other: Self) -> bool {
-        self.at > other.at || (self.at == other.at && self.end.after(other.end))
-    }
-}
-
-/// A record as the rest of the house sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SentSegment {
-    /// Its name.
-    pub id: SegmentId,
-    /// First sequence number.
-    pub start: SeqNum,
-    /// Latest transmission.
-    pub xmit: Xmit,
-    /// First transmission.
-    pub first_sent: Instant,
-    /// TSval of the latest transmission (zero without the option).
-    pub tsval: u32,
-    /// How often it was retransmitted; saturates.
-    pub retransmits: u8,
-    /// What became of it.
-    pub mark: Mark,
-}
-
-impl SentSegment {
-    /// The sequence numbers it occupies.
-    pub const fn range(&self) -> SeqRange {
-        SeqRange::new(self.start, self.xmit.end)
-    }
-}
 
 /// What was sent and is not cumulatively acknowledged; at least one record.
 #[derive(Clone, Debug)]

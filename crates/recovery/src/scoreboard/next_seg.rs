@@ -3,19 +3,9 @@
 //! Rule 1 is `next_lost`, rule 2 (new data) is the endpoint's. Segments are whole records; `HighRxt` and `RescueRxt` are
 //! kept as the number behind the retransmitted segment.
 
+use super::record::Rescue;
 use super::{Flight, Mark, SegmentId, SentSegment};
 use base::SeqNum;
-
-/// RFC 6675's `RescueRxt`: one rescue retransmission per episode, and none before the first retransmission was answered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rescue {
-    /// Nothing was retransmitted in this episode.
-    Unset,
-    /// Allowed once the cumulative ACK is beyond this number.
-    Beyond(SeqNum),
-    /// Spent on this record.
-    Spent(SegmentId),
-}
 
 impl Flight {
     /// Nothing was retransmitted in the episode that begins.

@@ -3,7 +3,7 @@
 //! Deviation: `pipe` counts a record once. RFC 6675 counts the original and the copy of what NextSeg's rules 3 and 4
 //! retransmit without believing it lost; one record has one mark here, and at most one such copy leaves per hole.
 
-use super::sent::Counted;
+use super::record::Counted;
 use super::{Flight, Mark, SegmentId, SentSegment};
 use base::Bytes;
 use core::cmp::Reverse;

@@ -3,8 +3,7 @@
 //! They count as lost, because the path has dropped them, but stand in no log: a size that does not fit says nothing of
 //! congestion. How many is the caller's to bound, since the message that says so may be forged. Rare, and hence allowed to cost O(window): every record gets a new name, so that no stale one can be used.
 
-use super::next_seg::Rescue;
-use super::sent::Record;
+use super::record::{Record, Rescue};
 use super::{Flight, Mark, SegmentId};
 use base::{Bytes, SeqNum};
 use core::cmp::Reverse;

@@ -3,58 +3,10 @@
 //! The list is in RACK order (RFC 8985 §6.2: time, then sequence) and holds the Outstanding records only, so that the
 //! oldest thing still in doubt is always at its front.
 
-use super::{Flight, Mark, SegmentId, SentSegment, Xmit};
+use super::record::{Counted, NIL, Record};
+use super::{Flight, Mark, SegmentId, SentSegment};
 use crate::rate_sample::RateStamp;
-use base::{Bytes, Instant, SeqNum, SeqRange};
-
-/// No neighbour in the send-order list.
-pub(super) const NIL: u64 = u64::MAX;
-
-/// One segment. Links are numbers of records, which stay valid while the ring moves.
-#[derive(Clone, Debug)]
-pub(super) struct Record {
-    pub start: SeqNum,
-    pub end: SeqNum,
-    pub sent_at: Instant,
-    pub first_sent: Instant,
-    pub stamp: RateStamp,
-    pub older: u64,
-    pub newer: u64,
-    pub tsval: u32,
-    pub retransmits: u8,
-    pub mark: Mark,
-    pub counted: Counted,
-}
-
-/// Whether a record's bytes were counted as delivered already: so they were when a SACK for them was taken back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Counted {
-    No,
-    Yes,
-}
-
-impl Record {
-    #[inline]
-    pub fn len(&self) -> Bytes {
-        self.end.distance_from(self.start)
-    }
-    #[inline]
-    pub fn xmit(&self) -> Xmit {
-        Xmit { at: self.sent_at, end: self.end }
-    }
-    #[inline]
-    pub fn view(&self, id: SegmentId) -> SentSegment {
-        SentSegment {
-            id,
-            start: self.start,
-            xmit: self.xmit(),
-            first_sent: self.first_sent,
-            tsval: self.tsval,
-            retransmits: self.retransmits,
-            mark: self.mark,
-        }
-    }
-}
+use base::{Instant, SeqNum, SeqRange};
 
 impl Flight {
     //= specs/rfc8985.md#prerequisites

@@ -4,6 +4,7 @@ use super::*;
 use crate::config::{DetectorConfig, DupThreshConfig, RackConfig, build_detector};
 use crate::detect::DetectCx;
 use crate::episode::Episode;
+use base::SeqRange;
 use proptest::prelude::*;
 use test_case::test_case;
 

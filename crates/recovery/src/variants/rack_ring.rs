@@ -9,7 +9,7 @@
 //! a share of the flight (which stands in for the window), and carries the time of its last segment. Blocks that the ring
 //! has overwritten are not judged; passing over their holes costs at most what RFC 6675 marks with the next few SACKs.
 
-use crate::config::{DUP_THRESH, DupThreshConfig};
+use crate::detect::dup_thresh::{DUP_THRESH, DupThreshConfig};
 use crate::detect::rack::rules::{self, Newest};
 use crate::detect::{DetectCx, DupThresh, LossDetector, Verdict};
 use crate::episode::Episode;

@@ -6,6 +6,7 @@
 //! segment that is not overdue, which makes a firing O(newly lost) and marks nothing later. Nothing is asked of peers
 //! without SACK (§4): those get [`DupThresh`](super::DupThresh).
 
+pub mod config;
 mod lateness;
 mod reo_wnd;
 pub mod rules;
@@ -13,9 +14,9 @@ pub mod rules;
 mod tests;
 
 use super::{DetectCx, LossDetector, ReorderingWindow, Verdict};
-use crate::config::{EarlyAnswer, RackConfig, RttOf};
 use crate::scoreboard::{Mark, Scoreboard, SentSegment};
 use base::{Duration, SeqNum, SeqRange};
+use config::{EarlyAnswer, RackConfig, RttOf};
 use reo_wnd::{News, ReoWnd};
 use rules::Newest;
 

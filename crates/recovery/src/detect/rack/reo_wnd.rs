@@ -3,8 +3,8 @@
 //! Deviations: the multiplier saturates at 255, far beyond where the smoothed RTT caps the window; the count of
 //! recoveries begins at zero and stays there (the RFC gives no initial value).
 
+use super::config::{DsackAdaptation, RackConfig};
 use super::lateness::Lateness;
-use crate::config::{DsackAdaptation, RackConfig};
 use crate::detect::{DetectCx, ReorderingWindow};
 use crate::episode::Episode;
 use crate::scoreboard::SentSegment;

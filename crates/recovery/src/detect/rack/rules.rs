@@ -1,6 +1,6 @@
 //! The rules of RFC 8985 §6.2 as pure functions, shared by [`Rack`](super::Rack) and by variants over other records.
 
-use crate::config::{EarlyAnswer, RttOf};
+use super::config::{EarlyAnswer, RttOf};
 use crate::detect::DetectCx;
 use crate::scoreboard::{Arrival, SentSegment, Xmit};
 use base::{Duration, Instant, SeqNum};
