@@ -185,11 +185,8 @@ impl Endpoint {
             if self.snd.space.wnd() > 0 {
                 self.snd.rec.set_probing(Probing::Idle);
             }
-            if let Some(extras) = &mut self.extras {
-                // The network's trouble is over.
-                extras.soft_error = None;
-                extras.path.on_progress(una);
-                self.judge_probe_by_ack();
+            if self.extras.as_mut().is_some_and(|extras| extras.path.on_acked(una)) {
+                self.fit_path();
             }
         }
     }

@@ -110,7 +110,7 @@ impl Endpoint {
         let len = range.len() - u32::from(flags.contains(Flags::FIN));
         let (size, to_report) = (self.segment_size(), self.blocks_to_report());
         // Only new data leaves in frames of several segments; a retransmitted record keeps the size it had.
-        let gso_size = (retransmit == 0 && len > size && !self.is_mtu_probe(range)).then_some(size as u16);
+        let gso_size = (retransmit == 0 && len > size && !self.path().is_probe(range)).then_some(size as u16);
         let part = gso_size.map_or(len, u32::from);
         let room = self.snd.space.smss().saturating_sub(part).saturating_sub(SACK_OVERHEAD) / SACK_BLOCK;
         let most = if len == 0 { to_report } else { to_report.min(room) };

@@ -53,7 +53,7 @@ impl Endpoint {
             return;
         }
         self.note_early_end(cx.now, reason);
-        let reason = self.with_cause(reason);
+        let reason = self.path().reports().cause(reason);
         self.set_state(cx, State::Closed);
         self.timers.stop_all();
         self.life.take_syn();

@@ -6,11 +6,10 @@ use super::challenge::Allowance;
 use super::deferred::Deferred;
 use super::ecn::Marks;
 use super::fastopen::FastOpenState;
-use super::path_mtu::PathMtu;
+use super::path::Path;
 use super::patience::Silence;
 use super::tally::RareTally;
 use super::urgent::SentMark;
-use crate::event::IcmpError;
 use base::{Bytes, Duration};
 
 /// What rare events leave behind; every field's default means that the event has not happened.
@@ -38,12 +37,8 @@ pub(super) struct Extras {
     pub syn_ack_repeated: bool,
     /// `rebuild.rs`: it was made from the acknowledgement of a SYN cookie.
     pub rebuilt: bool,
-    /// `icmp`: what the network reported last, until something is acknowledged.
-    pub soft_error: Option<IcmpError>,
-    /// `icmp`: the same, until it was reported to the application.
-    pub icmp_news: Option<IcmpError>,
     /// `episode.rs`: window, threshold and the peer's window as last reported to an observer.
     pub last_snapshot: (Bytes, Bytes, Bytes),
-    /// `path_mtu`: what is known of the path beyond its first link.
-    pub path: PathMtu,
+    /// `path`: what is known of the path beyond its first link.
+    pub path: Path,
 }

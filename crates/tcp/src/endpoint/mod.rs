@@ -3,7 +3,7 @@
 //! [`sender`] and [`receiver`] own the two directions, [`life`] the state: their methods take values and return what crosses to
 //! other parts, and none knows the endpoint. The files here give the order of things and apply what crosses: `input` takes segments in the order of RFC 9293 §3.10.7.4, `ack` holds the ten steps of ACK processing, `episode`
 //! begins and ends recovery, `output` says what leaves, `probe` what leaves to ask, `patience` how long a silent peer is borne with,
-//! `icmp`, `path_mtu` and `mtu_search` what the network reports and what becomes of the segment size, `timeout` serves every
+//! `network` applies what [`path`] learns of the way between the hosts, `timeout` serves every
 //! deadline, `handshake` and `close` the two ends of life, `app` and `write` the application's calls. `account` only reads.
 
 mod account;
@@ -19,13 +19,12 @@ mod extras;
 mod fastopen;
 mod guards;
 mod handshake;
-mod icmp;
 mod input;
 mod life;
-mod mtu_search;
+mod network;
 mod news;
 mod output;
-mod path_mtu;
+mod path;
 mod patience;
 mod probe;
 mod queues;
@@ -46,9 +45,9 @@ mod write;
 pub(crate) use fastopen::{Answers, FastOpenAnswer, FastOpenNews};
 pub(crate) use handshake::SynInfo;
 pub use output::{Transmit, TxBuf};
-pub(crate) use path_mtu::LearnedMtu;
+pub(crate) use path::LearnedMtu;
 #[cfg(test)]
-pub(crate) use path_mtu::{About, MayCut};
+pub(crate) use path::{About, MayCut};
 pub use queues::{FinProgress, Queues};
 pub use state::State;
 pub(crate) use time_wait::Predecessor;
@@ -208,7 +207,7 @@ impl Endpoint {
         if p.take(News::Unresponsive) {
             return Some(ConnEvent::Unresponsive);
         }
-        if let Some(error) = self.extras.as_mut().and_then(|extras| extras.icmp_news.take()) {
+        if let Some(error) = self.extras.as_mut().and_then(|extras| extras.path.reports_mut().poll()) {
             return Some(ConnEvent::Icmp(error));
         }
         if p.take(News::Closed) {
@@ -219,7 +218,7 @@ impl Endpoint {
     /// Whether `poll_event` has something.
     #[inline]
     pub(crate) fn has_events(&self) -> bool {
-        !self.pending.is_empty() || self.extras.as_ref().is_some_and(|extras| extras.icmp_news.is_some())
+        !self.pending.is_empty() || self.path().reports().is_unpolled()
     }
     /// A snapshot for people and checkers.
     pub fn info(&self) -> TcpInfo {

@@ -1,7 +1,7 @@
 //! The way out, in three steps: `prepare` applies what time or a call has changed, [`Sender::next`](super::sender::Sender::next)
 //! decides what leaves and changes nothing, `apply` notes it, arms timers and builds the frame.
 
-use super::mtu_search::ProbeNow;
+use super::path::ProbeNow;
 use super::refused::Outlet;
 use super::sender::{Ask, Departure, HeldBy, NewData, TailProbe, View};
 use super::watch::{SendCause, Told};
@@ -137,9 +137,9 @@ impl Endpoint {
             return;
         }
         if self.extras.is_some() {
-            self.renew_path(cx.now);
+            self.prepare_path(cx.now);
             view.size = self.segment_size();
-            view.mtu_probe = self.mtu_probe_now(cx.now);
+            view.mtu_probe = self.mtu_probe_now();
             if view.mtu_probe != ProbeNow::No && self.snd.planned() == 0 {
                 return;
             }

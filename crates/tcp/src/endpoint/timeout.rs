@@ -166,7 +166,9 @@ impl Endpoint {
     //# Once the probe timer has expired, the retransmission timer is armed if anything is in flight.
     /// Nothing was heard for about two round trips (RFC 8985 §7.3).
     fn on_tail_probe_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        if self.give_up_mtu_probe(cx) {
+        if self.extras.as_mut().is_some_and(|extras| extras.path.give_up_probe()) {
+            // It may have been the fault of a probe at the end of the flight: that is repaired instead of being repeated.
+            self.cut_to_path(cx, base::Bytes::MAX);
             return;
         }
         self.snd.rec.tail.on_timeout();

@@ -3,7 +3,7 @@
 //! A segmenter that keeps chunks looks at them when something happened that may let them go: a write, a segment from the peer, a
 //! change of settings, the pacer. What is let go is a burst, and leaves as soon as its turn comes.
 
-use super::mtu_search::ProbeNow;
+use super::path::ProbeNow;
 use super::refused::Outlet;
 use super::sender::{ChunkCx, HeldBy};
 use super::{Endpoint, News, SendSide};
@@ -195,7 +195,7 @@ impl Endpoint {
             let about =
                 ChunkCx { cfg: &self.cfg, chunks: &chunks, size: self.segment_size(), now: cx.now, rule, scope };
             let view = self.snd.view(&about)?;
-            if !matches!(self.mtu_probe_now(cx.now), ProbeNow::No) {
+            if !matches!(self.mtu_probe_now(), ProbeNow::No) {
                 // What follows is the probe's, and chunks are looked at again behind it.
                 self.snd.look_at_chunks(rule);
                 return None;

@@ -3,7 +3,7 @@
 
 use super::Sender;
 use crate::config::{Config, WindowProbe};
-use crate::endpoint::mtu_search::ProbeNow;
+use crate::endpoint::path::ProbeNow;
 use crate::endpoint::{Probing, SendSide};
 use base::{Bytes, Instant, SeqNum};
 use recovery::{Mark, SegmentId};

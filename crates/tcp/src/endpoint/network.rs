@@ -1,0 +1,266 @@
+//! The network between the two hosts: ICMP errors about segments of ours (RFC 9293 §3.9.2.2, RFC 5927), and what the path's
+//! size changes in the connection. [`super::path`] judges both.
+
+use super::output::{Outgoing, Transmit, TxBuf};
+use super::path::{Heard, LearnedMtu, Path, PathCx, ProbeLoss, ProbeNow, ProbeView, TooBig};
+use super::watch::SendCause;
+use super::write::Train;
+use super::{Endpoint, Origin, SendSide, State};
+use crate::config::Discovery;
+use crate::cx::Cx;
+use crate::event::{CloseReason, Disposition, DropReason, IcmpError};
+use crate::options::{self, TIMESTAMP_BYTES};
+use base::{Bytes, Instant, SeqRange};
+use recovery::{Episode, Mark};
+use trace::Observer;
+use wire::{Fragmentation, IcmpKind, IcmpNotice, Unreachable};
+
+impl Endpoint {
+    /// What is known of the path.
+    #[inline]
+    pub(super) fn path(&self) -> &Path {
+        self.extras.as_ref().map_or(&Path::UNKNOWN, |extras| &extras.path)
+    }
+
+    fn path_cx(&self) -> PathCx {
+        let options = if self.neg.timestamps { TIMESTAMP_BYTES } else { 0 };
+        let smss = self.snd.space.smss();
+        PathCx { config: self.cfg.path_mtu, link: self.mtu, local: self.tuple.local, options, smss }
+    }
+
+    /// Bytes of the largest packet that the path takes, as far as routers have said (RFC 1191 §3: PMTU).
+    pub fn path_mtu(&self) -> u16 {
+        self.path().mtu(self.mtu)
+    }
+
+    /// Segments sent to find out whether the path takes larger ones; saturates.
+    pub fn mtu_probes(&self) -> u16 {
+        self.path().probes()
+    }
+
+    /// The last error that the network reported and no progress has belied since (RFC 9293 MUST-47).
+    pub fn soft_error(&self) -> Option<IcmpError> {
+        self.path().reports().last()
+    }
+
+    /// What our SYN says of the size of segments.
+    pub(super) fn announced_mss(&self) -> u16 {
+        options::own_mss(&self.cfg, self.path().announced_mtu(&self.path_cx()), self.tuple.local)
+    }
+
+    //= specs/rfc1191.md#the-path-mtu
+    //# Packets leave with DF set.
+    /// DF, and the identification of what leaves without it.
+    #[inline]
+    pub(super) fn fragmentation(&self) -> Fragmentation {
+        let cut = self.cfg.path_mtu.discovery == Discovery::Off || self.path().may_cut();
+        if cut && self.tuple.local.is_ipv4() {
+            // RFC 6864 §4.3 asks for numbers that do not come again soon: each connection counts from a place of its own.
+            let from = (self.snd.space.iss().0 >> 16) as u16;
+            return Fragmentation::Allowed { id: from.wrapping_add(self.tally.segments_sent as u16) };
+        }
+        Fragmentation::Forbidden
+    }
+
+    //= specs/rfc5927.md#validity
+    //# An error about a segment that is not in flight is dropped and counted.
+    //= specs/rfc5927.md#errors
+    //# A source quench does nothing.
+    /// The network speaks of a segment that this endpoint sent, at `cx.now`.
+    pub fn handle_icmp<O: Observer>(&mut self, cx: &mut Cx<'_, O>, notice: &IcmpNotice) -> Disposition {
+        if matches!(self.life.state(), State::TimeWait | State::Closed) {
+            return Disposition::Dropped(DropReason::Closed);
+        }
+        // A connection ahead of its handshake counts its SYN-ACK as behind it, but it is on its way.
+        let first = if self.is_early() { self.snd.space.iss() } else { self.snd.space.una() };
+        if !SeqRange::new(first, self.snd.space.nxt()).contains(notice.seq) {
+            return Disposition::Dropped(DropReason::OutOfWindow);
+        }
+        if let IcmpKind::TooBig { mtu, packet_len } = notice.kind {
+            self.on_too_big(cx, &TooBig { seq: notice.seq, said: mtu, packet_len });
+        } else if let Some(error) = IcmpError::of(notice.kind) {
+            self.on_icmp_error(cx, error);
+        }
+        Disposition::Accepted
+    }
+
+    //= specs/rfc9293.md#network-layer
+    //# The application learns what the network reports.
+    //= specs/rfc5927.md#errors
+    //# A soft error ends nothing, but is reported to the application.
+    fn on_icmp_error<O: Observer>(&mut self, cx: &mut Cx<'_, O>, error: IcmpError) {
+        let opening = self.is_opening();
+        if opening && error.ends_opening(self.cfg.icmp.opening) {
+            let reason = match (error, self.life.origin()) {
+                (IcmpError::Unreachable(Unreachable::Port), Origin::Active) => CloseReason::Refused,
+                _ => CloseReason::Icmp(error),
+            };
+            return self.finish(cx, reason);
+        }
+        // Of a connection that it has not been given yet, an application hears nothing.
+        let known = !(opening && self.life.origin() == Origin::Passive);
+        self.extras_mut().path.reports_mut().on_error(error, known);
+    }
+
+    /// A router could not forward a segment of ours, because it was too large.
+    fn on_too_big<O: Observer>(&mut self, cx: &mut Cx<'_, O>, message: &TooBig) {
+        let (at, largest) = (self.path_cx(), u32::from(self.snd.space.largest_delivered()));
+        let Heard::Narrower { resent } = self.extras_mut().path.on_too_big(&at, cx.now, message, largest) else {
+            return;
+        };
+        self.fit_path();
+        self.snd.space.forget_larger();
+        self.take_data_out_of_syn();
+        let most = self.cfg.cc.initial_window.bytes(self.snd.space.smss()).saturating_sub(resent);
+        let marked = self.cut_to_path(cx, most);
+        self.extras_mut().path.on_sent_again(marked);
+    }
+
+    /// The stack knows the path from an earlier connection to the same host.
+    pub(crate) fn know_path(&mut self, learned: LearnedMtu) {
+        if self.cfg.path_mtu.discovery == Discovery::On {
+            let at = self.path_cx();
+            self.extras_mut().path.know(&at, learned);
+            self.fit_path();
+        }
+    }
+
+    /// A path that a message has just shown to be narrower, for other connections to the same host.
+    #[inline]
+    pub(crate) fn take_path_news(&mut self) -> Option<LearnedMtu> {
+        self.extras.as_mut()?.path.take_news()
+    }
+
+    /// The SYNs have agreed on a segment size; the path may take less.
+    pub(super) fn begin_path(&mut self, now: Instant) {
+        let at = self.path_cx();
+        if self.extras.is_none() && !Path::begins_to_search(&at) {
+            return;
+        }
+        let path = &mut self.extras_mut().path;
+        path.begin(&at, now);
+        let smss = path.smss(&at);
+        self.snd.space.set_smss(smss);
+    }
+
+    /// Before new data leaves: time may have changed what is known of the path.
+    #[inline]
+    pub(super) fn prepare_path(&mut self, now: Instant) {
+        if self.path().ages() {
+            let at = self.path_cx();
+            if self.extras_mut().path.prepare(&at, now) {
+                self.fit_path();
+            }
+        }
+    }
+
+    /// Whether the next new data is to be a probe of the path.
+    #[inline]
+    pub(super) fn mtu_probe_now(&self) -> ProbeNow {
+        if !self.path().searches() {
+            return ProbeNow::No;
+        }
+        let view = ProbeView {
+            quiet: self.snd.rec.episode() == Episode::Open && self.segment_size() == self.snd.space.smss(),
+            cwnd: self.snd.cc.window().cwnd(),
+            pipe: self.snd.rec.board.pipe(),
+            usable: self.snd.space.usable(),
+            planned: self.snd.planned(),
+            unsent: self.snd.not_let_go(),
+        };
+        self.path().probe_now(&self.path_cx(), &view)
+    }
+
+    /// Sends `len` bytes of new data in one segment larger than any that is known to arrive.
+    pub(super) fn send_mtu_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, len: Bytes) -> Transmit {
+        let range = self.snd.on_mtu_probe(cx.now, self.ts.tsval(cx.now), len);
+        let at = self.path_cx();
+        self.extras_mut().path.on_probe_sent(&at, range);
+        self.emit_data(cx, out, Outgoing { range, retransmits: 0, train: Train::No, cause: SendCause::MtuProbe })
+    }
+
+    /// Step 7: segments were marked lost. When a probe of the path was all of them, that is taken back and repaired, and what
+    /// remains to be answered is nothing; when it was one of several, its loss says nothing about its size.
+    pub(super) fn judge_probe_by_loss<O: Observer>(&mut self, cx: &mut Cx<'_, O>, newly_lost: Bytes) -> Bytes {
+        let Some(extras) = &mut self.extras else { return newly_lost };
+        let open = self.snd.rec.episode() == Episode::Open;
+        let lost = self.snd.rec.board.lost_log().iter().map(|(segment, _)| segment.range());
+        match extras.path.on_lost(lost, open) {
+            ProbeLoss::None => newly_lost,
+            ProbeLoss::AmongOthers => {
+                self.recut(Bytes::MAX);
+                newly_lost
+            }
+            ProbeLoss::Alone => {
+                self.snd.rec.board.clear_lost_log();
+                self.cut_to_path(cx, Bytes::MAX);
+                0
+            }
+        }
+    }
+
+    /// The retransmission timer expired: a router's message about the first segment is believed now. What was too large is cut
+    /// and lost, and leaves as after any timeout.
+    pub(super) fn hear_pending_mtu(&mut self, now: Instant) {
+        let at = self.path_cx();
+        let first = self.snd.rec.board.first().filter(|first| first.mark != Mark::Sacked);
+        let Some(extras) = &mut self.extras else { return };
+        if extras.path.on_timeout(&at, now, first.map(|first| first.range())) {
+            self.fit_path();
+            self.snd.space.forget_larger();
+            self.recut(Bytes::MAX);
+        }
+    }
+
+    /// Timeout after timeout: perhaps what is large vanishes without a word.
+    pub(super) fn suspect_black_hole(&mut self, now: Instant) {
+        let (at, timeouts) = (self.path_cx(), self.snd.rec.retries());
+        if self.extras_mut().path.suspect_black_hole(&at, now, timeouts) {
+            self.fit_path();
+            self.recut(Bytes::MAX);
+        }
+    }
+
+    //= specs/rfc1191.md#a-smaller-path-mtu
+    //# The congestion window is not reduced.
+    /// Takes over the size that the path takes now; the window keeps its bytes.
+    pub(super) fn fit_path(&mut self) {
+        let smss = self.path().smss(&self.path_cx());
+        if smss == self.snd.space.smss() {
+            return;
+        }
+        self.snd.space.set_smss(smss);
+        if self.life.state().is_synchronized() || !self.snd.rec.board.is_empty() {
+            self.snd.cc.on_smss_change(smss);
+        } else {
+            // Nothing was sent yet: the initial window is one of segments of this size.
+            self.snd.cc = cc::build(&self.cfg.cc, smss, self.snd.space.iss());
+        }
+    }
+
+    //= specs/rfc1191.md#a-smaller-path-mtu
+    //# Segments that are larger than the path takes now are cut, and no more than an initial window of them is sent again at once.
+    //= specs/rfc1191.md#a-smaller-path-mtu
+    //# A message that does not make the path MTU smaller causes no retransmission.
+    /// What is in flight and too large will not arrive: it is cut, and up to `most` bytes of it wait for retransmission.
+    /// The controller does not hear of it as a loss, nor will duplicate ACKs for it be one. Returns how many bytes wait.
+    pub(super) fn cut_to_path<O: Observer>(&mut self, cx: &mut Cx<'_, O>, most: Bytes) -> Bytes {
+        let marked = self.recut(most);
+        if marked == 0 {
+            return 0;
+        }
+        if self.snd.rec.episode() == Episode::Open {
+            self.snd.rec.tail.reset();
+            self.snd.rec.undo = None;
+            self.set_episode(cx, Episode::Loss { point: self.snd.space.nxt() }, "path_mtu");
+        }
+        self.arm_loss_timer(cx);
+        marked
+    }
+
+    /// Cuts what is in flight and too large; the bytes that are lost with it, of which `most` may be.
+    fn recut(&mut self, most: Bytes) -> Bytes {
+        let fin = u32::from(self.snd.space.side() == SendSide::FinSent);
+        self.snd.rec.board.recut(self.snd.space.smss(), fin, most)
+    }
+}

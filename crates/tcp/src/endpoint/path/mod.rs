@@ -1,0 +1,306 @@
+//! The path: what routers say (RFC 1191, RFC 8201), how long it is believed, what a search finds out without them (RFC 4821),
+//! which size segments get from it, and which errors the network reported.
+//!
+//! A path MTU that shrinks is not a sign of congestion: what is too large is cut and sent again under the window as it is.
+//!
+//! Deviation: a connection hears of its path through its own segments and at its beginning, not through those of other
+//! connections to the same host: each learns by itself, at the price of one segment, and no message makes work that
+//! grows with the number of connections.
+
+mod cx;
+mod reports;
+mod router;
+mod search;
+
+pub(super) use cx::PathCx;
+pub(super) use reports::Reports;
+pub(super) use router::TooBig;
+pub(crate) use router::{About, LearnedMtu, MayCut};
+pub(super) use search::{ProbeLoss, ProbeNow, ProbeView};
+
+use crate::config::{AnnouncedMss, Discovery, MtuProbing};
+use base::{Bytes, Instant, SeqNum, SeqRange};
+use router::{LEAST_V6, Pending};
+use search::Search;
+
+/// The least that is announced where less is known of the path: 256 bytes of data.
+const LEAST_ANNOUNCED_V4: u16 = 296;
+/// Least payload and options of a segment, whatever the path.
+const LEAST_MSS: u32 = 48;
+
+/// What is known of a connection's path beyond its first link.
+#[derive(Clone, Debug)]
+pub(super) struct Path {
+    /// The segment size that the SYNs agreed on, options not deducted; noted when it is first gone below.
+    agreed: Option<u16>,
+    /// What a router said.
+    learned: Option<LearnedMtu>,
+    /// What was found out without one.
+    search: Option<Search>,
+    /// A router's word that waits for its segment to time out.
+    pending: Option<Pending>,
+    /// What was sent again at a router's word since anything was acknowledged.
+    resent: Bytes,
+    /// What was learned is new to the stack.
+    news: bool,
+    reports: Reports,
+}
+
+/// What a router's message brings about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Heard {
+    /// Nothing, or nothing yet.
+    Nothing,
+    /// The path is narrower; so many bytes were sent again at a router's word before.
+    Narrower { resent: Bytes },
+}
+
+impl Default for Path {
+    fn default() -> Self {
+        Self::UNKNOWN
+    }
+}
+
+impl Path {
+    /// Nothing is known.
+    pub const UNKNOWN: Self = Self {
+        agreed: None,
+        learned: None,
+        search: None,
+        pending: None,
+        resent: 0,
+        news: false,
+        reports: Reports::NONE,
+    };
+
+    /// What the network reported.
+    #[inline]
+    pub fn reports(&self) -> &Reports {
+        &self.reports
+    }
+
+    /// The same, about to change.
+    pub fn reports_mut(&mut self) -> &mut Reports {
+        &mut self.reports
+    }
+
+    /// Bytes of the largest packet that the path takes, as far as routers have said (RFC 1191 §3: PMTU).
+    pub fn mtu(&self, link: u16) -> u16 {
+        self.learned.map_or(link, |learned| learned.mtu.min(link))
+    }
+
+    /// Bytes of the largest packet that our SYN speaks of.
+    pub fn announced_mtu(&self, at: &PathCx) -> u16 {
+        let least = if at.local.is_ipv4() { LEAST_ANNOUNCED_V4 } else { LEAST_V6 as u16 };
+        let heard = self.learned.filter(|learned| learned.about == About::This);
+        match (at.config.announced, heard) {
+            (AnnouncedMss::Path, Some(learned)) => learned.mtu.max(least).min(at.link),
+            _ => at.link,
+        }
+    }
+
+    /// Whether routers may cut what leaves.
+    #[inline]
+    pub fn may_cut(&self) -> bool {
+        self.learned.is_some_and(|learned| learned.cut == MayCut::Yes)
+    }
+
+    /// The segment size that the SYNs agreed on, options not deducted.
+    fn agreed(&self, at: &PathCx) -> u16 {
+        self.agreed.unwrap_or((at.smss + at.options).min(u32::from(u16::MAX)) as u16)
+    }
+
+    /// The path is about to be known better: the present size was the agreed one if it never was another.
+    fn note_agreed(&mut self, at: &PathCx) {
+        self.agreed = Some(self.agreed(at));
+    }
+
+    //= specs/rfc9293.md#segment-size
+    //# A segment with its options is no larger than the peer and the path take.
+    /// The segment size that the path takes, options deducted.
+    pub fn smss(&self, at: &PathCx) -> Bytes {
+        let mtu = self.search.as_ref().map_or(u16::MAX, Search::confirmed).min(self.mtu(at.link));
+        let room = u32::from(mtu.saturating_sub(at.headers()));
+        room.min(u32::from(self.agreed(at))).max(LEAST_MSS + at.options) - at.options
+    }
+
+    //= specs/rfc1191.md#the-path-mtu
+    //# A connection to a host whose path is known begins with segments that fit, and announces its own size as ever.
+    /// The path is known from an earlier connection to the same host.
+    pub fn know(&mut self, at: &PathCx, learned: LearnedMtu) {
+        self.note_agreed(at);
+        self.learned = Some(LearnedMtu { about: About::Earlier, ..learned });
+    }
+
+    /// The SYNs have agreed on the present segment size; the path may take less.
+    pub fn begin(&mut self, at: &PathCx, now: Instant) {
+        self.agreed = None;
+        self.note_agreed(at);
+        if Self::begins_to_search(at) {
+            self.search = Some(Search::new(at, self.most(at), now));
+        }
+    }
+
+    /// Whether a search begins with the connection.
+    pub fn begins_to_search(at: &PathCx) -> bool {
+        at.config.probing == MtuProbing::Always && at.config.discovery != Discovery::Off
+    }
+
+    /// The largest packet that the peer and, by all that is known, the path may take.
+    fn most(&self, at: &PathCx) -> u16 {
+        at.packet_of(self.agreed(at)).min(self.mtu(at.link))
+    }
+
+    //= specs/rfc1191.md#the-path-mtu
+    //# A message about a packet that was too large lowers the path MTU to what it names.
+    //= specs/rfc1191.md#the-path-mtu
+    //# The path MTU is never taken for less than 68 bytes.
+    //= specs/rfc5927.md#path-mtu
+    //# A message that names a size which no delivered segment exceeds lowers the path MTU at once.
+    //= specs/rfc5927.md#path-mtu
+    //# Any other message changes nothing until its segment times out, and is dropped when that is acknowledged.
+    /// A router could not forward a segment of ours, and a segment of `largest` bytes is the largest known to have arrived.
+    pub fn on_too_big(&mut self, at: &PathCx, now: Instant, message: &TooBig, largest: Bytes) -> Heard {
+        if at.config.discovery != Discovery::On {
+            return Heard::Nothing;
+        }
+        let Some((mtu, cut)) = message.believed(at, self.mtu(at.link)) else { return Heard::Nothing };
+        self.note_agreed(at);
+        if largest > 0 && largest + u32::from(at.headers()) + at.options > u32::from(mtu) {
+            let new = Pending { seq: message.seq, mtu, cut };
+            self.pending = Some(self.pending.filter(|kept| kept.outranks(&new)).unwrap_or(new));
+            return Heard::Nothing;
+        }
+        self.narrow(at, now, mtu, cut);
+        Heard::Narrower { resent: self.resent }
+    }
+
+    /// The path takes no more than `mtu` bytes from now on.
+    fn narrow(&mut self, at: &PathCx, now: Instant, mtu: u16, cut: MayCut) {
+        self.note_agreed(at);
+        self.learned = Some(LearnedMtu { mtu, cut, until: now + at.config.raise_after, about: About::This });
+        (self.pending, self.news) = (None, true);
+        if let Some(search) = &mut self.search {
+            search.on_narrower(mtu);
+        }
+    }
+
+    /// So many bytes that were too large are sent again at a router's word.
+    pub fn on_sent_again(&mut self, bytes: Bytes) {
+        self.resent += bytes;
+    }
+
+    /// The retransmission timer expired for `first`: what a router said about it is true, as it seems. Returns whether the
+    /// path is narrower now.
+    pub fn on_timeout(&mut self, at: &PathCx, now: Instant, first: Option<SeqRange>) -> bool {
+        // A timeout has slowed the sender down: the next message may have as much sent again.
+        self.resent = 0;
+        let about = |pending: &mut Pending| first.is_some_and(|first| first.contains(pending.seq));
+        let Some(Pending { mtu, cut, .. }) = self.pending.take_if(about) else { return false };
+        // The path may have been found narrower meanwhile.
+        let narrower = mtu < self.mtu(at.link);
+        if narrower {
+            self.narrow(at, now, mtu, cut);
+        }
+        narrower
+    }
+
+    //= specs/rfc4821.md#black-holes
+    //# After repeated timeouts the segment size falls to the one that the search begins with, and with more of them further.
+    /// The timer has expired `timeouts` times in a row: perhaps what is large vanishes without a word (RFC 4821 §7.7,
+    /// RFC 2923 §2.1). Returns whether what is in flight may be too large.
+    pub fn suspect_black_hole(&mut self, at: &PathCx, now: Instant, timeouts: u32) -> bool {
+        let given_up = self.give_up_probe();
+        let deaf = at.config.probing == MtuProbing::Off || at.config.discovery == Discovery::Off;
+        if deaf || timeouts < at.config.black_hole_timeouts {
+            return given_up;
+        }
+        self.note_agreed(at);
+        match &mut self.search {
+            Some(search) => search.on_black_hole(at),
+            None => self.search = Some(Search::new(at, self.most(at), now)),
+        }
+        true
+    }
+
+    /// Everything before `una` was acknowledged. Returns whether the path takes more than was known.
+    pub fn on_acked(&mut self, una: SeqNum) -> bool {
+        self.resent = 0;
+        self.pending = self.pending.filter(|pending| pending.seq.at_or_after(una));
+        self.reports.on_progress();
+        self.search.as_mut().is_some_and(|search| search.on_acked(una))
+    }
+
+    /// A path that a message has just shown to be narrower, for other connections to the same host.
+    #[inline]
+    pub fn take_news(&mut self) -> Option<LearnedMtu> {
+        core::mem::take(&mut self.news).then_some(self.learned)?
+    }
+
+    /// Whether time alone may change what is known.
+    #[inline]
+    pub fn ages(&self) -> bool {
+        self.learned.is_some() || self.search.is_some()
+    }
+
+    //= specs/rfc1191.md#the-path-mtu
+    //# A path MTU is kept for ten minutes after a router named it; then a larger one is tried.
+    //= specs/rfc8201.md#the-path-mtu
+    //# A larger path MTU is not tried within five minutes of the message that named the present one.
+    /// Before new data leaves: what a router said long ago may not hold any more, and a search that has ended long ago begins
+    /// anew. Returns whether segments may have another size.
+    #[cold]
+    pub fn prepare(&mut self, at: &PathCx, now: Instant) -> bool {
+        let aged = self.learned.take_if(|learned| learned.until <= now).is_some();
+        let most = self.most(at);
+        if let Some(search) = self.search.as_mut().filter(|_| !self.learned.is_some_and(|it| it.cut == MayCut::Yes)) {
+            search.begin_again(at, most, now);
+        }
+        aged
+    }
+
+    /// Whether a search is under way, or will begin anew.
+    #[inline]
+    pub fn searches(&self) -> bool {
+        self.search.is_some()
+    }
+
+    /// Segments sent to find out whether the path takes larger ones; saturates.
+    pub fn probes(&self) -> u16 {
+        self.search.as_ref().map_or(0, Search::probes)
+    }
+
+    /// Whether the next new data is to be a probe. Routers that cut what is too large leave nothing to find out.
+    #[cold]
+    pub fn probe_now(&self, at: &PathCx, view: &ProbeView) -> ProbeNow {
+        match &self.search {
+            Some(search) if !self.may_cut() => search.probe_now(at, view),
+            _ => ProbeNow::No,
+        }
+    }
+
+    /// A probe with these numbers left.
+    pub fn on_probe_sent(&mut self, at: &PathCx, range: SeqRange) {
+        let size = range.len() + u32::from(at.headers()) + at.options;
+        if let Some(search) = &mut self.search {
+            search.on_sent(range, size as u16);
+        }
+    }
+
+    /// Whether a segment about to be built is the probe: one segment, whatever its size.
+    #[inline]
+    pub fn is_probe(&self, range: SeqRange) -> bool {
+        self.search.as_ref().is_some_and(|search| search.is_probe(range))
+    }
+
+    /// These segments were marked lost, in an episode or outside (`open`).
+    pub fn on_lost(&mut self, lost: impl ExactSizeIterator<Item = SeqRange>, open: bool) -> ProbeLoss {
+        self.search.as_mut().map_or(ProbeLoss::None, |search| search.on_lost(lost, open))
+    }
+
+    /// Nothing was heard for about two round trips, which may be the fault of a probe at the end of the flight. Returns
+    /// whether there was one.
+    pub fn give_up_probe(&mut self) -> bool {
+        self.search.as_mut().is_some_and(Search::give_up_probe)
+    }
+}

@@ -1,0 +1,82 @@
+//! ICMP errors that reach the application (RFC 9293 §3.9.2.2, RFC 5927): which end an attempt to open, and what is remembered.
+//!
+//! Deviation from RFC 1122 §4.2.3.9: a hard error does not end a connection that is open, because anyone who guesses a
+//! sequence number in flight could send one (RFC 5927 §5.2 describes this).
+
+use crate::config::OpeningErrors;
+use crate::event::{CloseReason, IcmpError};
+use wire::{IcmpKind, Unreachable};
+
+impl IcmpError {
+    //= specs/rfc9293.md#network-layer
+    //# A source quench is ignored.
+    /// What concerns the application; the path MTU and pleas to send less do not.
+    pub(in crate::endpoint) const fn of(kind: IcmpKind) -> Option<Self> {
+        Some(match kind {
+            IcmpKind::Unreachable(why) => Self::Unreachable(why),
+            IcmpKind::TimeExceeded => Self::TimeExceeded,
+            IcmpKind::ParameterProblem => Self::ParameterProblem,
+            IcmpKind::TooBig { .. } | IcmpKind::SourceQuench => return None,
+        })
+    }
+
+    //= specs/rfc9293.md#network-layer
+    //# Unreachable networks and hosts, times exceeded and parameter problems end no connection.
+    //= specs/rfc5927.md#errors
+    //# A hard error ends an attempt to open a connection, and does not end a connection that is open.
+    /// Whether it ends an attempt to open; RFC 1122 §4.2.3.9: a hard error will not pass by itself.
+    pub(in crate::endpoint) const fn ends_opening(self, errors: OpeningErrors) -> bool {
+        match errors {
+            OpeningErrors::Hard => matches!(self, Self::Unreachable(Unreachable::Protocol | Unreachable::Port)),
+            OpeningErrors::Any => true,
+        }
+    }
+}
+
+/// What the network reported.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::endpoint) struct Reports {
+    last: Option<IcmpError>,
+    unpolled: Option<IcmpError>,
+}
+
+impl Reports {
+    /// No error was reported.
+    pub const NONE: Self = Self { last: None, unpolled: None };
+
+    /// An error that ends nothing. The application hears of it only if it knows the connection.
+    pub fn on_error(&mut self, error: IcmpError, known: bool) {
+        *self = Self { last: Some(error), unpolled: known.then_some(error) };
+    }
+
+    /// Something was acknowledged: the trouble is over.
+    pub fn on_progress(&mut self) {
+        self.last = None;
+    }
+
+    /// The last error since anything was acknowledged.
+    pub fn last(&self) -> Option<IcmpError> {
+        self.last
+    }
+
+    /// Whether the application has not polled an error yet.
+    pub fn is_unpolled(&self) -> bool {
+        self.unpolled.is_some()
+    }
+
+    /// The application polls the error.
+    pub fn poll(&mut self) -> Option<IcmpError> {
+        self.unpolled.take()
+    }
+
+    //= specs/rfc5927.md#errors
+    //# A connection that times out after a soft error ends with it as its cause.
+    /// Why a connection ended, given that it ended for `reason`: a peer that stopped answering after the network had
+    /// reported trouble was not reached.
+    pub fn cause(&self, reason: CloseReason) -> CloseReason {
+        match (reason, self.last) {
+            (CloseReason::TimedOut, Some(error)) => CloseReason::Icmp(error),
+            _ => reason,
+        }
+    }
+}
