@@ -3,7 +3,6 @@
 
 use super::tally::{RareTally, RateOf, TimeAccounts};
 use super::{Endpoint, FinProgress, Probing, Queues, SendSide, State};
-use crate::config::AckTimer;
 use crate::info::{CongestionState, Counters, Details, FlightSegments, RateLimit};
 use crate::options;
 use base::{Bytes, Instant, Rate};
@@ -70,10 +69,7 @@ impl Endpoint {
             },
             back_off: self.back_off(),
             shifts: self.neg.scaling.then_some((self.neg.snd_shift, self.neg.rcv_shift)),
-            ack_delay: match self.cfg.ack.timer {
-                AckTimer::Adaptive => self.rcv.adaptive_delay(),
-                AckTimer::PerSegment | AckTimer::Heartbeat => self.cfg.ack.delay,
-            },
+            ack_delay: self.rcv.ack_delay(&self.cfg.ack),
             rmss: self.rcv.largest_segment(),
             advertised_mss: options::own_mss(&self.cfg, self.mtu, self.tuple.local),
             timestamp: self.ts.tsval(now),

@@ -14,7 +14,7 @@ impl Endpoint {
     /// What is looked up when it is needed (rules for small segments, time limits, retries, delays of acknowledgements)
     /// changes at once; keep-alive begins, changes or ends, and what was heard before counts; the send buffer takes its new
     /// size, and what a cork or Nagle's rule held leaves. What machines were built from when the connection began (detector,
-    /// controller, what the SYNs negotiated, receive buffer) stays as it was built.
+    /// controller, kind of ACK timer, what the SYNs negotiated, receive buffer) stays as it was built.
     pub(crate) fn reconfigure<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cfg: &ValidConfig) {
         let before = core::mem::replace(&mut self.cfg, cfg.clone());
         self.follow_send_config(&before.send);

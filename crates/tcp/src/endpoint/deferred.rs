@@ -11,9 +11,8 @@
 //! A SYN-ACK need not be acknowledged by itself where data is about to follow: [`SynAckAnswer`].
 
 use super::{Endpoint, Origin, Segment, State};
-use crate::config::{AckTimer, DeferAccept, SynAckAnswer, SynData};
+use crate::config::{DeferAccept, SynAckAnswer, SynData};
 use crate::cx::Cx;
-use crate::recv::AckPace;
 use crate::timers::TimerKind;
 use base::Instant;
 use trace::Observer;
@@ -72,8 +71,7 @@ impl Endpoint {
         let writer = self.extras.as_ref().is_some_and(|extras| extras.deferred.writer);
         // What the SYN carried in vain leaves again at once, and waits for nothing.
         let buffered = self.snd.data_end() != self.snd.space.nxt();
-        let pace = self.cfg.ack.timer == AckTimer::Adaptive && self.rcv.ack_pace() == AckPace::Delayed;
-        writer || buffered || pace || self.cfg.handshake.defer_accept != DeferAccept::Off
+        writer || buffered || self.rcv.expects_reply() || self.cfg.handshake.defer_accept != DeferAccept::Off
     }
 
     /// Whether a segment that ends the handshake is ignored, because the application waits for data.

@@ -14,7 +14,7 @@ mod window;
 pub use ack_policy::{AckConfig, AckPace, AckTimer, QuickAgain};
 pub use autotune::{DrsConfig, ReceiveWindowConfig, SteppedConfig, WindowLevel};
 
-pub(crate) use ack_policy::{AckDecision, AckPolicy, Arriving};
+pub(crate) use ack_policy::{AckDecision, AckPolicy, Arriving, Surroundings};
 pub(crate) use assembler::{Arrival, Assembler, BLOCK_BYTES};
 pub(crate) use autotune::{AutoTune, Lent};
 pub(crate) use buffer::ReceiveBuffer;

@@ -3,12 +3,12 @@
 
 use super::Receiver;
 use super::window::{Behind, Frame};
-use crate::config::{AckTimer, Config};
+use crate::config::Config;
 use crate::endpoint::{Segment, State};
 use crate::event::DropReason;
 use crate::options::{self, Negotiated};
 use crate::pattern::Payload;
-use crate::recv::{AckDecision, Arrival, Arriving, Lent, Memory};
+use crate::recv::{AckDecision, Arrival, Arriving, Lent, Memory, Surroundings};
 use crate::timers::{TimerKind, TimerTable};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use recovery::rto::RtoState;
@@ -204,16 +204,16 @@ impl Receiver {
     /// RFC 9293 §3.8.6.3 and RFC 5681 §4.2. Returns when the ACK leaves at the latest, if it waits for a timer that does not run.
     #[inline(always)]
     fn decide_ack(&mut self, around: &Around<'_>, arrived: &Arrived, kind: Arrival, fin: bool) -> Option<Instant> {
-        let config = &around.cfg.ack;
-        let decision = if config.timer == AckTimer::Adaptive {
-            let arriving = self.arriving(around, arrived, kind, fin);
-            self.policy.adapt(config, &arriving)
-        } else {
-            let holes = self.has_out_of_order();
-            self.policy.note_pause(config, around.now, around.rto.current().duration());
-            self.policy.on_data(config, around.now, arrived.len, self.rmss, kind, holes)
+        let arriving = Arriving {
+            now: around.now,
+            len: arrived.len,
+            kind,
+            holes: self.has_out_of_order(),
+            rmss: self.rmss,
+            rto: around.rto.current().duration(),
         };
-        match decision {
+        let surroundings = self.policy.looks_around().then(|| self.surroundings(around, arrived, fin));
+        match self.policy.on_data(&around.cfg.ack, &arriving, surroundings.as_ref()) {
             AckDecision::Now => self.due_ack(),
             AckDecision::After(at) => return Some(at),
             AckDecision::Pending => {}
@@ -221,32 +221,24 @@ impl Receiver {
         None
     }
 
-    /// What an adaptive delay depends on.
-    #[inline(always)]
-    fn arriving(&self, around: &Around<'_>, arrived: &Arrived, kind: Arrival, fin: bool) -> Arriving {
+    /// What the ACK of a segment may depend on beside it.
+    fn surroundings(&self, around: &Around<'_>, arrived: &Arrived, fin: bool) -> Surroundings {
         // The FIN ends FIN-WAIT-2, and TIME-WAIT stops every timer that runs.
         let waits_no_more = fin && around.state == State::FinWait2;
-        Arriving {
-            now: around.now,
-            len: arrived.len,
+        Surroundings {
             push: arrived.push,
-            kind,
-            holes: self.has_out_of_order(),
-            rmss: self.rmss,
             window: self.offered(),
             room: self.room(&around.cfg.receive),
             scarce: self.memory().is_some_and(Memory::is_scarce),
             armed: around.timers.deadline(TimerKind::DelayedAck).filter(|_| !waits_no_more),
-            rto: around.rto.current().duration(),
             srtt: around.rtt.srtt(),
         }
     }
 
     /// Everything up to and including the peer's FIN is here.
     fn on_fin(&mut self, around: &Around<'_>) {
-        if around.state == State::Established && around.cfg.ack.timer == AckTimer::Adaptive {
+        if around.state == State::Established && self.policy.on_fin() {
             // The ACK waits for our FIN, which applications tend to send soon; a duplicate FIN brings nothing new.
-            self.policy.on_fin();
             self.ack.forget_duplicate();
         } else {
             self.due_ack();
@@ -264,10 +256,7 @@ impl Receiver {
         if reported && below.start.after(self.irs) {
             self.ack.report_duplicate(below);
         }
-        if cfg.ack.timer == AckTimer::Adaptive {
-            // Where the delay of ACKs adapts, they leave at once for a while.
-            let window = self.shown_window();
-            self.policy.hurry(&cfg.ack, window, self.rmss);
-        }
+        let window = self.shown_window();
+        self.policy.on_repetition(&cfg.ack, window, self.rmss);
     }
 }

@@ -1,7 +1,7 @@
 //! The application's side of the receive buffer: reading, looking, and what a reader's pace does to the window and the ACKs.
 
 use super::Receiver;
-use crate::config::{AckTimer, Config, ReceiveConfig};
+use crate::config::{AckConfig, Config, ReceiveConfig};
 use crate::endpoint::State;
 use crate::recv::{AckPace, Lent};
 use base::{Bytes, Duration, Instant};
@@ -39,7 +39,7 @@ impl Receiver {
         if all_read {
             self.buffer.release_if_empty();
         }
-        if cfg.ack.timer == AckTimer::Adaptive && self.policy.on_read(self.rmss, all_read) {
+        if self.policy.on_read(self.rmss, all_read) {
             self.due_ack();
         }
         let may_grow = state.may_receive() || state == State::SynReceived;
@@ -57,9 +57,14 @@ impl Receiver {
         self.due_ack_if(now && matches!(state, State::Established | State::CloseWait));
     }
 
-    /// The delay of ACKs that the traffic has taught, where it adapts.
-    pub fn adaptive_delay(&self) -> Duration {
-        self.policy.delay()
+    /// The delay of ACKs in force.
+    pub fn ack_delay(&self, config: &AckConfig) -> Duration {
+        self.policy.delay(config)
+    }
+
+    /// Whether a reply of the application is likely to carry the ACK.
+    pub fn expects_reply(&self) -> bool {
+        self.policy.expects_reply()
     }
 
     /// Bytes of the largest segment the peer has sent; zero before the first.

@@ -2,7 +2,7 @@
 //! parts.
 
 use super::*;
-use crate::recv::{AckConfig, AckDecision, AckPolicy, Assembler, ReceiveWindow};
+use crate::recv::{AckConfig, AckDecision, AckPolicy, Arriving, Assembler, ReceiveWindow};
 use base::{Rate, SeqRange};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -133,7 +133,9 @@ impl Model {
         if let Some(limit) = receiver.autotune.on_data(&lent, now, nxt, MSS, offered, echo) {
             receiver.window.set_limit(limit);
         }
-        match receiver.policy.on_data(&receiver.ack, now, MSS, MSS, insertion.kind, false) {
+        let (kind, rto) = (insertion.kind, Duration::from_secs(1));
+        let arriving = Arriving { now, len: MSS, kind, holes: false, rmss: MSS, rto };
+        match receiver.policy.on_data(&receiver.ack, &arriving, None) {
             AckDecision::Now => self.acknowledge(now),
             AckDecision::After(at) => receiver.timer = Some(at),
             AckDecision::Pending => {}

@@ -1,7 +1,6 @@
 //! The law of adaptive delays, value by value.
 
 use super::*;
-use crate::recv::AckTimer;
 use test_case::test_case;
 
 const RMSS: Bytes = 1460;
@@ -14,7 +13,8 @@ const fn ms(ms: u64) -> Duration {
 /// A policy of this kind and what happens around it.
 struct Receiver {
     config: AckConfig,
-    policy: AckPolicy,
+    policy: Adaptive,
+    owed: Owed,
     now: Instant,
     armed: Option<Instant>,
     reopens: bool,
@@ -24,14 +24,17 @@ struct Receiver {
 
 impl Receiver {
     fn new(quick_segments: u32) -> Self {
-        let config = AckConfig {
-            timer: AckTimer::Adaptive,
-            quick_segments,
-            quick_again: QuickAgain::AfterIdle,
-            ..AckConfig::default()
-        };
-        let policy = AckPolicy::new(&config);
-        Self { config, policy, now: START, armed: None, reopens: true, window: 64_240, srtt: None }
+        let config = AckConfig { quick_segments, quick_again: QuickAgain::AfterIdle, ..AckConfig::default() };
+        Self {
+            config,
+            policy: Adaptive::new(),
+            owed: Owed::new(0),
+            now: START,
+            armed: None,
+            reopens: true,
+            window: 64_240,
+            srtt: None,
+        }
     }
 
     /// One that acknowledges nothing quickly and has received a segment at the start.
@@ -39,27 +42,22 @@ impl Receiver {
         let mut receiver = Self::new(quick_segments);
         receiver.arrives(0, 100);
         receiver.acknowledge();
-        receiver.policy.quick_left = 0;
+        receiver.owed.quick_left = 0;
         receiver
     }
 
     fn arrives_as(&mut self, after_ms: u64, len: Bytes, kind: Arrival) -> Option<u64> {
         self.now += ms(after_ms);
-        let arriving = Arriving {
-            now: self.now,
-            len,
+        let arriving = Arriving { now: self.now, len, kind, holes: false, rmss: RMSS, rto: ms(300) };
+        let around = Surroundings {
             push: false,
-            kind,
-            holes: false,
-            rmss: RMSS,
             window: self.window,
             scarce: false,
             room: if self.reopens { 1 << 20 } else { self.window },
             armed: self.armed,
-            rto: ms(300),
             srtt: self.srtt,
         };
-        match self.policy.adapt(&self.config, &arriving) {
+        match self.policy.on_data(&mut self.owed, &self.config, &arriving, &around) {
             AckDecision::Now => Some(0),
             AckDecision::After(at) => {
                 self.armed = Some(at);
@@ -76,13 +74,14 @@ impl Receiver {
 
     fn acknowledge(&mut self) {
         self.armed = None;
-        self.policy.on_ack_sent(&self.config);
+        self.policy.on_ack_sent(&mut self.owed, &self.config);
     }
 
     /// The delayed ACK leaves when its timer fires.
     fn wait(&mut self) {
         self.now = self.armed.take().expect("a timer runs");
-        assert!(self.policy.on_timer(&self.config, ms(300)));
+        assert!(self.owed.on_timer());
+        self.policy.lengthen(&self.config, ms(300));
         self.acknowledge();
     }
 }
@@ -109,7 +108,7 @@ fn an_ack_that_covers_nothing_new_is_not_counted_among_the_quick_ones() {
     let mut receiver = Receiver::new(3);
     receiver.arrives(0, 100);
     (0..5).for_each(|_| receiver.acknowledge());
-    assert_eq!((receiver.arrives(1, 100), receiver.policy.quick_left), (Some(0), 2));
+    assert_eq!((receiver.arrives(1, 100), receiver.owed.quick_left), (Some(0), 2));
 }
 
 #[test]
@@ -176,8 +175,8 @@ fn a_timer_that_runs_stays_unless_the_new_delay_is_shorter_or_it_is_about_to_fir
 #[test]
 fn replies_make_a_connection_wait_for_them_until_one_fails_to_come() {
     let mut receiver = Receiver::after_the_first(16);
-    receiver.policy.on_data_sent(receiver.now + ms(39));
-    receiver.policy.quick_left = 16;
+    receiver.policy.on_data_sent(&receiver.owed, receiver.now + ms(39));
+    receiver.owed.quick_left = 16;
     assert_eq!(receiver.policy.pace(), AckPace::Delayed);
     assert_eq!(receiver.arrives(290, 100), Some(40), "although quick ones are left");
     receiver.wait();
@@ -188,14 +187,14 @@ fn replies_make_a_connection_wait_for_them_until_one_fails_to_come() {
 #[test]
 fn what_is_sent_later_than_the_delay_is_no_reply() {
     let mut receiver = Receiver::after_the_first(16);
-    receiver.policy.on_data_sent(receiver.now + ms(40));
+    receiver.policy.on_data_sent(&receiver.owed, receiver.now + ms(40));
     assert_eq!(receiver.policy.pace(), AckPace::Quick);
 }
 
 #[test]
 fn nothing_is_a_reply_before_data_has_come() {
     let mut receiver = Receiver::new(16);
-    receiver.policy.on_data_sent(receiver.now);
+    receiver.policy.on_data_sent(&receiver.owed, receiver.now);
     assert_eq!((receiver.policy.pace(), receiver.policy.delay()), (AckPace::Quick, Duration::ZERO));
 }
 
@@ -208,12 +207,12 @@ fn nothing_is_a_reply_before_data_has_come() {
 #[test_case(&[1460, 400], false, 0 => true; "more than a full one, though not all is read")]
 fn reading_sends_the_ack_of(segments: &[Bytes], all: bool, replies: u8) -> bool {
     let mut receiver = Receiver::after_the_first(0);
-    receiver.policy.largest = RMSS;
-    receiver.policy.adaptive.replies = replies;
+    receiver.owed.largest = RMSS;
+    receiver.policy.replies = replies;
     receiver.reopens = false;
     receiver.now += ms(100);
     segments.iter().for_each(|&len| assert_ne!(receiver.arrives(0, len), Some(0)));
-    receiver.policy.on_read(RMSS, all)
+    receiver.policy.on_read(&receiver.owed, RMSS, all)
 }
 
 #[test]
@@ -221,13 +220,13 @@ fn reading_sends_nothing_when_no_ack_waits() {
     let mut receiver = Receiver::after_the_first(0);
     receiver.arrives(100, 100);
     receiver.acknowledge();
-    assert!(!receiver.policy.on_read(RMSS, true));
+    assert!(!receiver.policy.on_read(&receiver.owed, RMSS, true));
 }
 
 #[test]
 fn a_duplicate_is_acknowledged_at_once_and_so_are_those_after_it() {
     let mut receiver = Receiver::after_the_first(2);
-    receiver.policy.adaptive.replies = 1;
+    receiver.policy.replies = 1;
     let mut next = |kind| {
         let delay = receiver.arrives_as(1, 100, kind);
         receiver.acknowledge();
@@ -263,7 +262,7 @@ fn a_fin_is_acknowledged(data_before: Bytes) -> Option<u64> {
 #[test_case(AckPace::Delayed, true => (false, AckPace::Delayed))]
 fn the_application_may_ask_for(pace: AckPace, all_read: bool) -> (bool, AckPace) {
     let mut receiver = Receiver::after_the_first(0);
-    receiver.policy.largest = RMSS;
+    receiver.owed.largest = RMSS;
     assert_eq!(receiver.arrives(100, RMSS), Some(40));
-    (receiver.policy.set_pace(pace, RMSS, all_read), receiver.policy.pace())
+    (receiver.policy.set_pace(&receiver.owed, pace, RMSS, all_read), receiver.policy.pace())
 }

@@ -1,0 +1,106 @@
+//! What no ACK has covered yet, and what every ACK policy knows of the peer's segments.
+//!
+//! What is full-sized is learnt from the peer: the largest segment it has sent, between 536 bytes and `rmss`. A peer whose path
+//! allows less than our MSS would otherwise be acknowledged less often than every second segment.
+
+use super::config::AckConfig;
+use crate::recv::Arrival;
+use base::{Bytes, Duration, Instant};
+
+/// A smaller segment is not taken for the largest the peer can send (RFC 9293 MUST-15: the default MSS).
+const SMALLEST_FULL_SIZE: Bytes = 536;
+
+/// What to do about a segment that brought data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AckDecision {
+    /// An ACK leaves with this turn.
+    Now,
+    /// An ACK leaves at this moment at the latest: arm the timer.
+    After(Instant),
+    /// The timer that was armed before covers this segment as well.
+    Pending,
+}
+
+/// What the application asks for (a socket option; no RFC has it).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AckPace {
+    /// What has arrived is acknowledged as soon as it is read, and what comes as quickly as the policy allows.
+    Quick,
+    /// What has arrived is, and what comes then is delayed.
+    QuickOnce,
+    /// What comes is delayed, so that replies carry the ACKs.
+    Delayed,
+}
+
+/// A segment that has arrived.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Arriving {
+    pub now: Instant,
+    /// Its bytes.
+    pub len: Bytes,
+    pub kind: Arrival,
+    /// Data waits out of order now that it is in place.
+    pub holes: bool,
+    /// Largest segment the peer may send.
+    pub rmss: Bytes,
+    /// The retransmission timeout.
+    pub rto: Duration,
+}
+
+/// Whether a delayed ACK is being waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Waiting {
+    Nothing,
+    ForTimer,
+}
+
+/// What no ACK has covered yet.
+#[derive(Clone, Debug)]
+pub(super) struct Owed {
+    pub waiting: Waiting,
+    /// Bytes received since the last ACK.
+    pub unacknowledged: Bytes,
+    /// Largest segment seen.
+    pub largest: Bytes,
+    /// Segments that are still acknowledged one by one.
+    pub quick_left: u16,
+    /// When data last came, in milliseconds that wrap: endpoints are many, and a pause of 49 days may pass for none. Kept
+    /// only where a pause matters.
+    pub latest_ms: u32,
+}
+
+impl Owed {
+    /// Nothing has arrived, and so many segments are acknowledged one by one.
+    pub fn new(quick_left: u16) -> Self {
+        Self { waiting: Waiting::Nothing, unacknowledged: 0, largest: 0, quick_left, latest_ms: 0 }
+    }
+
+    /// What counts as full-sized.
+    #[inline]
+    pub fn full_size(&self, rmss: Bytes) -> Bytes {
+        self.largest.max(SMALLEST_FULL_SIZE).min(rmss)
+    }
+
+    /// A segment left that acknowledges everything received so far.
+    #[inline]
+    pub fn on_ack_sent(&mut self) {
+        self.unacknowledged = 0;
+        self.waiting = Waiting::Nothing;
+    }
+
+    /// The timer fired; returns whether an ACK waited for it.
+    pub fn on_timer(&mut self) -> bool {
+        core::mem::replace(&mut self.waiting, Waiting::Nothing) == Waiting::ForTimer
+    }
+}
+
+/// Segments that are acknowledged one by one at a start.
+pub(super) fn quick(config: &AckConfig) -> u16 {
+    u16::try_from(config.quick_segments).unwrap_or(u16::MAX)
+}
+
+/// An instant in milliseconds that wrap.
+#[inline]
+pub(super) fn ms(at: Instant) -> u32 {
+    (at.as_nanos() / 1_000_000) as u32
+}
