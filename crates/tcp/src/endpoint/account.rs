@@ -13,10 +13,10 @@ impl Endpoint {
     #[inline]
     pub fn counters(&self) -> Counters {
         let none = RareTally::default();
-        let rare = self.extras.as_deref().map_or(&none, |extras| &extras.rare);
+        let rare = self.tally.rare().unwrap_or(&none);
         Counters {
-            segments_sent: self.tally.segments_sent,
-            segments_received: self.tally.segments_received,
+            segments_sent: self.tally.segments_sent.into(),
+            segments_received: self.tally.segments_received.into(),
             bytes_sent: self.snd.buffer.start_offset() + u64::from(self.sent_in_buffer()) + rare.bytes_retransmitted,
             bytes_retransmitted: rare.bytes_retransmitted,
             bytes_acked: self.snd.buffer.start_offset(),
@@ -51,8 +51,8 @@ impl Endpoint {
     /// Returns all statistics of the connection. Walks the flight: meant for occasional queries, not for each ACK.
     pub fn details(&self, now: Instant) -> Details {
         let none = RareTally::default();
-        let rare = self.extras.as_deref().map_or(&none, |extras| &extras.rare);
-        let TimeAccounts { busy, window: window_limited, buffer } = self.time_accounts(now);
+        let rare = self.tally.rare().unwrap_or(&none);
+        let TimeAccounts { busy, window: window_limited, buffer } = self.tally.time_accounts(now);
         let (rate_bytes, rate_time) = self.tally.rate();
         Details {
             info: self.info(),
@@ -165,7 +165,7 @@ impl Endpoint {
         let boxes = self.snd.cc.state_size() + self.snd.rec.detector.state_size() + reduction;
         let delivered = self.snd.rec.delivered.as_deref().map_or(0, |d| size_of_val(d) + d.heap_size());
         let undo = self.snd.rec.undo.as_deref().map_or(0, |undo| size_of_val(undo) + undo.heap_size());
-        let extras = self.extras.as_deref().map_or(0, size_of_val);
+        let extras = self.extras.as_deref().map_or(0, size_of_val) + self.tally.heap_size();
         let pacer = self.snd.pacer.as_deref().map_or(0, size_of_val);
         size_of::<Self>()
             + self.snd.rec.rtt.heap_size()

@@ -82,7 +82,7 @@ impl Endpoint {
         self.detect_on_ack(cx, seg, duplicate, probe, &delivered, &mut progress);
         self.snd.rec.delivered = Some(delivered).filter(|_| !self.snd.rec.board.is_empty());
         // 8
-        let extent = self.extras.as_ref().map_or(0, |extras| extras.rare.reordering_extent);
+        let extent = self.tally.reordering_extent();
         if let Some(note) = self.snd.inform_controller(&self.cfg, cx.now, extent, &progress) {
             self.emit_note(cx, note);
         }
@@ -94,7 +94,7 @@ impl Endpoint {
         self.emit_sack(cx, ack, &blocks, &progress);
         self.emit_processed(cx, ack, &progress);
         #[cfg(not(longhaul_unwatched))]
-        self.emit_snapshot(cx);
+        self.tally.emit_snapshot(cx, &self.snd);
         self.after_ack(cx);
     }
 
@@ -144,7 +144,7 @@ impl Endpoint {
                 BlockClass::Dsack => {
                     out.dsack = Some(block);
                     out.dsacks += 1;
-                    self.rare_mut().dsacks_received += 1;
+                    self.tally.rare_mut().dsacks_received += 1;
                 }
                 BlockClass::Reject(_) => {}
             }
@@ -256,7 +256,7 @@ impl Endpoint {
     /// States that wait for the acknowledgement of our FIN (RFC 9293 §3.10.7.4, fifth).
     fn after_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.snd.buffer.len() == 0 {
-            self.note_held(cx.now);
+            self.tally.note_held(cx.now, self.held());
         }
         if self.snd.space.side() != SendSide::FinSent || self.snd.space.una() != self.snd.space.nxt() {
             return;
@@ -285,7 +285,7 @@ impl Endpoint {
     #[inline]
     fn note_sack(&mut self, seg: &Segment<'_>, news: bool) {
         if self.neg.sack && !seg.repr.options.sack.as_slice().is_empty() {
-            self.rare_mut().on_sack(news);
+            self.tally.rare_mut().on_sack(news);
         }
     }
 
@@ -298,7 +298,7 @@ impl Endpoint {
         let Some(late) = d.batch.iter().find(|s| s.retransmits == 0).filter(|s| s.start.before(fack)) else { return };
         let (fack, end) = (self.snd.rec.board.highest_sacked().unwrap_or(fack).max(fack), late.xmit.end);
         let extent = fack.distance_from(late.start);
-        let max_extent = self.rare_mut().on_reordering(extent);
+        let max_extent = self.tally.rare_mut().on_reordering(extent);
         cx.emit(|| Event::ReorderingSeen { extent, max_extent, fack, end });
     }
 

@@ -117,7 +117,7 @@ impl Endpoint {
         if most > 0 {
             (options.sack, told.dsack) = self.rcv.take_report(most);
             if told.dsack.is_some() {
-                self.rare_mut().dsacks_sent += 1;
+                self.tally.rare_mut().dsacks_sent += 1;
             }
         }
         let (ecn_flags, ecn) = if self.neg.ecn {
@@ -180,7 +180,7 @@ impl Endpoint {
     ) -> Transmit {
         let ip = self.ip_header(ecn);
         transmit.header_len = wire::emit(&ip, repr, transmit.len, &mut out.header);
-        self.tally.segments_sent += u64::from(self.segments_of(transmit.len));
+        self.tally.on_frame(self.segments_of(transmit.len));
         cx.emit(|| Event::SegmentSent {
             seq: repr.seq,
             len: transmit.len + u32::from(repr.flags.contains(Flags::FIN)),
@@ -250,7 +250,7 @@ impl Endpoint {
         let segments = self.segments_of(payload);
         self.tally.on_departure(now, payload, segments);
         if retransmits > 0 {
-            self.rare_mut().on_retransmission(payload, segments);
+            self.tally.rare_mut().on_retransmission(payload, segments);
         }
     }
 }

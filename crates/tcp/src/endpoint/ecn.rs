@@ -9,13 +9,8 @@
 //! * CWR leaves in a frame of one segment: a device that cuts a frame into segments would put the flag on each.
 //! * A mark is never undone, nor is a loss after which a mark was echoed: the echo may speak of the same queue.
 
-use super::{Endpoint, Origin, Segment};
-use crate::config::{EcnNegotiation, EcnResponse, EcnSynAgain};
-use crate::cx::Cx;
-use crate::info::EcnInfo;
-use base::{Bytes, Instant};
-use recovery::Episode;
-use trace::Observer;
+use super::Origin;
+use crate::config::{EcnConfig, EcnNegotiation, EcnSynAgain};
 use wire::{Ecn, Flags, TcpRepr};
 
 /// What ECN has to say with the next segments.
@@ -83,52 +78,6 @@ impl EcnState {
     pub fn withdraw_cwr(&mut self) {
         self.reduced = Reduced::Told;
     }
-}
-
-/// What marks leave behind on the connections that meet any.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Marks {
-    /// Segments delivered by acknowledgements that echo a mark.
-    delivered_ce: u32,
-    /// Segments that arrived with a mark.
-    received_ce: u32,
-    /// Echoes that were answered with a smaller window.
-    reductions: u32,
-    /// Data segments that arrived and could have been marked.
-    received_capable: u32,
-    /// The window is one segment and was in question again: no new data before this moment.
-    held_until: Option<Instant>,
-}
-
-impl Endpoint {
-    //= specs/rfc3168.md#negotiation
-    //# A SYN asks for ECN with both ECE and CWR, and a SYN-ACK grants it with ECE alone.
-    //= specs/rfc3168.md#negotiation
-    //# A SYN that is sent again after a timeout may leave without asking.
-    /// The ECN flags of our SYN, or of our SYN-ACK when we are `answering`.
-    pub(super) fn ecn_of_syn(&self, answering: bool) -> Flags {
-        let repeated = self.snd.rec.retries() > 0 && self.cfg.ecn.syn_again == EcnSynAgain::Plain;
-        match (answering, self.cfg.ecn.negotiation) {
-            (true, _) if self.neg.ecn => Flags::ECE,
-            (false, EcnNegotiation::Offer) if !repeated => Flags::ECE.with(Flags::CWR),
-            _ => Flags::NONE,
-        }
-    }
-
-    //= specs/rfc3168.md#negotiation
-    //# Nothing is marked as ECN-capable unless both SYNs agreed on it.
-    //= specs/rfc3168.md#negotiation
-    //# A SYN-ACK with both flags reflects ours and grants nothing.
-    /// Whether ECN is in use, now that the peer's SYN or SYN-ACK came in a packet marked `ip`.
-    pub(super) fn agree_on_ecn(&mut self, syn: &TcpRepr, ip: Ecn) {
-        let (ece, cwr) = (syn.flags.contains(Flags::ECE), syn.flags.contains(Flags::CWR));
-        let offered = self.cfg.ecn.negotiation == EcnNegotiation::Offer;
-        self.neg.ecn = match (self.life.origin(), syn.ack) {
-            (Origin::Active, Some(_)) => offered && ece && !cwr,
-            (Origin::Active, None) => offered && ece && cwr,
-            (Origin::Passive, _) => self.cfg.ecn.negotiation != EcnNegotiation::Off && ece && cwr && ip == Ecn::NotEct,
-        };
-    }
 
     //= specs/rfc3168.md#receiver
     //# A mark is echoed at once.
@@ -136,81 +85,50 @@ impl Endpoint {
     //# Marks on segments outside the window are ignored.
     //= specs/rfc3168.md#receiver
     //# A mark that arrives together with CWR, or after it, is echoed anew.
-    /// A segment with data was accepted. What changes the echo is acknowledged at once, since a sender that has reduced may
-    /// have little else to go by.
+    /// A segment with data was accepted on a connection that uses ECN; it came in a packet marked `mark`, and says that the peer
+    /// has reduced if `cwr`. Returns whether an ACK is due: what changes the echo is acknowledged at once, since a sender that
+    /// has reduced may have little else to go by.
     #[inline]
-    pub(super) fn take_mark(&mut self, seg: &Segment<'_>) {
-        if !self.neg.ecn || seg.payload.is_empty() {
-            return;
+    pub fn on_data(&mut self, cwr: bool, mark: Ecn) -> bool {
+        if cwr {
+            self.echo = Echo::Nothing;
         }
-        if seg.repr.flags.contains(Flags::CWR) {
-            self.ecn.echo = Echo::Nothing;
-            self.rcv.due_ack();
+        let marked_first = mark == Ecn::Ce && self.echo == Echo::Nothing;
+        if mark == Ecn::Ce {
+            self.echo = Echo::UntilAnswered;
         }
-        if seg.ecn != Ecn::NotEct {
-            self.extras_mut().marks.received_capable += 1;
-        }
-        if seg.ecn == Ecn::Ce {
-            self.rcv.due_ack_if(self.ecn.echo == Echo::Nothing);
-            self.ecn.echo = Echo::UntilAnswered;
-            self.extras_mut().marks.received_ce += 1;
+        cwr || marked_first
+    }
+
+    //= specs/rfc3168.md#negotiation
+    //# A SYN asks for ECN with both ECE and CWR, and a SYN-ACK grants it with ECE alone.
+    //= specs/rfc3168.md#negotiation
+    //# A SYN that is sent again after a timeout may leave without asking.
+    /// The flags of our SYN, which leaves again after a timeout if `repeated`.
+    pub fn of_syn(config: &EcnConfig, repeated: bool) -> Flags {
+        match config.negotiation {
+            EcnNegotiation::Offer if !repeated || config.syn_again != EcnSynAgain::Plain => Flags::ECE.with(Flags::CWR),
+            _ => Flags::NONE,
         }
     }
 
-    /// Whether the segment's acknowledgement echoes a mark. What a SYN carries in its place is another question.
-    #[inline]
-    pub(super) fn echoes_mark(&self, seg: &Segment<'_>) -> bool {
-        self.neg.ecn && seg.repr.flags.contains(Flags::ECE) && !seg.repr.flags.contains(Flags::SYN)
+    /// The flags of our SYN-ACK, which grants ECN if it is `agreed`.
+    pub fn of_syn_ack(agreed: bool) -> Flags {
+        if agreed { Flags::ECE } else { Flags::NONE }
     }
 
-    /// Step 7, after the losses: an acknowledgement that echoes a mark and delivered `segments`.
-    pub(super) fn answer_mark<O: Observer>(
-        &mut self,
-        cx: &mut Cx<'_, O>,
-        segments: usize,
-        sacked_before: Bytes,
-        newly_acked: Bytes,
-    ) {
-        let marks = &mut self.extras_mut().marks;
-        marks.delivered_ce = marks.delivered_ce.saturating_add(segments as u32);
-        let Some(prior_cwnd) = self.snd.on_mark(&self.cfg, cx.now, sacked_before, newly_acked) else { return };
-        self.extras_mut().marks.reductions += 1;
-        self.ecn.owe_cwr(self.neg.ecn);
-        if self.cfg.ecn.response == EcnResponse::AtOnce {
-            self.hold_if_at_the_floor(cx.now, prior_cwnd);
-        }
-        self.set_episode(cx, Episode::Cwr { point: self.snd.space.nxt() }, "ecn");
-    }
-
-    //= specs/rfc3168.md#sender
-    //# An echo at a window of one segment holds new data back until the retransmission timer would expire.
-    //= specs/rfc9438.md#multiplicative-decrease
-    //# With a window of one segment, further ECN echoes slow the sender down by other means.
-    fn hold_if_at_the_floor(&mut self, now: Instant, prior_cwnd: Bytes) {
-        if prior_cwnd <= self.snd.space.smss() {
-            let until = now + self.snd.rec.rto.current().duration();
-            self.extras_mut().marks.held_until = Some(until);
-        }
-    }
-
-    /// Until when new data has to wait because marks came at a window of one segment, if it has to.
-    #[inline]
-    pub(super) fn held_by_marks(&self, now: Instant) -> Option<Instant> {
-        if !self.neg.ecn {
-            return None;
-        }
-        self.extras.as_ref()?.marks.held_until.filter(|&until| now < until)
-    }
-
-    /// Returns the ECN state that the connection reports.
-    pub(super) fn ecn_info(&self) -> EcnInfo {
-        let marks = self.extras.as_ref().map(|extras| extras.marks).unwrap_or_default();
-        EcnInfo {
-            negotiated: self.neg.ecn,
-            delivered_ce: marks.delivered_ce,
-            received_ce: marks.received_ce,
-            reductions: marks.reductions,
-            received_capable: marks.received_capable,
+    //= specs/rfc3168.md#negotiation
+    //# Nothing is marked as ECN-capable unless both SYNs agreed on it.
+    //= specs/rfc3168.md#negotiation
+    //# A SYN-ACK with both flags reflects ours and grants nothing.
+    /// Whether ECN is in use, now that the peer's SYN or SYN-ACK came in a packet marked `ip`.
+    pub fn agrees(config: &EcnConfig, origin: Origin, syn: &TcpRepr, ip: Ecn) -> bool {
+        let (ece, cwr) = (syn.flags.contains(Flags::ECE), syn.flags.contains(Flags::CWR));
+        let offered = config.negotiation == EcnNegotiation::Offer;
+        match (origin, syn.ack) {
+            (Origin::Active, Some(_)) => offered && ece && !cwr,
+            (Origin::Active, None) => offered && ece && cwr,
+            (Origin::Passive, _) => config.negotiation != EcnNegotiation::Off && ece && cwr && ip == Ecn::NotEct,
         }
     }
 }

@@ -26,7 +26,7 @@ impl Endpoint {
                 delivered_at_send: stamp.delivered,
             });
             self.snd.rec.sampler.on_lost(bytes);
-            let rare = &mut self.extras.get_or_insert_default().rare;
+            let rare = self.tally.rare_mut();
             rare.bytes_lost += u64::from(bytes);
             rare.lost_retransmissions += u32::from(segment.retransmits > 0);
             cx.emit(|| Event::SegmentLost {
@@ -57,7 +57,7 @@ impl Endpoint {
             self.ecn.owe_cwr(self.neg.ecn);
         }
         if matches!(reaction, Reaction::Recovers | Reaction::RecoversAfterMark) {
-            let rare = self.rare_mut();
+            let rare = self.tally.rare_mut();
             rare.episodes += 1;
             rare.fast_retransmits += 1;
             self.set_episode(cx, Episode::Recovery { point: self.snd.space.nxt() }, self.snd.rec.detector.name());
@@ -72,9 +72,9 @@ impl Endpoint {
     /// Step 7, exit.
     pub(super) fn leave_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cause: &'static str) {
         if matches!(self.snd.rec.episode(), Episode::Recovery { .. }) {
-            self.rare_mut().episodes_without_timeout += 1;
+            self.tally.rare_mut().episodes_without_timeout += 1;
         }
-        self.rare_mut().on_timeout_over(cx.now);
+        self.tally.rare_mut().on_timeout_over(cx.now);
         self.snd.leave_episode(&self.cfg, cx.now);
         self.set_episode(cx, Episode::Open, cause);
     }
@@ -87,7 +87,7 @@ impl Endpoint {
             return;
         }
         self.ecn.withdraw_cwr();
-        let rare = self.rare_mut();
+        let rare = self.tally.rare_mut();
         rare.undone = rare.undone.saturating_add(1);
         if self.snd.rec.episode().repairs() {
             self.leave_episode(cx, proof.name());

@@ -4,21 +4,17 @@
 
 use super::challenge::Allowance;
 use super::deferred::Deferred;
-use super::ecn::Marks;
 use super::fastopen::FastOpenState;
 use super::path::Path;
 use super::patience::Silence;
-use super::tally::RareTally;
 use super::urgent::SentMark;
-use base::{Bytes, Duration};
+use base::{Duration, Instant};
 
 /// What rare events leave behind; every field's default means that the event has not happened.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Extras {
-    /// `tally.rs`: what losses, resets and duplicates count.
-    pub rare: RareTally,
-    /// What congestion marks left behind: `ecn`.
-    pub marks: Marks,
+    /// The window is one segment and congestion marks came again: no new data before this moment.
+    pub held_by_marks: Option<Instant>,
     /// Data in SYNs: `fastopen`.
     pub fast_open: FastOpenState,
     /// `patience.rs`: since when the peer has not answered.
@@ -37,8 +33,6 @@ pub(super) struct Extras {
     pub syn_ack_repeated: bool,
     /// `rebuild.rs`: it was made from the acknowledgement of a SYN cookie.
     pub rebuilt: bool,
-    /// `episode.rs`: window, threshold and the peer's window as last reported to an observer.
-    pub last_snapshot: (Bytes, Bytes, Bytes),
     /// `path`: what is known of the path beyond its first link.
     pub path: Path,
 }

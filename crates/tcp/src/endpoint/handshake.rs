@@ -63,7 +63,7 @@ impl Endpoint {
         let mut endpoint = Self::new(cfg, syn.tuple, syn.numbering, syn.mtu, Origin::Passive, smss, cx);
         endpoint.life.enter(State::SynReceived);
         endpoint.take_peer_syn(&syn.repr, smss, cx.now);
-        endpoint.agree_on_ecn(&syn.repr, syn.ecn);
+        endpoint.neg.ecn = EcnState::agrees(&cfg.ecn, Origin::Passive, &syn.repr, syn.ecn);
         endpoint.life.require_syn();
         endpoint
     }
@@ -168,7 +168,7 @@ impl Endpoint {
             return Disposition::Dropped(DropReason::NoAck);
         }
         self.take_peer_syn(repr, u32::from(options::own_mss(&self.cfg, self.mtu, self.tuple.local)), cx.now);
-        self.agree_on_ecn(repr, seg.ecn);
+        self.neg.ecn = EcnState::agrees(&self.cfg.ecn, self.life.origin(), repr, seg.ecn);
         let Some(ack) = repr.ack else {
             // Both sides opened at once (§3.5, figure 7).
             self.set_state(cx, State::SynReceived);
@@ -235,7 +235,7 @@ impl Endpoint {
             self.snd.rec.rto.on_syn_lost(&self.cfg.rto);
         }
         if self.snd.rec.retries() > 0 {
-            self.rare_mut().on_timeout_over(cx.now);
+            self.tally.rare_mut().on_timeout_over(cx.now);
         }
         let copies = if self.syn_left_again() { Copies::Several } else { Copies::One };
         self.snd.rec.forget_retries();
@@ -301,7 +301,10 @@ impl Endpoint {
             dst_port: self.tuple.remote_port,
             seq: self.snd.space.iss(),
             ack: answering.then(|| self.rcv.rcv_nxt()),
-            flags: Flags::SYN.with(self.ecn_of_syn(answering)),
+            flags: Flags::SYN.with(match answering {
+                true => EcnState::of_syn_ack(self.neg.ecn),
+                false => EcnState::of_syn(&self.cfg.ecn, self.snd.rec.retries() > 0),
+            }),
             window: self.rcv.syn_window(),
             urgent: 0,
             options: opts,

@@ -4,15 +4,16 @@ use super::challenge::Allowance;
 use super::receiver::{Around, Received, Receiver};
 use super::refused::Outlet;
 use super::{Endpoint, News, Origin, Segment, State};
-use crate::config::{AckTimer, MissingTimestamps, TimeWaitReset, UnsentAck};
+use crate::config::{AckTimer, EcnResponse, MissingTimestamps, TimeWaitReset, UnsentAck};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
 use crate::options;
 use crate::recv::Arrival;
 use crate::timers::TimerKind;
 use base::{Bytes, Instant, SeqNum, SeqRange};
+use recovery::Episode;
 use trace::{Event, Observer};
-use wire::{Flags, TcpRepr};
+use wire::{Ecn, Flags, TcpRepr};
 
 /// Bytes of an IP header of each version.
 const IPV4_HEADER: Bytes = 20;
@@ -42,7 +43,7 @@ impl Endpoint {
         self.snd.look_by_settings(&self.cfg.send, urgent);
         self.snd.on_heard();
         if let Disposition::Challenge(reason) | Disposition::Dropped(reason) = disposition {
-            let count = &mut self.rare_mut().dropped[reason as usize];
+            let count = &mut self.tally.rare_mut().dropped[reason as usize];
             *count = count.saturating_add(1);
             cx.emit(|| Event::Dropped { reason: reason.name(), seq: seg.repr.seq, len: seg.payload.len() });
             if matches!(disposition, Disposition::Challenge(_)) && self.may_answer(cx, seg, reason) {
@@ -260,7 +261,12 @@ impl Endpoint {
         match rcv.on_data(&around, seg) {
             Err(reason) => Disposition::Dropped(reason),
             Ok(received) => {
-                self.take_mark(seg);
+                if self.neg.ecn && !seg.payload.is_empty() {
+                    self.rcv.due_ack_if(self.ecn.on_data(repr.flags.contains(Flags::CWR), seg.ecn));
+                    if seg.ecn != Ecn::NotEct {
+                        self.tally.rare_mut().on_capable(seg.ecn);
+                    }
+                }
                 self.apply_received(cx, &received);
                 Disposition::Accepted
             }
@@ -294,7 +300,7 @@ impl Endpoint {
     #[inline]
     pub(super) fn apply_received<O: Observer>(&mut self, cx: &mut Cx<'_, O>, received: &Received) {
         if received.kind == Arrival::OutOfOrder {
-            self.rare_mut().out_of_order_segments += 1;
+            self.tally.rare_mut().out_of_order_segments += 1;
         }
         if received.readable {
             self.pending.add(News::Readable);
@@ -338,5 +344,41 @@ impl Endpoint {
     fn allow_answer<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> bool {
         let cfg = self.cfg.challenge;
         Allowance::take(&mut self.extras_mut().answers, &cfg, cx.now, cx.rng)
+    }
+
+    /// Whether the segment's acknowledgement echoes a mark. What a SYN carries in its place is another question.
+    #[inline]
+    pub(super) fn echoes_mark(&self, seg: &Segment<'_>) -> bool {
+        self.neg.ecn && seg.repr.flags.contains(Flags::ECE) && !seg.repr.flags.contains(Flags::SYN)
+    }
+
+    /// Until when new data has to wait because marks came at a window of one segment, if it has to.
+    #[inline]
+    pub(super) fn held_by_marks(&self, now: Instant) -> Option<Instant> {
+        self.extras.as_ref()?.held_by_marks.filter(|&until| now < until)
+    }
+
+    //= specs/rfc3168.md#sender
+    //# An echo at a window of one segment holds new data back until the retransmission timer would expire.
+    //= specs/rfc9438.md#multiplicative-decrease
+    //# With a window of one segment, further ECN echoes slow the sender down by other means.
+    /// Step 7, after the losses: an acknowledgement that echoes a mark and delivered `segments`.
+    pub(super) fn answer_mark<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        segments: usize,
+        sacked_before: Bytes,
+        newly_acked: Bytes,
+    ) {
+        let rare = self.tally.rare_mut();
+        rare.delivered_ce = rare.delivered_ce.saturating_add(segments as u32);
+        let Some(prior_cwnd) = self.snd.on_mark(&self.cfg, cx.now, sacked_before, newly_acked) else { return };
+        rare.mark_reductions += 1;
+        self.ecn.owe_cwr(self.neg.ecn);
+        if self.cfg.ecn.response == EcnResponse::AtOnce && prior_cwnd <= self.snd.space.smss() {
+            let until = cx.now + self.snd.rec.rto.current().duration();
+            self.extras_mut().held_by_marks = Some(until);
+        }
+        self.set_episode(cx, Episode::Cwr { point: self.snd.space.nxt() }, "ecn");
     }
 }

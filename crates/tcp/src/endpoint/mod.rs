@@ -242,7 +242,7 @@ impl Endpoint {
             readable: self.rcv.readable(),
             mismatches: self.rcv.mismatches(),
             negotiated: (self.neg.sack, self.neg.timestamps, self.neg.scaling),
-            ecn: self.ecn_info(),
+            ecn: self.tally.ecn(self.neg.ecn),
             syn_data_taken: self.syn_data_taken(),
             counters: self.counters(),
         }
@@ -265,11 +265,5 @@ impl Endpoint {
     #[inline]
     fn extras_mut(&mut self) -> &mut Extras {
         self.extras.get_or_insert_default()
-    }
-
-    /// The counters of rare events, made on first use.
-    #[inline]
-    fn rare_mut(&mut self) -> &mut tally::RareTally {
-        &mut self.extras_mut().rare
     }
 }

@@ -175,9 +175,11 @@ impl Endpoint {
         }
         let woken = self.snd.on_held(&self.cfg, cx.now);
         self.note_writable(woken);
-        self.note_held(cx.now);
+        self.tally.note_held(cx.now, self.held());
         #[cfg(not(longhaul_unwatched))]
-        self.emit_limit(cx);
+        if O::ENABLED {
+            self.tally.emit_limit(cx, self.limit(cx.now));
+        }
         self.snd.next_bare(self.rcv.owes_ack() && self.life.state() != State::SynSent)
     }
 
@@ -265,7 +267,7 @@ impl Endpoint {
             TailProbe::New(new) => (ProbeKind::New, self.send_new(cx, out, new, SendCause::TailProbe)),
             TailProbe::Again(id) => (ProbeKind::Retransmission, self.send_again(cx, out, id, SendCause::TailProbe)?),
         };
-        let rare = self.rare_mut();
+        let rare = self.tally.rare_mut();
         rare.probes = rare.probes.saturating_add(1);
         self.snd.rec.tail.on_sent(kind, self.snd.space.nxt());
         // No further probe, but the timeout waits for the answer.

@@ -1,12 +1,13 @@
 //! What an endpoint counts (RFC 4898 has names for most of it), kept small: what every connection needs stands in [`Tally`],
-//! what only losses, resets and duplicates bring in [`RareTally`], which lives in the box of rare state.
+//! what only losses, resets and duplicates bring in [`RareTally`], a box of its own: an idle connection stays within a kibibyte.
 //!
 //! What can be computed from what others keep is not counted here: bytes acknowledged are the send buffer's, bytes sent
 //! follow from sequence numbers.
 
-use super::watch::Limit;
 use crate::event::DropReason;
+use crate::info::EcnInfo;
 use base::{Bytes, Duration, Instant, RateSample};
+use wire::Ecn;
 
 /// What holds the sender back, for the accounts of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,6 +23,40 @@ pub(super) enum Held {
     Buffer,
 }
 
+/// What keeps the next segment from leaving.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Limit {
+    /// None of the others: the connection is not open, or a small segment waits for company.
+    #[default]
+    Nothing,
+    /// There is nothing to send.
+    Application,
+    /// The send buffer is full of what is in flight, and the application would write more.
+    Buffer,
+    /// The congestion window.
+    Cwnd,
+    /// The peer's window.
+    Rwnd,
+    /// What recovery lets leave.
+    Recovery,
+    /// The pacer.
+    Pacing,
+}
+
+impl Limit {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Application => "application",
+            Self::Buffer => "buffer",
+            Self::Cwnd => "cwnd",
+            Self::Rwnd => "rwnd",
+            Self::Recovery => "recovery",
+            Self::Pacing => "pacing",
+        }
+    }
+}
+
 /// Whether a delivery rate says what the path carries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum RateOf {
@@ -34,12 +69,13 @@ pub(super) enum RateOf {
 /// What every connection counts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    pub segments_sent: u64,
-    pub segments_received: u64,
     /// Time spent with something to send, up to `held_since`.
     busy: Duration,
     held_since: Instant,
-    /// Segments with payload; these three wrap.
+    /// Segments with or without payload; like those of RFC 4898 (Counter32), these five wrap.
+    pub segments_sent: u32,
+    pub segments_received: u32,
+    /// Segments with payload.
     pub data_segments_sent: u32,
     pub data_segments_received: u32,
     /// Segments the peer acknowledged, either way.
@@ -54,7 +90,9 @@ pub(super) struct Tally {
     held: Held,
     pub rate_of: RateOf,
     /// What held the sender back at the last report.
-    pub limit: Limit,
+    limit: Limit,
+    /// What only troubles bring, made with the first.
+    rare: Option<Box<RareTally>>,
 }
 
 /// What only troubles bring.
@@ -81,6 +119,12 @@ pub(super) struct RareTally {
     pub probes: u16,
     pub undone: u16,
     pub dropped: [u16; DropReason::COUNT],
+    /// Segments delivered by acknowledgements that echo a mark, and echoes that were answered with a smaller window.
+    pub delivered_ce: u32,
+    pub mark_reductions: u32,
+    /// Data segments that arrived with a mark, and those that could have been marked.
+    pub received_ce: u32,
+    pub received_capable: u32,
     /// Timeouts of whatever kind, SYNs' included; recoveries they began; how long those took that are over.
     pub all_timeouts: u16,
     pub timeout_recoveries: u16,
@@ -88,6 +132,8 @@ pub(super) struct RareTally {
     timeout_since: Option<Instant>,
     window_limited: Duration,
     buffer_limited: Duration,
+    /// Window, threshold and the peer's window as last reported to an observer.
+    last_snapshot: (Bytes, Bytes, Bytes),
 }
 
 fn ms(at: Instant) -> u32 {
@@ -120,11 +166,16 @@ impl Tally {
     /// A segment with `payload` bytes arrived, whatever becomes of it.
     #[inline]
     pub fn on_arrival(&mut self, now: Instant, payload: Bytes) {
-        self.segments_received += 1;
+        self.segments_received = self.segments_received.wrapping_add(1);
         if payload > 0 {
             self.data_segments_received = self.data_segments_received.wrapping_add(1);
             self.data_received_ms = ms(now);
         }
+    }
+    /// A frame of so many segments leaves.
+    #[inline]
+    pub fn on_frame(&mut self, segments: u32) {
+        self.segments_sent = self.segments_sent.wrapping_add(segments);
     }
     /// `payload` bytes are about to leave, in so many segments.
     #[inline]
@@ -147,17 +198,31 @@ impl Tally {
     pub fn on_answer(&mut self, now: Instant) {
         self.ack_received_ms = ms(now);
     }
-    /// What holds the sender back now.
+    /// Nothing more can leave for now: the time until something does is booked on `held`.
     #[inline]
-    pub fn held(&self) -> Held {
-        self.held
+    pub fn note_held(&mut self, now: Instant, held: Held) {
+        if held != self.held {
+            self.book_time(now, held);
+        }
     }
-    /// Goes on with `held`, after so much busy time.
-    pub fn set_held(&mut self, now: Instant, held: Held, busy: Duration) {
+    /// Books the time since the last change, and goes on with `held`.
+    #[cold]
+    fn book_time(&mut self, now: Instant, held: Held) {
+        let TimeAccounts { busy, window, buffer } = self.time_accounts(now);
+        if matches!(self.held, Held::Window | Held::Buffer) {
+            let rare = self.rare_mut();
+            (rare.window_limited, rare.buffer_limited) = (window, buffer);
+        }
         (self.busy, self.held_since, self.held) = (busy, now, held);
     }
+    /// What holds the sender back has changed to `limit`, or not. Returns whether it has.
+    #[inline]
+    pub fn turn_to(&mut self, limit: Limit) -> bool {
+        core::mem::replace(&mut self.limit, limit) != limit
+    }
     /// The accounts of time up to now.
-    pub fn time_accounts(&self, rare: Option<&RareTally>, now: Instant) -> TimeAccounts {
+    pub fn time_accounts(&self, now: Instant) -> TimeAccounts {
+        let rare = self.rare();
         let mut accounts = TimeAccounts {
             busy: self.busy,
             window: rare.map_or(Duration::ZERO, |rare| rare.window_limited),
@@ -173,6 +238,32 @@ impl Tally {
             Held::Nothing | Held::Busy => {}
         }
         accounts
+    }
+    /// What troubles have brought, if there were any.
+    #[inline]
+    pub fn rare(&self) -> Option<&RareTally> {
+        self.rare.as_deref()
+    }
+    /// The counters of rare events, made on first use.
+    #[inline]
+    pub fn rare_mut(&mut self) -> &mut RareTally {
+        self.rare.get_or_insert_default()
+    }
+    /// Largest extent of reordering that was seen, bytes.
+    #[inline]
+    pub fn reordering_extent(&self) -> Bytes {
+        self.rare.as_deref().map_or(0, |rare| rare.reordering_extent)
+    }
+    /// What is reported of ECN, `negotiated` or not.
+    pub fn ecn(&self, negotiated: bool) -> EcnInfo {
+        let (delivered_ce, received_ce, reductions, received_capable) = self.rare().map_or((0, 0, 0, 0), |rare| {
+            (rare.delivered_ce, rare.received_ce, rare.mark_reductions, rare.received_capable)
+        });
+        EcnInfo { negotiated, delivered_ce, received_ce, reductions, received_capable }
+    }
+    /// Bytes of the box that it has beside itself.
+    pub fn heap_size(&self) -> usize {
+        self.rare.as_deref().map_or(0, size_of_val)
     }
     /// Bytes and time of the latest delivery rate; zero time for none.
     pub fn rate(&self) -> (u64, Duration) {
@@ -198,6 +289,11 @@ impl RareTally {
         self.segments_retransmitted += segments;
         self.bytes_retransmitted += u64::from(payload);
     }
+    /// A data segment came in a packet marked `mark`, on a connection that uses ECN.
+    pub fn on_capable(&mut self, mark: Ecn) {
+        self.received_capable += 1;
+        self.received_ce += u32::from(mark == Ecn::Ce);
+    }
     /// An ACK with SACK blocks came. It should say something new: bytes acknowledged either way, or a duplicate.
     pub fn on_sack(&mut self, news: bool) {
         self.sacks_received += 1;
@@ -209,9 +305,9 @@ impl RareTally {
         self.reordering_extent = self.reordering_extent.max(extent);
         self.reordering_extent
     }
-    /// Time for which the peer's window and the send buffer held the sender back.
-    pub fn set_limited(&mut self, window: Duration, buffer: Duration) {
-        (self.window_limited, self.buffer_limited) = (window, buffer);
+    /// Keeps window, threshold and the peer's window. Returns whether they differ from those reported last.
+    pub fn is_new_snapshot(&mut self, numbers: (Bytes, Bytes, Bytes)) -> bool {
+        core::mem::replace(&mut self.last_snapshot, numbers) != numbers
     }
     /// A timeout, the first since progress was made or a further one.
     pub fn on_timeout(&mut self, now: Instant, further: u32) {

@@ -97,7 +97,7 @@ impl Endpoint {
         }
         self.note_unanswered(cx.now, false);
         let further = self.snd.rec.retries();
-        self.rare_mut().on_timeout(cx.now, further);
+        self.tally.rare_mut().on_timeout(cx.now, further);
         let doubles = further > self.cfg.retries.syn_linear || self.life.state() != State::SynSent;
         if doubles && self.refused_for().is_none() {
             self.snd.rec.rto.back_off(&self.cfg.rto);
@@ -129,7 +129,7 @@ impl Endpoint {
         }
         self.note_unanswered(cx.now, false);
         let (opens, further) = (!self.snd.rec.episode().repairs(), self.snd.rec.retries());
-        let rare = self.rare_mut();
+        let rare = self.tally.rare_mut();
         rare.timeouts += 1;
         rare.episodes += u32::from(opens);
         rare.on_timeout(cx.now, further);
@@ -159,7 +159,7 @@ impl Endpoint {
             None => self.arm_loss_timer(cx),
         }
         #[cfg(not(longhaul_unwatched))]
-        self.emit_snapshot(cx);
+        self.tally.emit_snapshot(cx, &self.snd);
     }
 
     //= specs/rfc8985.md#sending-a-probe
@@ -189,7 +189,7 @@ impl Endpoint {
         self.snd.inform_reduction(0, 0, newly_lost);
         self.arm_loss_timer(cx);
         #[cfg(not(longhaul_unwatched))]
-        self.emit_snapshot(cx);
+        self.tally.emit_snapshot(cx, &self.snd);
     }
 
     //= specs/rfc9293.md#windows

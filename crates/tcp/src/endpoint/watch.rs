@@ -2,8 +2,8 @@
 //! computed unless an observer watches.
 
 use super::ack::Blocks;
-use super::sender::Progress;
-use super::tally::{Held, TimeAccounts};
+use super::sender::{Progress, Sender};
+use super::tally::{Held, Limit, Tally};
 use super::{Endpoint, SendSide};
 use crate::cx::Cx;
 use base::{Bytes, Instant, RateSample, SeqNum, SeqRange};
@@ -73,36 +73,35 @@ impl Told {
     }
 }
 
-/// What keeps the next segment from leaving.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Limit {
-    /// None of the others: the connection is not open, or a small segment waits for company.
-    #[default]
-    Nothing,
-    /// There is nothing to send.
-    Application,
-    /// The send buffer is full of what is in flight, and the application would write more.
-    Buffer,
-    /// The congestion window.
-    Cwnd,
-    /// The peer's window.
-    Rwnd,
-    /// What recovery lets leave.
-    Recovery,
-    /// The pacer.
-    Pacing,
-}
+impl Tally {
+    /// Nothing more can leave for now, because of `limit`.
+    #[inline]
+    pub fn emit_limit<O: Observer>(&mut self, cx: &mut Cx<'_, O>, limit: Limit) {
+        if self.turn_to(limit) {
+            cx.emit(|| Event::Limited { by: limit.name() });
+        }
+    }
 
-impl Limit {
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Nothing => "nothing",
-            Self::Application => "application",
-            Self::Buffer => "buffer",
-            Self::Cwnd => "cwnd",
-            Self::Rwnd => "rwnd",
-            Self::Recovery => "recovery",
-            Self::Pacing => "pacing",
+    /// The congestion window has changed, or the peer's.
+    pub fn emit_snapshot<O: Observer>(&mut self, cx: &mut Cx<'_, O>, snd: &Sender) {
+        if !O::ENABLED {
+            return;
+        }
+        let snapshot = snd.cc.snapshot();
+        let (pipe, snd_wnd) = (snd.rec.board.pipe(), snd.space.wnd());
+        if self.rare_mut().is_new_snapshot((snapshot.cwnd, snapshot.ssthresh, snd_wnd)) {
+            let pacing = match snd.cc.pacing() {
+                Some(Pacing::Rate { rate, .. }) => Some(rate.bits_per_sec()),
+                Some(Pacing::Departure(_)) | None => None,
+            };
+            cx.emit(|| Event::CcSnapshot {
+                phase: snapshot.phase,
+                cwnd: snapshot.cwnd,
+                ssthresh: snapshot.ssthresh,
+                pipe,
+                snd_wnd,
+                pacing,
+            });
         }
     }
 }
@@ -127,20 +126,8 @@ impl Endpoint {
         if O::ENABLED && by_sack() { SendCause::LimitedTransmit } else { SendCause::New }
     }
 
-    /// Nothing more can leave for now.
-    #[inline]
-    pub(super) fn emit_limit<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        if !O::ENABLED {
-            return;
-        }
-        let limit = self.limit(cx.now);
-        if limit != self.tally.limit {
-            self.tally.limit = limit;
-            cx.emit(|| Event::Limited { by: limit.name() });
-        }
-    }
-
-    fn limit(&self, now: Instant) -> Limit {
+    /// What keeps the next segment from leaving.
+    pub(super) fn limit(&self, now: Instant) -> Limit {
         if !self.may_send() {
             return Limit::Nothing;
         }
@@ -204,7 +191,7 @@ impl Endpoint {
         });
     }
 
-    pub(super) fn emit_reordering<O: Observer>(&mut self, cx: &mut Cx<'_, O>, dsack: bool) {
+    pub(super) fn emit_reordering<O: Observer>(&self, cx: &mut Cx<'_, O>, dsack: bool) {
         let Some(state) = self.snd.rec.detector.reordering() else { return };
         cx.emit(|| Event::ReorderingWindow {
             reo_wnd: state.reo_wnd,
@@ -217,53 +204,10 @@ impl Endpoint {
         });
     }
 
-    pub(super) fn emit_snapshot<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        if !O::ENABLED {
-            return;
-        }
-        let snapshot = self.snd.cc.snapshot();
-        let numbers = (snapshot.cwnd, snapshot.ssthresh, self.snd.space.wnd());
-        let last = &mut self.extras_mut().last_snapshot;
-        if numbers != *last {
-            *last = numbers;
-            let (pipe, snd_wnd) = (self.snd.rec.board.pipe(), self.snd.space.wnd());
-            let pacing = match self.snd.cc.pacing() {
-                Some(Pacing::Rate { rate, .. }) => Some(rate.bits_per_sec()),
-                Some(Pacing::Departure(_)) | None => None,
-            };
-            cx.emit(|| Event::CcSnapshot {
-                phase: snapshot.phase,
-                cwnd: snapshot.cwnd,
-                ssthresh: snapshot.ssthresh,
-                pipe,
-                snd_wnd,
-                pacing,
-            });
-        }
-    }
-
-    /// Nothing more can leave for now: who is to blame for the time until something does?
+    /// What the time until something leaves is booked on, when nothing more can leave for now.
     #[inline]
-    pub(super) fn note_held(&mut self, now: Instant) {
+    pub(super) fn held(&self) -> Held {
         let works = self.snd.has_work() && self.may_send();
-        let held = if works { self.snd.held(self.segment_size()) } else { Held::Nothing };
-        if held != self.tally.held() {
-            self.book_time(now, held);
-        }
-    }
-
-    /// Books the time since the last change, and goes on with `held`.
-    #[cold]
-    fn book_time(&mut self, now: Instant, held: Held) {
-        let TimeAccounts { busy, window, buffer } = self.time_accounts(now);
-        if matches!(self.tally.held(), Held::Window | Held::Buffer) {
-            self.rare_mut().set_limited(window, buffer);
-        }
-        self.tally.set_held(now, held, busy);
-    }
-
-    /// The accounts of time up to now.
-    pub(super) fn time_accounts(&self, now: Instant) -> TimeAccounts {
-        self.tally.time_accounts(self.extras.as_deref().map(|extras| &extras.rare), now)
+        if works { self.snd.held(self.segment_size()) } else { Held::Nothing }
     }
 }
