@@ -81,8 +81,10 @@ impl Sender {
     //# The first probe leaves after one timeout, and the interval grows exponentially.
     /// How long the persist timer waits after this many probes.
     pub fn persist_interval(&self, cfg: &Config, probes: u32) -> Duration {
-        let at_once = self.chunks_config(cfg).is_none() && cfg.send.window_probe == WindowProbe::Byte;
-        if self.space.wnd() > 0 && at_once {
+        let unsent = self.data_end().distance_from(self.space.nxt());
+        let narrow = (1..unsent.min(self.full_size(cfg))).contains(&self.space.wnd());
+        // A probe that carries bytes uses what a narrow window takes, and the silly-window rules set its time.
+        if narrow && cfg.send.window_probe == WindowProbe::Byte {
             return cfg.send.sws_override;
         }
         let doubled = self.rec.rto.current().duration().scale(1 << probes.min(16), 1);

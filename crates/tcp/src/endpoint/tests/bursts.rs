@@ -372,6 +372,24 @@ fn the_window_grows_by(growth: GrowthCount, segments: u32) {
     assert_eq!(script.info().cwnd, segments * 1_000);
 }
 
+/// Milliseconds until a window too narrow for a segment is used.
+#[test_case(WindowProbe::Byte => Some(100); "a probe with bytes when the silly-window rules say so")]
+#[test_case(WindowProbe::Empty => Some(200); "an empty probe after the retransmission timeout")]
+fn a_window_too_narrow_for_a_segment_is_used_after(probe: WindowProbe) -> Option<u64> {
+    let mut cfg = chunked();
+    cfg.send.window_probe = probe;
+    cfg.send.sws_override = ms(100);
+    let mut script = near(cfg);
+    script.peer_window = 3;
+    script.ack(1);
+    script.write(2_000);
+    assert!(script.data().is_empty());
+    (1..=30).map(|nth| 10 * nth).find(|_| {
+        script.pass(ms(10));
+        !script.data().is_empty()
+    })
+}
+
 fn idle_restart() -> Config {
     let mut cfg = chunked();
     cfg.cc.idle_restart = IdleRestart::HalvePerRto;
