@@ -29,7 +29,9 @@ mod turn;
 
 pub use config::{Config, ConfigError, ValidConfig};
 pub use cx::{Cx, StackCx};
-pub use endpoint::{Boundary, Endpoint, FinProgress, FourTuple, Origin, Queues, Segment, State, Transmit, TxBuf};
+pub use endpoint::{
+    Boundary, Endpoint, FinProgress, FourTuple, Origin, Queues, Segment, Source, State, Transmit, TxBuf,
+};
 pub use event::{CloseReason, ConnEvent, Disposition, DropReason, IcmpError, Read, ReadError, UrgentError, WriteError};
 pub use info::{CongestionState, Counters, Details, EcnInfo, FlightSegments, RateLimit, ReceiveMemory, TcpInfo};
 pub use pattern::{Payload, fill_pattern, pattern_byte};

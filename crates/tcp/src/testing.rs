@@ -2,7 +2,7 @@
 
 use crate::config::{Config, GuardConfig, ValidConfig};
 use crate::cx::StackCx;
-use crate::endpoint::Boundary;
+use crate::endpoint::{Boundary, Source};
 use crate::event::ConnEvent;
 use crate::pattern::Payload;
 use crate::stack::{Conn, DeviceCaps, Segmentation, Stack, StackConfig, StackEvent, TxChecksum};
@@ -238,7 +238,7 @@ impl Script {
     pub fn write_with(&mut self, len: u64, boundary: Boundary) -> u64 {
         let taken = self
             .stack
-            .write_pattern_with(&mut StackCx::new(self.now, &mut Off), self.conn, len, boundary)
+            .write_with(&mut StackCx::new(self.now, &mut Off), self.conn, Source::Pattern(len), boundary)
             .expect("may write");
         self.run(None);
         taken

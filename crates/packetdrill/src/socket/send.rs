@@ -5,7 +5,7 @@ use crate::host::Host;
 use libc::{MSG_EOR, MSG_MORE, MSG_OOB, MSG_ZEROCOPY, SO_ZEROCOPY, SOL_SOCKET};
 use nix::errno::Errno;
 use std::os::fd::RawFd;
-use tcp::Boundary;
+use tcp::{Boundary, Source};
 
 /// Buffers that a packet refers to at most (`MAX_SKB_FRAGS`).
 const BUFFERS_OF_A_PACKET: usize = 17;
@@ -63,7 +63,7 @@ impl Host {
             let boundary = if write.is_last { boundary(flags) } else { Boundary::Record };
             let (stack, mut cx) = self.stack_and_cx();
             let taken = match flags & MSG_OOB {
-                0 => stack.write_with(&mut cx, conn, rest, boundary),
+                0 => stack.write_with(&mut cx, conn, Source::Bytes(rest), boundary).map(|taken| taken as usize),
                 _ => stack.write_urgent(&mut cx, conn, rest),
             };
             let taken = taken.map_err(|_| Errno::EPIPE)?;

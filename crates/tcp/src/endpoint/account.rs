@@ -172,7 +172,7 @@ impl Endpoint {
             + extras
             + self.rcv.heap_size()
             + pacer
-            + self.snd.buffer.chunks_size()
+            + self.snd.segmenter_heap_size()
             + undo
             + boxes
             + self.snd.rec.board.heap_size()

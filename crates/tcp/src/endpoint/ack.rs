@@ -174,10 +174,8 @@ impl Endpoint {
             self.snd.space.on_acked(una);
             // The FIN occupies a sequence number but no place in the buffer.
             let bytes = p.acked.min(self.snd.buffer.len());
-            self.snd.buffer.ack(bytes);
-            let woken = self.snd.is_write_blocked()
-                && self.snd.chunks_config(&self.cfg).is_none()
-                && self.snd.wake_writer(&self.cfg);
+            self.snd.on_bytes_acked(bytes);
+            let woken = self.snd.wakes_on_ack(&self.cfg);
             self.note_writable(woken);
             self.on_progress();
             // A back-off lasts until a valid sample comes (RFC 6298 §5, closing note; Karn's second rule).

@@ -1,8 +1,8 @@
 //! Building segments: header fields, options, and the books of everyone who counts what leaves.
 
 use super::output::{Outgoing, Transmit, TxBuf};
+use super::sender::Train;
 use super::watch::{SendCause, Told};
-use super::write::Train;
 use super::{Endpoint, Probing};
 use crate::cx::Cx;
 use crate::timers::TimerKind;
@@ -33,8 +33,8 @@ impl Endpoint {
     #[inline]
     pub(super) fn segment_size(&self) -> Bytes {
         match self.blocks_to_report() {
-            0 => self.snd.full_size(&self.cfg),
-            blocks => self.snd.full_size(&self.cfg).saturating_sub(SACK_OVERHEAD + SACK_BLOCK * blocks).max(1),
+            0 => self.snd.full_size(),
+            blocks => self.snd.full_size().saturating_sub(SACK_OVERHEAD + SACK_BLOCK * blocks).max(1),
         }
     }
 

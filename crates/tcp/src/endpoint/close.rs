@@ -3,7 +3,6 @@
 use super::{Application, Endpoint, News, SendSide, State};
 use crate::cx::Cx;
 use crate::event::CloseReason;
-use crate::send::burst::SmallRule;
 use crate::timers::TimerKind;
 use base::{Duration, SeqNum};
 use trace::Observer;
@@ -20,7 +19,7 @@ impl Endpoint {
             return;
         }
         self.snd.space.queue_fin();
-        self.snd.look_at_chunks(SmallRule::Leave);
+        self.snd.end_waiting();
         match self.life.state() {
             State::Established => self.set_state(cx, State::FinWait1),
             State::CloseWait => self.set_state(cx, State::LastAck),

@@ -269,7 +269,7 @@ impl Endpoint {
     fn settle_syn_data<O: Observer>(&mut self, cx: &mut Cx<'_, O>, bytes: Bytes, ack: SeqNum) -> bool {
         let end = self.snd.space.una() + bytes;
         let una = ack.max(self.snd.space.una()).min(end);
-        self.snd.buffer.ack(una.distance_from(self.snd.space.una()));
+        self.snd.on_bytes_acked(una.distance_from(self.snd.space.una()));
         self.snd.space.on_acked(una);
         self.snd.space.on_sent(end.max(una));
         if bytes == 0 {

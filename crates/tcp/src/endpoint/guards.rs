@@ -59,7 +59,7 @@ impl Endpoint {
     /// Frees every buffer of a connection that neither sends nor delivers any more data.
     pub(crate) fn compact(&mut self) {
         self.rcv.compact();
-        self.snd.buffer.clear();
+        self.snd.drop_bytes();
         self.snd.rec.board = Scoreboard::new(self.snd.space.nxt());
         self.snd.rec.delivered = None;
         self.snd.rec.undo = None;

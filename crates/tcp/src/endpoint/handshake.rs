@@ -241,10 +241,8 @@ impl Endpoint {
         self.snd.rec.forget_retries();
         if self.life.state() == State::SynReceived || self.life.origin() == Origin::Passive {
             let shift = if repr.flags.contains(Flags::SYN) { 0 } else { self.neg.snd_shift };
-            if self.snd.chunks_config(&self.cfg).is_some() {
-                // The unscaled window of the SYN says nothing of what the peer will offer.
-                self.snd.space.forget_max_wnd();
-            }
+            // The unscaled window of the SYN says nothing of what the peer will offer.
+            self.snd.space.forget_max_wnd();
             self.snd.space.on_window(u32::from(repr.window) << shift);
         }
         // An application that went ahead has been notified already.

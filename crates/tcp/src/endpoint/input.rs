@@ -40,8 +40,8 @@ impl Endpoint {
             _ => self.in_synchronized(cx, seg),
         };
         let urgent = self.is_urgent();
-        self.snd.look_by_settings(&self.cfg.send, urgent);
-        self.snd.on_heard();
+        self.snd.look_again(&self.cfg.send, urgent);
+        self.snd.buffer.on_heard();
         if let Disposition::Challenge(reason) | Disposition::Dropped(reason) = disposition {
             let count = &mut self.tally.rare_mut().dropped[reason as usize];
             *count = count.saturating_add(1);

@@ -51,7 +51,7 @@ pub(crate) use path::{About, MayCut};
 pub use queues::{FinProgress, Queues};
 pub use state::State;
 pub(crate) use time_wait::Predecessor;
-pub use write::Boundary;
+pub use write::{Boundary, Source};
 
 use crate::config::ValidConfig;
 use crate::cx::Cx;

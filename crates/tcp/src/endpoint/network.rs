@@ -3,8 +3,8 @@
 
 use super::output::{Outgoing, Transmit, TxBuf};
 use super::path::{Heard, LearnedMtu, Path, PathCx, ProbeLoss, ProbeNow, ProbeView, TooBig};
+use super::sender::{Sender, Train};
 use super::watch::SendCause;
-use super::write::Train;
 use super::{Endpoint, Origin, SendSide, State};
 use crate::config::Discovery;
 use crate::cx::Cx;
@@ -22,7 +22,7 @@ impl Endpoint {
         self.extras.as_ref().map_or(&Path::UNKNOWN, |extras| &extras.path)
     }
 
-    fn path_cx(&self) -> PathCx {
+    pub(super) fn path_cx(&self) -> PathCx {
         let options = if self.neg.timestamps { TIMESTAMP_BYTES } else { 0 };
         let smss = self.snd.space.smss();
         PathCx { config: self.cfg.path_mtu, link: self.mtu, local: self.tuple.local, options, smss }
@@ -160,15 +160,7 @@ impl Endpoint {
         if !self.path().searches() {
             return ProbeNow::No;
         }
-        let view = ProbeView {
-            quiet: self.snd.rec.episode() == Episode::Open && self.segment_size() == self.snd.space.smss(),
-            cwnd: self.snd.cc.window().cwnd(),
-            pipe: self.snd.rec.board.pipe(),
-            usable: self.snd.space.usable(),
-            planned: self.snd.planned(),
-            unsent: self.snd.not_let_go(),
-        };
-        self.path().probe_now(&self.path_cx(), &view)
+        self.path().probe_now(&self.path_cx(), &probe_view(&self.snd, self.segment_size()))
     }
 
     /// Sends `len` bytes of new data in one segment larger than any that is known to arrive.
@@ -262,5 +254,17 @@ impl Endpoint {
     fn recut(&mut self, most: Bytes) -> Bytes {
         let fin = u32::from(self.snd.space.side() == SendSide::FinSent);
         self.snd.rec.board.recut(self.snd.space.smss(), fin, most)
+    }
+}
+
+/// What the search for the path's MTU needs to know of the sender, while full segments have `size` bytes.
+pub(super) fn probe_view(snd: &Sender, size: Bytes) -> ProbeView {
+    ProbeView {
+        quiet: snd.rec.episode() == Episode::Open && size == snd.space.smss(),
+        cwnd: snd.cc.window().cwnd(),
+        pipe: snd.rec.board.pipe(),
+        usable: snd.space.usable(),
+        planned: snd.planned(),
+        unsent: snd.unreleased(),
     }
 }

@@ -3,14 +3,12 @@
 
 use super::path::ProbeNow;
 use super::refused::Outlet;
-use super::sender::{Ask, Departure, HeldBy, NewData, TailProbe, View};
+use super::sender::{Ask, Departure, HeldBy, NewData, TailProbe, Train, View};
 use super::watch::{SendCause, Told};
-use super::write::Train;
 use super::{Endpoint, Probing, State};
 use crate::cx::Cx;
 use crate::pattern::Payload;
 use crate::send::SendSlice;
-use crate::send::burst::Scope;
 use crate::timers::TimerKind;
 use base::{Bytes, SeqRange};
 use recovery::SegmentId;
@@ -97,7 +95,7 @@ impl Endpoint {
         self.life.rst_due()
             || self.life.syn_due()
             || self.rcv.owes_ack()
-            || self.snd.owes_bare_probe()
+            || self.snd.rec.owes_bare_probe()
             || (self.may_send() && (self.snd.new_waits() || self.snd.rec.tail.is_due()))
     }
 
@@ -147,12 +145,9 @@ impl Endpoint {
         if self.snd.unsent() == 0 {
             return;
         }
-        if self.snd.chunks_config(&self.cfg).is_some() {
-            if let Some(rule) = self.snd.take_look() {
-                view.chunk_held = self.release_chunks(cx, rule, Scope::All);
-            }
-        } else if self.snd.rec.board.is_empty() && self.snd.space.usable() > 0 {
-            self.snd.restart_if_idle(&self.cfg, cx.now, self.tally.since_data_sent(cx.now));
+        if self.snd.must_prepare_new() {
+            let released = self.on_turn(cx.now, |snd, turn| snd.prepare_new(turn));
+            view.chunk_held = self.take_released(cx, released);
         }
     }
 
@@ -214,7 +209,7 @@ impl Endpoint {
             Departure::WindowProbe(ask) => self.send_window_probe(cx, out, ask),
             Departure::MtuProbe { len } => self.send_mtu_probe(cx, out, len),
             Departure::BareProbe => {
-                self.snd.take_bare_probe();
+                self.snd.rec.set_bare_probe(false);
                 self.send_bare_probe(cx, out)
             }
             Departure::Ack => {
@@ -284,7 +279,7 @@ impl Endpoint {
                 return self.send_bare_probe(cx, out);
             }
             Ask::New(new) => {
-                self.snd.commit_probe(&self.cfg, new.len, self.segment_size());
+                self.snd.on_probe(new.len, self.segment_size());
                 self.send_new(cx, out, new, SendCause::WindowProbe)
             }
         };

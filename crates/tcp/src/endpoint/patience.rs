@@ -239,7 +239,7 @@ impl Endpoint {
             return self.finish(cx, CloseReason::TimedOut);
         }
         silence.unanswered += 1;
-        self.snd.require_bare_probe();
+        self.snd.rec.set_bare_probe(true);
         self.arm(cx, TimerKind::KeepAlive, cx.now + interval);
     }
 }

@@ -37,7 +37,7 @@ impl Endpoint {
                         pacer.on_timer(cx.now);
                     }
                     let urgent = self.is_urgent();
-                    self.snd.look_by_settings(&self.cfg.send, urgent);
+                    self.snd.look_again(&self.cfg.send, urgent);
                 }
             }
         }

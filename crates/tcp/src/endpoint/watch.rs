@@ -139,7 +139,7 @@ impl Endpoint {
         let again = self.snd.rec.board.lost_bytes();
         let want = if again > 0 { again } else { unsent }.min(self.segment_size());
         if want == 0 {
-            let waits = self.snd.space.side() == SendSide::Open && self.snd.is_write_blocked();
+            let waits = self.snd.space.side() == SendSide::Open && self.snd.buffer.writer_waits();
             return if repairs && self.snd.space.flight_size() > 0 {
                 Limit::Recovery
             } else if waits {

@@ -1,20 +1,18 @@
 //! Writing (RFC 9293 §3.9.1.2): bytes or the position-coded pattern, how much is taken, and when a writer is woken.
 //!
-//! A segmenter that keeps chunks looks at them when something happened that may let them go: a write, a segment from the peer, a
-//! change of settings, the pacer. What is let go is a burst, and leaves as soon as its turn comes.
+//! Whether more may leave is looked at when something happened that may let it: a write, a segment from the peer, a change of
+//! settings, the pacer.
 
-use super::path::ProbeNow;
+use super::network::probe_view;
+use super::path::{Path, ProbeNow};
 use super::refused::Outlet;
-use super::sender::{ChunkCx, HeldBy};
+use super::sender::{HeldBy, Released, Sender, TurnCx};
 use super::{Endpoint, News, SendSide};
 use crate::config::{CorkConfig, NagleConfig, SendConfig};
 use crate::cx::Cx;
 use crate::event::WriteError;
 use crate::send::SendBuffer;
-use crate::send::burst::{Hold, Scope, SmallRule, Verdict};
-use crate::send::chunks::Push;
 use base::{Bytes, Instant};
-use recovery::Episode;
 use trace::Observer;
 
 /// What is at the end of a write. Segmenters that keep no chunks make no difference between these.
@@ -29,13 +27,36 @@ pub enum Boundary {
     Record,
 }
 
-/// Segments that are sent again together, as one burst.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Train {
-    /// There is none, or it goes on.
-    No,
-    /// The segment is the last one.
-    Ends,
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// These bytes.
+    Bytes(&'a [u8]),
+    /// So many bytes of the pattern that continues where the last write ended ([`crate::pattern`]).
+    Pattern(u64),
+}
+
+impl Source<'_> {
+    /// Bytes.
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Bytes(data) => data.len() as u64,
+            Self::Pattern(len) => *len,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends `len` bytes that begin at `from`.
+    pub(super) fn append_to(&self, buffer: &mut SendBuffer, from: u64, len: Bytes) {
+        match self {
+            Self::Bytes(data) => buffer.append(&data[from as usize..][..len as usize]),
+            Self::Pattern(_) => buffer.append_pattern(len),
+        }
+    }
 }
 
 impl Endpoint {
@@ -49,58 +70,43 @@ impl Endpoint {
     /// # Errors
     /// After `shutdown`, or when the connection is over.
     pub fn write<O: Observer>(&mut self, cx: &mut Cx<'_, O>, data: &[u8]) -> Result<usize, WriteError> {
-        self.write_with(cx, data, Boundary::None)
+        self.write_with(cx, Source::Bytes(data), Boundary::None).map(|taken| taken as usize)
     }
 
-    /// Like [`Self::write`], and says what is at the end of `data`.
+    /// Like [`Self::write`], for bytes or the pattern, and says what is at the end of it.
     ///
     /// # Errors
     /// As for `write`.
     pub fn write_with<O: Observer>(
         &mut self,
         cx: &mut Cx<'_, O>,
-        data: &[u8],
-        boundary: Boundary,
-    ) -> Result<usize, WriteError> {
-        self.may_write()?;
-        let len = data.len() as u64;
-        if self.snd.chunks_config(&self.cfg).is_some() {
-            let put = |buffer: &mut SendBuffer, at: u64, bytes: Bytes| {
-                buffer.append(&data[at as usize..][..bytes as usize]);
-            };
-            return Ok(self.write_in_chunks(cx, len, boundary, put) as usize);
-        }
-        let taken = self.snd.buffer.write(&data[..self.snd.below_lowat(&self.cfg, len) as usize]);
-        self.snd.on_write(taken < data.len());
-        Ok(taken)
-    }
-
-    /// Like [`Self::write`], for `len` bytes of the pattern that continues where the last call ended.
-    ///
-    /// # Errors
-    /// As for `write`.
-    pub fn write_pattern<O: Observer>(&mut self, cx: &mut Cx<'_, O>, len: u64) -> Result<u64, WriteError> {
-        self.write_pattern_with(cx, len, Boundary::None)
-    }
-
-    /// Like [`Self::write_pattern`], and says what is at the end of it.
-    ///
-    /// # Errors
-    /// As for `write`.
-    pub fn write_pattern_with<O: Observer>(
-        &mut self,
-        cx: &mut Cx<'_, O>,
-        len: u64,
+        source: Source<'_>,
         boundary: Boundary,
     ) -> Result<u64, WriteError> {
         self.may_write()?;
-        if self.snd.chunks_config(&self.cfg).is_some() {
-            let put = |buffer: &mut SendBuffer, _: u64, bytes: Bytes| buffer.append_pattern(bytes);
-            return Ok(self.write_in_chunks(cx, len, boundary, put));
-        }
-        let taken = self.snd.buffer.write_pattern(self.snd.below_lowat(&self.cfg, len));
-        self.snd.on_write(taken < len);
+        let (taken, released) = self.on_turn(cx.now, |snd, turn| snd.write(turn, source, boundary));
+        self.take_released(cx, released);
         Ok(taken)
+    }
+
+    /// Lends the sender what the turn of new data depends on, and returns what came of it.
+    #[inline]
+    pub(super) fn on_turn<T>(&mut self, now: Instant, act: impl FnOnce(&mut Sender, &TurnCx<'_>) -> T) -> T {
+        let (size, idle) = (self.segment_size(), self.tally.since_data_sent(now));
+        let (open, urgent, at) = (self.may_send(), self.is_urgent(), self.path_cx());
+        let path = self.extras.as_ref().map_or(&Path::UNKNOWN, |extras| &extras.path);
+        let probes_path = |snd: &Sender| path.searches() && path.probe_now(&at, &probe_view(snd, size)) != ProbeNow::No;
+        let turn = TurnCx { cfg: &self.cfg, size, now, idle, open, urgent, probes_path: &probes_path };
+        act(&mut self.snd, &turn)
+    }
+
+    /// Applies what came of a write or of the turn of new data. Returns what holds the next part back.
+    pub(super) fn take_released<O: Observer>(&mut self, cx: &mut Cx<'_, O>, released: Released) -> Option<HeldBy> {
+        self.note_writable(released.woken);
+        if released.waits_for_window {
+            self.wait_for_window(cx);
+        }
+        released.held
     }
 
     fn may_write(&mut self) -> Result<(), WriteError> {
@@ -111,123 +117,6 @@ impl Endpoint {
             Some(reason) => Err(WriteError::Closed(reason)),
             None if self.snd.space.side() != SendSide::Open => Err(WriteError::Shutdown),
             None => Ok(()),
-        }
-    }
-
-    /// Takes up to `len` bytes: `put` appends as many as it is asked for, from a position on. Chunks that become full
-    /// may leave before the rest is taken, and what is left of them is filled up again.
-    fn write_in_chunks<O: Observer>(
-        &mut self,
-        cx: &mut Cx<'_, O>,
-        len: u64,
-        boundary: Boundary,
-        put: impl Fn(&mut SendBuffer, u64, Bytes),
-    ) -> u64 {
-        let Some(&cfg) = self.snd.chunks_config(&self.cfg) else { return 0 };
-        let mut taken = 0;
-        while taken < len {
-            let goal = self.snd.chunk_goal(&cfg, self.segment_size());
-            let room = match self.snd.buffer.chunks().and_then(|chunks| chunks.room(goal)) {
-                Some(room) => room,
-                None if !self.snd.has_room(&self.cfg) => break,
-                None => {
-                    self.snd.buffer.chunks_mut().begin();
-                    goal
-                }
-            };
-            let part = Bytes::try_from(len - taken).unwrap_or(Bytes::MAX).min(room);
-            put(&mut self.snd.buffer, taken, part);
-            let filled = self.snd.buffer.chunks_mut().fill(part, taken);
-            taken += u64::from(part);
-            if taken < len && filled >= goal {
-                self.on_full_chunk(cx);
-            }
-        }
-        self.snd.on_write(taken < len);
-        if taken > 0 {
-            self.end_write(cx, boundary);
-        }
-        self.snd.on_write(taken < len);
-        taken
-    }
-
-    /// A chunk became full and more is to be written: it may leave.
-    fn on_full_chunk<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        let half = self.snd.space.max_wnd() / 2;
-        let chunks = self.snd.buffer.chunks_mut();
-        if chunks.push_overdue(half) {
-            chunks.mark_push();
-            self.look_now(cx, SmallRule::Leave, Scope::All);
-        } else if chunks.unsent() == 1 {
-            self.look_now(cx, SmallRule::Leave, Scope::One);
-        }
-    }
-
-    fn end_write<O: Observer>(&mut self, cx: &mut Cx<'_, O>, boundary: Boundary) {
-        let (half, blocked) = (self.snd.space.max_wnd() / 2, self.snd.is_write_blocked());
-        let chunks = self.snd.buffer.chunks_mut();
-        if boundary == Boundary::Record && !blocked {
-            chunks.end_record();
-        }
-        if boundary != Boundary::More || blocked || chunks.push_overdue(half) {
-            chunks.mark_push();
-        }
-        let rule = match boundary {
-            _ if blocked => SmallRule::Leave,
-            Boundary::More => SmallRule::Hold,
-            Boundary::None | Boundary::Record => self.snd.small_rule(&self.cfg.send, self.is_urgent()),
-        };
-        self.look_now(cx, rule, Scope::All);
-    }
-
-    /// Releases chunks, as many as `scope` and the rules allow. Returns what holds the next one back, if the rules do.
-    pub(super) fn release_chunks<O: Observer>(
-        &mut self,
-        cx: &mut Cx<'_, O>,
-        rule: SmallRule,
-        scope: Scope,
-    ) -> Option<HeldBy> {
-        let chunks = *self.snd.chunks_config(&self.cfg)?;
-        if self.snd.rec.board.is_empty() && self.snd.planned() == 0 {
-            self.snd.restart_if_idle(&self.cfg, cx.now, self.tally.since_data_sent(cx.now));
-        }
-        loop {
-            let about =
-                ChunkCx { cfg: &self.cfg, chunks: &chunks, size: self.segment_size(), now: cx.now, rule, scope };
-            let view = self.snd.view(&about)?;
-            if !matches!(self.mtu_probe_now(), ProbeNow::No) {
-                // What follows is the probe's, and chunks are looked at again behind it.
-                self.snd.look_at_chunks(rule);
-                return None;
-            }
-            match view.decide(&chunks) {
-                Verdict::Send(bytes) => {
-                    let push = if bytes > view.size { Push::First } else { Push::No };
-                    self.snd.commit(bytes, push, view.size);
-                    // A writer may have been waiting for that.
-                    let woken = self.snd.is_write_blocked() && self.snd.make_room(&self.cfg, cx.now);
-                    self.note_writable(woken);
-                    if scope == Scope::One {
-                        return None;
-                    }
-                }
-                Verdict::Hold(hold) => {
-                    if self.snd.planned() == 0 && matches!(hold, Hold::PeerWindow | Hold::Small) {
-                        self.wait_for_window(cx);
-                    }
-                    return Some(self.snd.on_hold(&self.cfg.send, hold));
-                }
-            }
-        }
-    }
-
-    /// Looks at the chunks at once, if nothing else has to leave before them.
-    fn look_now<O: Observer>(&mut self, cx: &mut Cx<'_, O>, rule: SmallRule, scope: Scope) {
-        let free = self.may_send() && self.snd.rec.episode() == Episode::Open && self.snd.rec.board.lost_bytes() == 0;
-        if free && !self.snd.rec.tail.is_due() && self.snd.cc.pacing().is_none() {
-            self.release_chunks(cx, rule, scope);
-        } else {
-            self.snd.look_at_chunks(rule);
         }
     }
 
@@ -251,10 +140,7 @@ impl Endpoint {
 
     /// Chunks that wait for more to be written leave now: the application wants no delay.
     pub fn push_pending(&mut self) {
-        if let Some(chunks) = self.snd.buffer.chunks_if_any() {
-            chunks.urged = true;
-        }
-        self.snd.look_at_chunks(SmallRule::Leave);
+        self.snd.push_pending();
     }
 
     /// Settings of the send side have changed.
@@ -269,9 +155,9 @@ impl Endpoint {
             self.push_pending();
         } else if uncorked {
             let urgent = self.is_urgent();
-            self.snd.look_by_settings(&self.cfg.send, urgent);
+            self.snd.look_again(&self.cfg.send, urgent);
         }
-        let woken = self.snd.is_write_blocked() && self.snd.wake_writer(&self.cfg);
+        let woken = self.snd.buffer.writer_waits() && self.snd.wake_writer(&self.cfg);
         self.note_writable(woken);
     }
 
@@ -287,7 +173,7 @@ impl Endpoint {
         if taken > 0 {
             let end = self.snd.data_end();
             self.extras_mut().urgent.set(end);
-            self.snd.look_by_settings(&self.cfg.send, true);
+            self.snd.look_again(&self.cfg.send, true);
         }
         Ok(taken)
     }

@@ -4,7 +4,6 @@
 //! ([`crate::pattern`]); the first write decides, and mixing the two is a mistake in the program. What is in flight and
 //! what is not is the scoreboard's knowledge, not the buffer's.
 
-use super::chunks::Chunks;
 use base::Bytes;
 use core::fmt;
 use std::collections::VecDeque;
@@ -19,8 +18,10 @@ pub(crate) struct SendBuffer {
     capacity: Bytes,
     /// Bytes acknowledged since the stream began.
     acked: u64,
-    /// How what is held was cut, while a segmenter that keeps chunks holds anything.
-    chunks: Option<Box<Chunks>>,
+    /// The writer was cut short and waits for room.
+    writer_waits: bool,
+    /// A segment has arrived since nothing more could leave the last time: the writer may have room.
+    heard: bool,
 }
 
 #[derive(Clone)]
@@ -64,7 +65,7 @@ pub(crate) enum SendSlice<'a> {
 impl SendBuffer {
     /// An empty buffer for up to `capacity` bytes; memory is taken as it fills.
     pub fn new(capacity: Bytes) -> Self {
-        Self { content: Content::Unset, capacity, acked: 0, chunks: None }
+        Self { content: Content::Unset, capacity, acked: 0, writer_waits: false, heard: false }
     }
     /// Exchanges the bytes with those of another buffer, and nothing else.
     pub fn exchange_bytes(&mut self, other: &mut Self) {
@@ -116,6 +117,26 @@ impl SendBuffer {
             Content::Bytes(_) => panic!("pattern written to a stream that carries bytes"),
         }
     }
+    /// Whether the writer was cut short and waits for room.
+    #[inline]
+    pub fn writer_waits(&self) -> bool {
+        self.writer_waits
+    }
+    /// The writer waits, or not any more.
+    #[inline]
+    pub fn set_writer_waits(&mut self, waits: bool) {
+        self.writer_waits = waits;
+    }
+    /// A segment has arrived.
+    #[inline]
+    pub fn on_heard(&mut self) {
+        self.heard = true;
+    }
+    /// Whether a segment has arrived since this was asked last.
+    #[inline]
+    pub fn take_heard(&mut self) -> bool {
+        core::mem::take(&mut self.heard)
+    }
     /// Bytes that can still be written.
     #[inline]
     pub fn free(&self) -> Bytes {
@@ -125,26 +146,6 @@ impl SendBuffer {
     #[inline]
     pub fn capacity(&self) -> Bytes {
         self.capacity
-    }
-    /// How what is held was cut.
-    #[inline]
-    pub fn chunks(&self) -> Option<&Chunks> {
-        self.chunks.as_deref()
-    }
-    /// The same, for changes.
-    #[inline]
-    pub fn chunks_if_any(&mut self) -> Option<&mut Chunks> {
-        self.chunks.as_deref_mut()
-    }
-    /// The same, begun if there is nothing yet.
-    #[inline]
-    pub fn chunks_mut(&mut self) -> &mut Chunks {
-        let begin = self.acked + u64::from(self.len());
-        self.chunks.get_or_insert_with(|| Box::new(Chunks::new(begin)))
-    }
-    /// Bytes that chunks take beside what is held.
-    pub fn chunks_size(&self) -> usize {
-        self.chunks().map_or(0, Chunks::size)
     }
     /// Bytes that are not acknowledged, sent or not.
     #[inline]
@@ -171,7 +172,7 @@ impl SendBuffer {
     /// Drops every byte.
     pub fn clear(&mut self) {
         self.acked += u64::from(self.len());
-        (self.content, self.chunks) = (Content::Unset, None);
+        self.content = Content::Unset;
     }
     /// The peer has acknowledged the first `n` bytes.
     ///
@@ -191,12 +192,6 @@ impl SendBuffer {
             Content::Pattern(len) => *len -= n,
         }
         self.acked += u64::from(n);
-        if let Some(chunks) = &mut self.chunks {
-            chunks.ack(self.acked);
-            if chunks.is_empty() {
-                self.chunks = None;
-            }
-        }
     }
     /// The `len` bytes that begin `offset` bytes behind the oldest one held.
     ///

@@ -1,8 +1,6 @@
 //! The send side's parts: what is buffered, what holds a segment back, and when it may leave.
 
 pub(crate) mod buffer;
-pub(crate) mod burst;
-pub(crate) mod chunks;
 pub(crate) mod nagle;
 pub(crate) mod pacer;
 pub(crate) mod window;

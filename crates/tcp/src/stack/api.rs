@@ -5,7 +5,7 @@ use super::{Conn, ConnectError, LocalEnd, PORT_STEPS_MAX, Stack, StackCounters};
 use super::{Segmentation, StackEvent};
 use crate::config::ValidConfig;
 use crate::cx::{Cx, StackCx};
-use crate::endpoint::{Boundary, Endpoint, FourTuple, State};
+use crate::endpoint::{Boundary, Endpoint, FourTuple, Source, State};
 use crate::event::{Read, ReadError, UrgentError, WriteError};
 use crate::info::{Details, TcpInfo};
 use crate::recv::AckPace;
@@ -139,10 +139,10 @@ impl Stack {
         conn: Conn,
         data: &[u8],
     ) -> Result<usize, WriteError> {
-        self.write_with(cx, conn, data, Boundary::None)
+        self.write_with(cx, conn, Source::Bytes(data), Boundary::None).map(|taken| taken as usize)
     }
 
-    /// Like [`Self::write`], and says what is at the end of `data`.
+    /// Like [`Self::write`], for bytes or the position-coded pattern, and says what is at the end of it.
     ///
     /// # Errors
     /// As for `write`.
@@ -150,10 +150,10 @@ impl Stack {
         &mut self,
         cx: &mut StackCx<'_, O>,
         conn: Conn,
-        data: &[u8],
+        source: Source<'_>,
         boundary: Boundary,
-    ) -> Result<usize, WriteError> {
-        let written = self.with(cx, conn, |endpoint, ecx| endpoint.write_with(ecx, data, boundary));
+    ) -> Result<u64, WriteError> {
+        let written = self.with(cx, conn, |endpoint, ecx| endpoint.write_with(ecx, source, boundary));
         written.unwrap_or(Err(WriteError::NoConnection))
     }
 
@@ -177,22 +177,7 @@ impl Stack {
         conn: Conn,
         len: u64,
     ) -> Result<u64, WriteError> {
-        self.write_pattern_with(cx, conn, len, Boundary::None)
-    }
-
-    /// Like [`Self::write_pattern`], and says what is at the end of it.
-    ///
-    /// # Errors
-    /// As for `write`.
-    pub fn write_pattern_with<O: Observer>(
-        &mut self,
-        cx: &mut StackCx<'_, O>,
-        conn: Conn,
-        len: u64,
-        boundary: Boundary,
-    ) -> Result<u64, WriteError> {
-        let written = self.with(cx, conn, |endpoint, ecx| endpoint.write_pattern_with(ecx, len, boundary));
-        written.unwrap_or(Err(WriteError::NoConnection))
+        self.write_with(cx, conn, Source::Pattern(len), Boundary::None)
     }
 
     /// Like [`Self::write`]; the last byte taken is the last urgent one (RFC 9293 §3.8.5).

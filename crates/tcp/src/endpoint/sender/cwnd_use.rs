@@ -30,15 +30,15 @@ impl Sender {
             self.halve_if_unused(cfg, now);
         }
         // A write that was cut short makes no room by itself.
-        let heard = core::mem::take(&mut self.heard);
-        heard && self.write_blocked && self.chunks_config(cfg).is_some() && self.make_room(cfg, now)
+        let heard = self.buffer.take_heard();
+        heard && self.wakes_on_held(cfg, now)
     }
 
     /// The window was not filled for an RTO, and `used` segments of it were at most.
     fn on_unused(&mut self, cfg: &Config, now: Instant, used: u32) {
         let used = used.saturating_mul(self.space.smss()).max(cfg.cc.initial_window.bytes(self.space.smss()));
         let cwnd = self.cc.window().cwnd();
-        if self.rec.episode() == Episode::Open && !self.write_blocked && used < cwnd {
+        if self.rec.episode() == Episode::Open && !self.buffer.writer_waits() && used < cwnd {
             self.cc.on_unused(cwnd / 2 + used / 2);
         }
         self.usage.restart(now);

@@ -104,7 +104,7 @@ impl Sender {
         }
         if unsent > 0 && self.space.usable() < unsent.min(size) {
             Held::Window
-        } else if unsent == 0 && self.write_blocked {
+        } else if unsent == 0 && self.buffer.writer_waits() {
             Held::Buffer
         } else {
             Held::Busy

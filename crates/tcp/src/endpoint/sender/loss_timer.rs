@@ -82,7 +82,7 @@ impl Sender {
     /// How long the persist timer waits after this many probes.
     pub fn persist_interval(&self, cfg: &Config, probes: u32) -> Duration {
         let unsent = self.data_end().distance_from(self.space.nxt());
-        let narrow = (1..unsent.min(self.full_size(cfg))).contains(&self.space.wnd());
+        let narrow = (1..unsent.min(self.full_size())).contains(&self.space.wnd());
         // A probe that carries bytes uses what a narrow window takes, and the silly-window rules set its time.
         if narrow && cfg.send.window_probe == WindowProbe::Byte {
             return cfg.send.sws_override;

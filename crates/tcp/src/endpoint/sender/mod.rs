@@ -4,7 +4,7 @@
 //! of it was used. It knows no timers: a call returns what crosses to other parts of the connection, and the endpoint applies it.
 
 mod ack;
-mod chunks;
+mod chunks; // variant: chunks
 mod cwnd_use;
 mod departure;
 mod episode;
@@ -15,30 +15,24 @@ mod record;
 mod recovery_side;
 mod room;
 mod round_trip;
+mod segmenter;
 mod space;
 
 pub(super) use ack::Progress;
-pub(super) use chunks::ChunkCx;
 pub(super) use episode::{Losses, Reaction};
 pub(super) use loss_timer::TimerCx;
 pub(super) use plan::{Ask, Departure, HeldBy, NewData, TailProbe, View};
 pub(super) use round_trip::RttCx;
+pub(super) use segmenter::{Released, Train, TurnCx};
 
 use crate::config::ValidConfig;
 use crate::send::{CwndUsage, Pacer, SendBuffer};
 use base::{Instant, SeqNum};
 use cc::{CongestionControl, CwndValidation};
+use chunks::Chunked; // variant: chunks
 use recovery_side::RecoverySide;
+use segmenter::Segmenter;
 use space::SendSpace;
-
-/// What the device takes at once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Frames {
-    /// One segment.
-    Segments,
-    /// Several, which it cuts: it is worth while to keep chunks.
-    Bursts,
-}
 
 /// The send half.
 #[derive(Clone, Debug)]
@@ -50,12 +44,8 @@ pub(super) struct Sender {
     pub usage: CwndUsage,
     /// Where the controller paces.
     pub pacer: Option<Box<Pacer>>,
-    frames: Frames,
-    write_blocked: bool,
-    /// A segment has arrived since nothing more could leave the last time: a writer may have room.
-    heard: bool,
-    /// An empty segment that the peer must answer is due: it asks whether the peer, or its window, is still there.
-    bare_probe_due: bool,
+    segmenter: Segmenter,
+    chunked: Chunked, // variant: chunks
 }
 
 impl Sender {
@@ -69,45 +59,22 @@ impl Sender {
             cc: cc::build(&cfg.cc, smss, iss),
             usage: CwndUsage::new(CwndValidation::HalfUsed, first, now),
             pacer: None,
-            frames: Frames::Segments,
-            write_blocked: false,
-            heard: false,
-            bare_probe_due: false,
+            segmenter: Segmenter::BySegment,
+            chunked: Chunked::default(), // variant: chunks
         }
     }
 
-    /// Whether the application waits for word that it may write.
-    #[inline]
-    pub fn is_write_blocked(&self) -> bool {
-        self.write_blocked
+    /// The device takes several segments at once.
+    pub fn send_bursts(&mut self, cfg: &ValidConfig, now: Instant) {
+        self.segmenter = Segmenter::for_bursts(&cfg.send);
+        if self.segmenter.counts_pieces() {
+            self.usage = CwndUsage::new(cfg.cc.validation, self.space.nxt(), now);
+        }
     }
 
     /// The application has written, and was cut short or not.
     #[inline]
     pub fn on_write(&mut self, cut_short: bool) {
-        self.write_blocked = cut_short;
-    }
-
-    /// A segment has arrived.
-    #[inline]
-    pub fn on_heard(&mut self) {
-        self.heard = true;
-    }
-
-    /// Whether an empty segment that the peer must answer is due.
-    #[inline]
-    pub fn owes_bare_probe(&self) -> bool {
-        self.bare_probe_due
-    }
-
-    /// An empty segment that the peer must answer is due.
-    pub fn require_bare_probe(&mut self) {
-        self.bare_probe_due = true;
-    }
-
-    /// The empty segment leaves.
-    #[inline]
-    pub fn take_bare_probe(&mut self) {
-        self.bare_probe_due = false;
+        self.buffer.set_writer_waits(cut_short);
     }
 }

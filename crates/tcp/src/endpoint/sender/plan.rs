@@ -154,7 +154,7 @@ impl Sender {
     /// What leaves when no data does.
     #[inline]
     pub fn next_bare(&self, ack_due: bool) -> Departure {
-        if self.bare_probe_due {
+        if self.rec.owes_bare_probe() {
             Departure::BareProbe
         } else if ack_due {
             Departure::Ack
@@ -246,11 +246,7 @@ impl Sender {
         if unsent == 0 && self.fin_has_to_wait(&cfg.send) {
             return Departure::Held(HeldBy::PeerWindow);
         }
-        let cut = match self.chunks_config(cfg) {
-            _ if unsent == 0 => Ok(0),
-            Some(_) => self.next_of_burst(view),
-            None => self.next_segments(cfg, view, unsent),
-        };
+        let cut = if unsent == 0 { Ok(0) } else { self.next_len(cfg, view, unsent) };
         match cut {
             Ok(len) => Departure::New(NewData { len, fin: fin_waits && len == unsent }),
             Err(by) => Departure::Held(by),
@@ -263,7 +259,7 @@ impl Sender {
     //# No new data, other than a probe of a closed window, is sent beyond the window last received.
     /// How much leaves of `unsent` bytes that were not cut before.
     #[inline]
-    fn next_segments(&self, cfg: &Config, view: &View, unsent: Bytes) -> Result<Bytes, HeldBy> {
+    pub fn next_segments(&self, cfg: &Config, view: &View, unsent: Bytes) -> Result<Bytes, HeldBy> {
         let (size, usable) = (view.size, self.space.usable());
         let mut len = unsent.min(usable).min(self.frame(view));
         if len > size {
@@ -314,14 +310,14 @@ impl Sender {
         if empty && self.space.wnd() == 0 {
             return Some(Ask::Empty);
         }
-        let len = self.up_to_chunk_end(self.space.wnd().min(unsent).clamp(1, view.size));
+        let len = self.up_to_boundary(self.space.wnd().min(unsent).clamp(1, view.size));
         Some(Ask::New(NewData { len: len.min(unsent), fin: unsent == 0 }))
     }
 
     /// One segment of new data, if the peer's window takes it, whatever the congestion window and Nagle's rule say.
     pub fn one_new(&self, view: &View) -> Option<NewData> {
         let unsent = self.unsent();
-        let len = self.up_to_chunk_end(unsent.min(view.size));
+        let len = self.up_to_boundary(unsent.min(view.size));
         if self.space.side() == SendSide::FinSent || len == 0 || len > self.space.usable() {
             return None;
         }

@@ -4,7 +4,6 @@ use super::Sender;
 use super::plan::{Ask, View};
 use crate::config::{SendConfig, WindowProbe};
 use crate::endpoint::{Probing, SendSide};
-use crate::send::burst::SmallRule;
 
 impl Sender {
     //= specs/rfc5682.md#basic-algorithm
@@ -34,11 +33,6 @@ impl Sender {
         if self.space.side() == SendSide::Open {
             self.rec.sampler.on_app_limited(self.rec.board.pipe());
         }
-    }
-
-    /// Whether chunks are to be looked at, and by which rule; the look is taken.
-    pub fn take_look(&mut self) -> Option<SmallRule> {
-        self.buffer.chunks_if_any()?.due.take()
     }
 
     /// A probe of a closed window leaves.

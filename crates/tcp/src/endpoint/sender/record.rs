@@ -23,7 +23,7 @@ impl Sender {
             self.rec.restart_rto(now);
         }
         self.space.on_sent(range.end);
-        self.cover_chunks(start + len);
+        self.cover(start + len);
         if fin {
             self.space.on_fin_sent();
         }
@@ -51,7 +51,7 @@ impl Sender {
             self.rec.restart_rto(now);
         }
         self.space.on_sent(range.end);
-        self.cover_chunks(range.end);
+        self.cover(range.end);
         self.record(now, tsval, range);
         range
     }

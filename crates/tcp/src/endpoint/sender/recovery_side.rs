@@ -27,6 +27,8 @@ pub(in crate::endpoint) struct RecoverySide {
     recheck_at: Instant,
     /// One retransmission may leave whatever the window says: the fast retransmit, or the one a timeout sends.
     forced: bool,
+    /// An empty segment that the peer must answer is due: it asks whether the peer, or its window, is still there.
+    bare_probe_due: bool,
     /// Segments lost again since the controller's last answer.
     pub lost_again: u16,
     /// A loss of something sent before this moment has been answered by the controller already.
@@ -56,6 +58,7 @@ impl RecoverySide {
             rto_base: now,
             recheck_at: Instant::MAX,
             forced: false,
+            bare_probe_due: false,
             lost_again: 0,
             answered_at: Instant::ZERO,
             retries: 0,
@@ -142,5 +145,17 @@ impl RecoverySide {
     #[inline]
     pub fn set_probing(&mut self, probing: Probing) {
         self.probing = probing;
+    }
+
+    /// Whether an empty segment that the peer must answer is due.
+    #[inline]
+    pub fn owes_bare_probe(&self) -> bool {
+        self.bare_probe_due
+    }
+
+    /// An empty segment that the peer must answer is due, or has left.
+    #[inline]
+    pub fn set_bare_probe(&mut self, due: bool) {
+        self.bare_probe_due = due;
     }
 }

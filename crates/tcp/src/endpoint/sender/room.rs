@@ -11,24 +11,38 @@ const WORTH_A_WRITE: Bytes = 128 << 10;
 impl Sender {
     /// Of `len` bytes as many as may wait to be sent.
     pub fn below_lowat(&self, cfg: &Config, len: u64) -> u64 {
-        cfg.send.notsent_lowat.map_or(len, |lowat| len.min(u64::from(lowat.saturating_sub(self.not_let_go()))))
+        cfg.send.notsent_lowat.map_or(len, |lowat| len.min(u64::from(lowat.saturating_sub(self.unreleased()))))
     }
 
     /// Whether a chunk may be begun.
     pub fn has_room(&self, cfg: &Config) -> bool {
-        let waits = cfg.send.notsent_lowat.is_some_and(|lowat| self.not_let_go() >= lowat);
+        let waits = cfg.send.notsent_lowat.is_some_and(|lowat| self.unreleased() >= lowat);
         !waits && self.queued_memory(cfg) < self.buffer.capacity()
     }
 
     /// Whether it is worth while to write: there is a good part of the buffer free, and not too much waits to be sent.
     pub fn is_writable(&self, cfg: &Config) -> bool {
         let (capacity, memory) = (self.buffer.capacity(), self.queued_memory(cfg));
-        let room = match (cfg.send.accounting, self.chunks_config(cfg)) {
-            (SendAccounting::Chunks { .. }, Some(_)) => capacity >= memory && capacity - memory >= memory / 2,
+        let room = match cfg.send.accounting {
+            SendAccounting::Chunks { .. } if self.segmenter.counts_pieces() => {
+                capacity >= memory && capacity - memory >= memory / 2
+            }
             _ => self.buffer.free() >= WORTH_A_WRITE.min(capacity / 2),
         };
-        let waits = cfg.send.notsent_lowat.is_some_and(|lowat| 2 * u64::from(self.not_let_go()) >= lowat.into());
+        let waits = cfg.send.notsent_lowat.is_some_and(|lowat| 2 * u64::from(self.unreleased()) >= lowat.into());
         room && !waits
+    }
+
+    /// Bytes that were written and have not been released.
+    pub fn unreleased(&self) -> Bytes {
+        self.data_end().distance_from(self.space.nxt()).saturating_sub(self.planned())
+    }
+
+    /// Segments in flight, including those that were released.
+    pub fn segments_in_flight(&self) -> u32 {
+        let board = &self.rec.board;
+        let departed = board.departed_bytes() / self.space.smss();
+        (board.outstanding_segments() + self.planned_segments()).saturating_sub(departed)
     }
 
     /// The memory of what is buffered, as it counts against the buffer.
@@ -37,8 +51,7 @@ impl Sender {
             SendAccounting::Bytes => 0,
             SendAccounting::Chunks { head, record } => head + record,
         };
-        let chunks = self.buffer.chunks().map_or(0, |chunks| chunks.count());
-        self.buffer.len().saturating_add(chunks.saturating_mul(cost))
+        self.buffer.len().saturating_add(self.pieces().saturating_mul(cost))
     }
 
     /// The send buffer grows to twice the memory that the segments of a congestion window take, if it may.
@@ -68,14 +81,14 @@ impl Sender {
     /// Whether it is worth while to write; if not, the application waits for word of it.
     pub fn poll_writable(&mut self, cfg: &Config) -> bool {
         let writable = self.is_writable(cfg);
-        self.write_blocked |= !writable;
+        self.buffer.set_writer_waits(self.buffer.writer_waits() || !writable);
         writable
     }
 
     /// A writer waits: returns whether it is to be woken, because writing is worth while again.
     pub fn wake_writer(&mut self, cfg: &Config) -> bool {
         let writable = self.is_writable(cfg);
-        self.write_blocked &= !writable;
+        self.buffer.set_writer_waits(self.buffer.writer_waits() && !writable);
         writable
     }
 }

@@ -1,9 +1,9 @@
 //! What would leave now: a table of situations, each beside the neighbour in which something else leaves. Every departure and
 //! every reason to hold back stands in it twice or more; `cargo xtask negations` shows that no condition goes untested.
 
+use super::super::chunks::Push;
 use super::*;
 use crate::config::{NagleConfig, SegmenterConfig, ValidConfig};
-use crate::send::chunks::Push;
 use crate::testing::{quick, valid};
 use base::SeqRange;
 use core::mem::discriminant;
@@ -120,9 +120,7 @@ impl Case {
     fn chunks(&mut self, bytes: Bytes, released: Bytes) {
         self.configure(|cfg| cfg.send.segmenter = SegmenterConfig::Chunks(crate::config::ChunksConfig::default()));
         self.snd.send_bursts(&self.cfg, NOW);
-        let chunks = self.snd.buffer.chunks_mut();
-        chunks.begin();
-        chunks.fill(bytes, 0);
+        self.snd.keep_chunk(bytes);
         self.write(bytes);
         if released > 0 {
             self.snd.commit(released, Push::No, SIZE);
@@ -203,8 +201,8 @@ fn without_data() -> Vec<Row> {
         "nothing follows the FIN", |c| { c.send(1); c.send_fin(); } => Nothing, { c.lose(0); } => again(0);
         "an ACK leaves by itself", |c| { c.ack_due = true; } => Ack, { c.ack_due = false; } => held(HeldBy::AppLimited);
         "an ACK waits for no window", |c| { c.send(10); c.write(300); c.ack_due = true; } => Ack, { c.ack(2); c.window(1_100); } => new(100);
-        "a bare probe carries the ACK", |c| { c.snd.require_bare_probe(); c.ack_due = true; } => BareProbe, { c.snd.take_bare_probe(); } => Ack;
-        "a bare probe gives way to data", |c| { c.snd.require_bare_probe(); c.write(300); c.view.paced_until = Some(LATER); } => BareProbe, { c.view.paced_until = None; } => new(100);
+        "a bare probe carries the ACK", |c| { c.snd.rec.set_bare_probe(true); c.ack_due = true; } => BareProbe, { c.snd.rec.set_bare_probe(false); } => Ack;
+        "a bare probe gives way to data", |c| { c.snd.rec.set_bare_probe(true); c.write(300); c.view.paced_until = Some(LATER); } => BareProbe, { c.view.paced_until = None; } => new(100);
     }
 }
 

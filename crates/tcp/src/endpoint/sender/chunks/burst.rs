@@ -4,13 +4,14 @@
 //! RFC 9293 leaves this open. The rules are those that senders with segmentation offload have come to share; they decide
 //! only when data leaves that the windows would permit. Pure: everything it needs to know is in [`View`].
 
-use super::chunks::{Chunk, Tail};
+use super::store::{Chunk, Tail};
 use crate::config::ChunksConfig;
+use crate::send::nagle::Outstanding;
 use base::{Bytes, Duration};
 
 /// Which chunks may be released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(in crate::endpoint) enum Scope {
     /// A burst of the oldest one, which is full.
     One,
     /// As many as the rules allow.
@@ -19,7 +20,7 @@ pub(crate) enum Scope {
 
 /// How a segment smaller than the maximum at the end of what was written is treated; the more lenient, the greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum SmallRule {
+pub(in crate::endpoint) enum SmallRule {
     /// It waits.
     Hold,
     /// It waits while anything is outstanding.
@@ -32,7 +33,7 @@ pub(crate) enum SmallRule {
 
 /// Where the oldest chunk stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(in crate::endpoint) enum Place {
     /// Another one is behind it.
     Middle,
     /// It is the last; later writes may add to it.
@@ -43,7 +44,7 @@ pub(crate) enum Place {
 
 /// What is known when a burst is to be released.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct View {
+pub(in crate::endpoint) struct View {
     /// The oldest chunk.
     pub head: Chunk,
     pub place: Place,
@@ -59,14 +60,14 @@ pub(crate) struct View {
     pub usable: Bytes,
     /// What is done with a small segment, and whether something, or something small, is outstanding.
     pub rule: SmallRule,
-    pub outstanding: super::nagle::Outstanding,
+    pub outstanding: Outstanding,
     pub scope: Scope,
     pub wait: Wait,
 }
 
 /// Whether it is worth while to wait for the next ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Wait {
+pub(in crate::endpoint) enum Wait {
     /// Nothing is in flight, the last transmission was long ago, or losses are being repaired.
     Never,
     /// The next ACK is expected after this time, if not overdue, on a path with this smoothed round trip.
@@ -75,7 +76,7 @@ pub(crate) enum Wait {
 
 /// What becomes of the oldest chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(in crate::endpoint) enum Verdict {
     /// So many bytes leave as one burst.
     Send(Bytes),
     /// Nothing leaves, because of this.
@@ -84,7 +85,7 @@ pub(crate) enum Verdict {
 
 /// What holds a chunk back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Hold {
+pub(in crate::endpoint) enum Hold {
     /// The congestion window.
     Cwnd,
     /// The peer's window.
@@ -97,7 +98,7 @@ pub(crate) enum Hold {
 
 /// What keeps a burst from being larger.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum By {
+pub(in crate::endpoint) enum By {
     Cwnd,
     PeerWindow,
     Writes,
@@ -108,7 +109,7 @@ const WORTH_WAITING: Duration = Duration::from_millis(1);
 
 /// Segments of the largest burst: what leaves in about a millisecond at the rate of `cwnd` bytes each `srtt`, scaled by
 /// `percent`, and more on a path with little delay.
-pub(crate) fn max_segments(
+pub(in crate::endpoint) fn max_segments(
     cfg: &ChunksConfig,
     cwnd: Bytes,
     percent: u64,
@@ -161,7 +162,6 @@ impl View {
 
     /// Whether the rule for small segments holds one back now.
     fn is_held(&self) -> bool {
-        use super::nagle::Outstanding;
         match self.rule {
             SmallRule::Hold => true,
             SmallRule::Leave => false,

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 /// Whether the receiver is to hand up what it has when the end of this arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Push {
+pub(in crate::endpoint) enum Push {
     No,
     /// When it leaves for the first time: a burst of several segments is.
     First,
@@ -21,7 +21,7 @@ pub(crate) enum Push {
 
 /// Whether a later write may add to a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Tail {
+pub(in crate::endpoint) enum Tail {
     Open,
     /// A record ends here.
     Record,
@@ -29,7 +29,7 @@ pub(crate) enum Tail {
 
 /// A part of what was written and has not been released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Chunk {
+pub(in crate::endpoint) struct Chunk {
     pub len: Bytes,
     pub push: Push,
     pub tail: Tail,
@@ -44,7 +44,7 @@ struct Burst {
 
 /// Chunks and bursts of one stream.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Chunks {
+pub(in crate::endpoint) struct Chunks {
     /// Oldest first; the last ones may wait to be emitted.
     bursts: VecDeque<Burst>,
     unsent: VecDeque<Chunk>,

@@ -1,15 +1,19 @@
-//! Chunks of what was written, where the device takes bursts: how long they become, which of them were let go, and what is known
-//! when the next is judged ([`crate::send::burst`] decides).
+//! Chunks of what was written, where the device takes bursts: how long they become, which of them were released, and what is known
+//! when the next is judged ([`burst`] decides).
 
-use super::{Frames, HeldBy, Sender};
+mod burst;
+mod store;
+mod write;
+
+use super::segmenter::{Released, Train, TurnCx};
+use super::{HeldBy, Sender, View as PlanView};
 use crate::config::{ChunkRefill, ChunksConfig, Config, CorkConfig, NagleConfig, PushConfig, SendConfig};
 use crate::endpoint::SendSide;
-use crate::endpoint::write::Train;
-use crate::send::CwndUsage;
-use crate::send::burst::{By, Hold, Place, Scope, SmallRule, View, Wait, max_segments};
-use crate::send::chunks::{Chunk, Push};
 use base::{Bytes, Duration, Instant, SeqNum};
+use burst::{By, Hold, Place, Scope, SmallRule, Verdict, View, Wait, max_segments};
 use recovery::{Episode, SegmentId, SentSegment};
+pub(in crate::endpoint) use store::Push;
+use store::{Chunk, Chunks};
 
 /// A transmission longer ago than this says that no train of bursts is under way.
 const RECENT: Duration = Duration::from_millis(1);
@@ -20,64 +24,76 @@ const TINY_WINDOW: Bytes = 536;
 /// Segments are not cut smaller for a peer with a tiny window.
 const SMALLEST: Bytes = 48;
 
-/// What the oldest chunk is judged by beside the sender's own state.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::endpoint) struct ChunkCx<'a> {
-    pub cfg: &'a Config,
-    pub chunks: &'a ChunksConfig,
-    /// Bytes of a full segment.
-    pub size: Bytes,
-    pub now: Instant,
-    pub rule: SmallRule,
-    pub scope: Scope,
+/// What is kept of chunks: in a box that exists only while something is unacknowledged.
+#[derive(Clone, Debug, Default)]
+pub(in crate::endpoint) struct Chunked(Option<Box<Chunks>>);
+
+impl Chunked {
+    /// The chunks and bursts, while something is unacknowledged.
+    #[inline]
+    pub fn get(&self) -> Option<&Chunks> {
+        self.0.as_deref()
+    }
+
+    /// Everything before this position of the stream is acknowledged.
+    #[inline]
+    pub fn on_acked(&mut self, una: u64) {
+        if let Some(chunks) = &mut self.0 {
+            chunks.ack(una);
+            if chunks.is_empty() {
+                self.0 = None;
+            }
+        }
+    }
+
+    /// Bytes of memory.
+    pub fn heap_size(&self) -> usize {
+        self.get().map_or(0, Chunks::size)
+    }
 }
 
 impl Sender {
-    /// What is kept of chunks, if the profile and the device want them.
-    #[inline]
-    pub fn chunks_config<'a>(&self, cfg: &'a Config) -> Option<&'a ChunksConfig> {
-        match self.frames {
-            Frames::Segments => None,
-            Frames::Bursts => cfg.send.chunks(),
-        }
+    fn chunks(&self) -> Option<&Chunks> {
+        self.chunked.get()
     }
 
-    /// The device takes several segments at once.
-    pub fn send_bursts(&mut self, cfg: &Config, now: Instant) {
-        self.frames = Frames::Bursts;
-        if cfg.send.chunks().is_some() {
-            self.usage = CwndUsage::new(cfg.cc.validation, self.space.nxt(), now);
-        }
+    fn chunks_if_any(&mut self) -> Option<&mut Chunks> {
+        self.chunked.0.as_deref_mut()
+    }
+
+    /// The chunks, begun if there are none yet.
+    fn begun_chunks(&mut self) -> &mut Chunks {
+        let begin = self.buffer.start_offset() + u64::from(self.buffer.len());
+        self.chunked.0.get_or_insert_with(|| Box::new(Chunks::new(begin)))
+    }
+
+    /// A chunk of `bytes` was written, for tests that release it by hand.
+    #[cfg(test)]
+    pub fn keep_chunk(&mut self, bytes: Bytes) {
+        let chunks = self.begun_chunks();
+        chunks.begin();
+        chunks.fill(bytes, 0);
     }
 
     /// `bytes`, but no more than half of the largest window the peer ever offered: more would make its window a stop and go.
-    fn within_half_window(&self, bytes: Bytes) -> Bytes {
+    pub fn within_half_window(&self, bytes: Bytes) -> Bytes {
         let max_wnd = self.space.max_wnd();
         let most = if max_wnd > TINY_WINDOW { max_wnd / 2 } else { max_wnd };
         if most > 0 && bytes > most { most.max(SMALLEST) } else { bytes }
     }
 
-    /// Payload bytes of a full segment without SACK option.
-    #[inline]
-    pub fn full_size(&self, cfg: &Config) -> Bytes {
-        match self.chunks_config(cfg) {
-            None => self.space.smss(),
-            Some(_) => self.within_half_window(self.space.smss()),
-        }
-    }
-
     /// How long a chunk becomes while full segments have `size` bytes.
-    pub fn chunk_goal(&self, cfg: &ChunksConfig, size: Bytes) -> Bytes {
+    fn chunk_goal(&self, cfg: &ChunksConfig, size: Bytes) -> Bytes {
         (self.within_half_window(cfg.bytes_max) / size * size).max(size)
     }
 
     /// Bytes of the stream before SND.NXT.
-    pub fn sent_offset(&self) -> u64 {
+    fn sent_offset(&self) -> u64 {
         self.offset_of(self.space.nxt())
     }
 
     /// Bytes of the stream before `seq`, which is not beyond what was written.
-    pub fn offset_of(&self, seq: SeqNum) -> u64 {
+    fn offset_of(&self, seq: SeqNum) -> u64 {
         // The SYN has a number but no place in the stream.
         let una = self.space.una().max(self.space.iss() + 1);
         let seq = seq.min(una + self.buffer.len()).max(una);
@@ -85,25 +101,25 @@ impl Sender {
     }
 
     /// Where the burst ends that `seq` belongs to.
-    pub fn burst_of(&self, seq: SeqNum) -> Option<u64> {
-        self.buffer.chunks()?.burst_end(self.offset_of(seq))
+    fn burst_of(&self, seq: SeqNum) -> Option<u64> {
+        self.chunks()?.burst_end(self.offset_of(seq))
     }
 
     /// Bytes that were released and have not left.
-    pub fn planned(&self) -> Bytes {
-        let committed = self.buffer.chunks().map_or(0, |chunks| chunks.committed());
+    pub fn planned_chunks(&self) -> Bytes {
+        let committed = self.chunks().map_or(0, |chunks| chunks.committed());
         Bytes::try_from(committed.saturating_sub(self.sent_offset())).unwrap_or(Bytes::MAX)
     }
 
-    /// Bytes that have not been released.
-    pub fn not_let_go(&self) -> Bytes {
-        self.data_end().distance_from(self.space.nxt()).saturating_sub(self.planned())
+    /// Segments that were released and have not left.
+    pub fn planned_segments_of_chunks(&self) -> u32 {
+        self.chunks().map_or(0, |chunks| chunks.segments_behind(self.sent_offset(), self.space.smss()))
     }
 
     /// How a small segment at the end of what was written is treated, by the settings.
-    pub fn small_rule(&self, send: &SendConfig, urgent: bool) -> SmallRule {
+    fn small_rule(&self, send: &SendConfig, urgent: bool) -> SmallRule {
         match (send.cork, send.nagle) {
-            _ if self.buffer.chunks().is_some_and(|chunks| chunks.urged) || urgent => SmallRule::Leave,
+            _ if self.chunks().is_some_and(|chunks| chunks.urged) || urgent => SmallRule::Leave,
             (CorkConfig::On, _) => SmallRule::Hold,
             (_, NagleConfig::Rfc896) => SmallRule::Rfc896,
             (_, NagleConfig::Minshall) => SmallRule::Minshall,
@@ -111,24 +127,35 @@ impl Sender {
         }
     }
 
-    /// The chunks are to be looked at when it is the turn of new data.
-    #[inline]
-    pub fn look_at_chunks(&mut self, rule: SmallRule) {
-        if let Some(chunks) = self.buffer.chunks_if_any() {
+    /// The chunks are to be looked at by this rule, or a more lenient one, when it is the turn of new data.
+    fn look_by(&mut self, rule: SmallRule) {
+        if let Some(chunks) = self.chunks_if_any() {
             chunks.due = chunks.due.max(Some(rule));
         }
     }
 
     /// The same, by the settings.
-    #[inline]
-    pub fn look_by_settings(&mut self, send: &SendConfig, urgent: bool) {
+    pub fn look_at_chunks(&mut self, send: &SendConfig, urgent: bool) {
         let rule = self.small_rule(send, urgent);
-        self.look_at_chunks(rule);
+        self.look_by(rule);
     }
 
-    /// `bytes` are let go, in segments of `size`.
+    /// The same, and small segments do not wait.
+    pub fn release_small_chunks(&mut self) {
+        self.look_by(SmallRule::Leave);
+    }
+
+    /// The same, also for what is written to the last chunk from now on.
+    pub fn urge_chunks(&mut self) {
+        if let Some(chunks) = self.chunks_if_any() {
+            chunks.urged = true;
+        }
+        self.look_by(SmallRule::Leave);
+    }
+
+    /// `bytes` are released, in segments of `size`.
     pub fn commit(&mut self, bytes: Bytes, push: Push, size: Bytes) {
-        let Some(chunks) = self.buffer.chunks_if_any() else { return };
+        let Some(chunks) = self.chunks_if_any() else { return };
         chunks.commit(bytes, push);
         let committed = chunks.committed();
         if !bytes.is_multiple_of(size) {
@@ -139,14 +166,14 @@ impl Sender {
     }
 
     /// A probe of `len` bytes is to leave, and to be pushed.
-    pub fn commit_probe(&mut self, cfg: &Config, len: Bytes, size: Bytes) {
-        if len > 0 && self.planned() == 0 && self.chunks_config(cfg).is_some() {
+    pub fn commit_probe(&mut self, len: Bytes, size: Bytes) {
+        if len > 0 && self.planned_chunks() == 0 {
             self.commit(len, Push::Yes, size);
         }
     }
 
     /// The oldest chunk is not released. Returns what that means for what waits.
-    pub fn on_hold(&mut self, send: &SendConfig, hold: Hold) -> HeldBy {
+    fn on_hold(&mut self, send: &SendConfig, hold: Hold) -> HeldBy {
         if matches!(hold, Hold::Cwnd | Hold::Deferred(By::Cwnd)) {
             self.usage.on_blocked(self.space.nxt());
         }
@@ -160,9 +187,9 @@ impl Sender {
     }
 
     /// How much of a burst that was released leaves in the next frame.
-    pub fn next_of_burst(&self, view: &super::View) -> Result<Bytes, HeldBy> {
+    pub fn next_of_burst(&self, view: &PlanView) -> Result<Bytes, HeldBy> {
         let at = self.sent_offset();
-        let end = self.buffer.chunks().and_then(|chunks| chunks.burst_end(at));
+        let end = self.chunks().and_then(|chunks| chunks.burst_end(at));
         let end = end.ok_or(view.chunk_held.unwrap_or(HeldBy::Deferred))?;
         let size = view.size;
         // A device that cuts a frame would repeat its urgent pointer.
@@ -170,51 +197,93 @@ impl Sender {
         Ok(Bytes::try_from(end - at).unwrap_or(Bytes::MAX).min(most))
     }
 
+    /// It is the turn of new data, and the chunks are to be looked at.
+    pub fn release_due_chunks(&mut self, turn: &TurnCx<'_>) -> Released {
+        match self.chunks_if_any().and_then(|chunks| chunks.due.take()) {
+            Some(rule) => self.release_chunks(turn, rule, Scope::All),
+            None => Released::default(),
+        }
+    }
+
+    /// Releases chunks, as many as `scope` and the rules allow.
+    fn release_chunks(&mut self, turn: &TurnCx<'_>, rule: SmallRule, scope: Scope) -> Released {
+        let mut released = Released::default();
+        let Some(&chunks) = turn.cfg.send.chunks() else { return released };
+        if self.rec.board.is_empty() && self.planned_chunks() == 0 {
+            self.restart_if_idle(turn.cfg, turn.now, turn.idle);
+        }
+        loop {
+            let Some(view) = self.chunk_view(turn, &chunks, rule, scope) else { return released };
+            if (turn.probes_path)(self) {
+                // What follows is the probe's, and chunks are looked at again behind it.
+                self.look_by(rule);
+                return released;
+            }
+            match view.decide(&chunks) {
+                Verdict::Send(bytes) => {
+                    let push = if bytes > view.size { Push::First } else { Push::No };
+                    self.commit(bytes, push, view.size);
+                    // A writer may have been waiting for that.
+                    released.woken |= self.buffer.writer_waits() && self.make_room(turn.cfg, turn.now);
+                    if scope == Scope::One {
+                        return released;
+                    }
+                }
+                Verdict::Hold(hold) => {
+                    let asks = matches!(hold, Hold::PeerWindow | Hold::Small);
+                    released.waits_for_window = asks && self.planned_chunks() == 0;
+                    released.held = Some(self.on_hold(&turn.cfg.send, hold));
+                    return released;
+                }
+            }
+        }
+    }
+
     /// What is known of the oldest chunk, which takes from the next one first if it may.
-    pub fn view(&mut self, cx: &ChunkCx<'_>) -> Option<View> {
-        let head = self.buffer.chunks()?.head()?;
-        let mut view = self.view_of(cx, head);
+    fn chunk_view(&mut self, turn: &TurnCx<'_>, cfg: &ChunksConfig, rule: SmallRule, scope: Scope) -> Option<View> {
+        let head = self.chunks()?.head()?;
+        let mut view = self.view_of(turn, cfg, head, rule, scope);
         let burst = view.quota().saturating_mul(view.size);
-        let wanted = match cx.chunks.refill {
+        let wanted = match cfg.refill {
             ChunkRefill::Never => 0,
             ChunkRefill::ToSegment => head.len.next_multiple_of(view.size).min(burst),
             ChunkRefill::ToBurst => burst,
         };
         if wanted > head.len {
-            self.buffer.chunks_mut().grow_head(wanted - head.len);
-            view.head = self.buffer.chunks()?.head()?;
+            let chunks = self.chunks_if_any()?;
+            chunks.grow_head(wanted - head.len);
+            view.head = chunks.head()?;
             view.place = self.place_of_head();
         }
         Some(view)
     }
 
     fn place_of_head(&self) -> Place {
-        match (self.buffer.chunks().map_or(0, |chunks| chunks.unsent()), self.space.side()) {
+        match (self.chunks().map_or(0, |chunks| chunks.unsent()), self.space.side()) {
             (2.., _) => Place::Middle,
             (_, SendSide::FinQueued) => Place::BeforeFin,
             _ => Place::Last,
         }
     }
 
-    fn view_of(&self, cx: &ChunkCx<'_>, head: Chunk) -> View {
-        let &ChunkCx { cfg, chunks, size, now, rule, scope } = cx;
-        let (planned, window) = (self.planned(), self.cc.window());
+    fn view_of(&self, turn: &TurnCx<'_>, cfg: &ChunksConfig, head: Chunk, rule: SmallRule, scope: Scope) -> View {
+        let (planned, window) = (self.planned_chunks(), self.cc.window());
         let in_flight = self.segments_in_flight();
-        let free_segments = self.free_segments(cfg, in_flight);
+        let free_segments = self.free_segments(turn.cfg, in_flight);
         let at = self.space.nxt() + planned;
         let percent = if window.cwnd() < window.ssthresh() / 2 { 200 } else { 120 };
         let (srtt, min_rtt) = (self.rec.rtt.srtt(), self.rec.rtt.min_rtt());
         View {
             head,
             place: self.place_of_head(),
-            size,
+            size: turn.size,
             cwnd_segments: in_flight + free_segments,
             free_segments,
             max_segments: max_segments(
-                chunks,
+                cfg,
                 window.cwnd().max(self.space.flight_size()),
                 percent,
-                size,
+                turn.size,
                 srtt,
                 min_rtt,
             ),
@@ -223,15 +292,8 @@ impl Sender {
             rule,
             outstanding: self.space.outstanding(at),
             scope,
-            wait: self.wait(now, planned),
+            wait: self.wait(turn.now, planned),
         }
-    }
-
-    /// Segments in flight, including those that were released.
-    pub fn segments_in_flight(&self) -> u32 {
-        let (board, smss) = (&self.rec.board, self.space.smss());
-        let planned = self.buffer.chunks().map_or(0, |chunks| chunks.segments_behind(self.sent_offset(), smss));
-        (board.outstanding_segments() + planned).saturating_sub(board.departed_bytes() / smss)
     }
 
     /// Segments that congestion control still lets leave. Counted in segments where the window is what limits them, as a
@@ -262,14 +324,14 @@ impl Sender {
     #[inline]
     pub fn cover_chunks(&mut self, end: SeqNum) {
         let end = self.offset_of(end);
-        if let Some(chunks) = self.buffer.chunks_if_any() {
+        if let Some(chunks) = self.chunks_if_any() {
             chunks.cover(end);
         }
     }
 
     /// `len`, or less if a chunk or burst ends before.
     pub fn up_to_chunk_end(&self, len: Bytes) -> Bytes {
-        let Some(chunks) = self.buffer.chunks() else { return len };
+        let Some(chunks) = self.chunks() else { return len };
         let at = self.sent_offset();
         match (chunks.burst_end(at), chunks.head()) {
             (Some(end), _) => len.min(Bytes::try_from(end - at).unwrap_or(Bytes::MAX)),
@@ -278,23 +340,21 @@ impl Sender {
         }
     }
 
-    //= specs/rfc9293.md#sending
-    //# What an application has written leaves without waiting for more, and PSH is on its last segment.
-    /// Whether a segment that ends at `end` carries PSH, now that it leaves for the first time or again.
-    pub fn pushes(&self, cfg: &Config, end: SeqNum, retransmits: u8) -> bool {
-        match (cfg.send.push, self.buffer.chunks(), self.chunks_config(cfg)) {
-            (PushConfig::Writes, chunks, Some(_)) => match chunks.map(|chunks| chunks.push(self.offset_of(end))) {
-                Some(Push::First) => retransmits == 0,
-                push => push == Some(Push::Yes),
-            },
-            _ => end.at_or_after(self.data_end()),
+    /// Whether a segment that ends at `end` carries PSH, if chunks decide it.
+    pub fn pushes_chunk(&self, send: &SendConfig, end: SeqNum, retransmits: u8) -> Option<bool> {
+        if send.push != PushConfig::Writes {
+            return None;
         }
+        Some(match self.chunks().map(|chunks| chunks.push(self.offset_of(end))) {
+            Some(Push::First) => retransmits == 0,
+            push => push == Some(Push::Yes),
+        })
     }
 
     /// Segments of one burst that are sent again one after the other are a burst of their own: the last is pushed, this
     /// time. `segment` was just booked as sent again.
-    pub fn train_at(&mut self, cfg: &Config, now: Instant, segment: &SentSegment) -> Train {
-        if cfg.send.push != PushConfig::Writes || self.chunks_config(cfg).is_none() {
+    pub fn train_of_chunks(&mut self, cfg: &Config, now: Instant, segment: &SentSegment) -> Train {
+        if cfg.send.push != PushConfig::Writes {
             return Train::No;
         }
         let (start, end) = (segment.start, segment.xmit.end);
@@ -317,7 +377,9 @@ impl Sender {
             return Train::No;
         }
         let end = self.offset_of(end);
-        self.buffer.chunks_mut().split_at(end);
+        if let Some(chunks) = self.chunks_if_any() {
+            chunks.split_at(end);
+        }
         Train::Ends
     }
 }

@@ -1,7 +1,6 @@
 //! Bursts as functions of what is known.
 
-use super::super::chunks::Push;
-use super::super::nagle::Outstanding;
+use super::super::store::Push;
 use super::*;
 use test_case::test_case;
 
