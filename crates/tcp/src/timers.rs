@@ -19,11 +19,11 @@ pub enum TimerKind {
     Persist,
     /// An acknowledgement was delayed long enough. Armed by `input.rs`.
     DelayedAck,
-    /// Nothing was heard for long. Armed by `patience.rs`. Shares the slot of the closing states, which come after it.
+    /// Nothing was heard for long. Armed by `timeout.rs`. Shares the slot of the closing states, which come after it.
     KeepAlive,
-    /// The peer did not close its direction. Armed by `close.rs`.
+    /// The peer did not close its direction. Armed by `mod.rs`.
     FinWait2,
-    /// Twice the maximum segment lifetime is over. Armed by `close.rs`.
+    /// Twice the maximum segment lifetime is over. Armed by `mod.rs`.
     TimeWait,
     /// The pacer releases the next segment. Armed by `output.rs`.
     Pace,

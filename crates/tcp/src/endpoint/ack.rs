@@ -4,7 +4,7 @@
 //! reduction · 9 timers · 10 event.
 
 use super::sender::{Progress, RttCx};
-use super::{Endpoint, Probing, Segment, SendSide, State};
+use super::{Endpoint, Probing, Segment, SendSide};
 use crate::cx::Cx;
 use base::{Bytes, Duration, Instant, RateSample, SeqNum, SeqRange};
 use cc::CcNote;
@@ -177,14 +177,18 @@ impl Endpoint {
             self.snd.on_bytes_acked(bytes);
             let woken = self.snd.wakes_on_ack(&self.cfg);
             self.note_writable(woken);
-            self.on_progress();
+            self.snd.rec.forget_retries();
             // A back-off lasts until a valid sample comes (RFC 6298 §5, closing note; Karn's second rule).
             self.snd.rec.restart_rto(cx.now);
             if self.snd.space.wnd() > 0 {
                 self.snd.rec.set_probing(Probing::Idle);
             }
-            if self.extras.as_mut().is_some_and(|extras| extras.path.on_acked(una)) {
-                self.fit_path();
+            if let Some(extras) = &mut self.extras {
+                extras.silence.on_progress();
+                extras.urgent.on_acked(una);
+                if extras.path.on_acked(una) {
+                    self.fit_path();
+                }
             }
         }
     }
@@ -259,11 +263,8 @@ impl Endpoint {
         if self.snd.space.side() != SendSide::FinSent || self.snd.space.una() != self.snd.space.nxt() {
             return;
         }
-        match self.life.state() {
-            State::FinWait1 => self.enter_fin_wait_2(cx),
-            State::Closing => self.enter_time_wait(cx),
-            State::LastAck => self.finish(cx, crate::event::CloseReason::Normal),
-            _ => {}
+        if let Some(next) = self.life.state().after_fin_acknowledged() {
+            self.set_state(cx, next);
         }
     }
 
@@ -273,7 +274,9 @@ impl Endpoint {
     fn note_ack(&mut self, now: Instant, ack: SeqNum, delivered: Option<&Delivered>, rate: Option<&RateSample>) {
         if !ack.before(self.snd.space.una()) {
             self.tally.on_answer(now);
-            self.on_answer();
+            if let Some(extras) = self.extras.as_deref_mut() {
+                extras.silence.on_answer();
+            }
         }
         let segments = delivered.map_or(0, |d| d.batch.len() as u32);
         self.tally.on_ack(segments, rate);

@@ -1,11 +1,14 @@
-//! The application's calls but for writing: read, bytes or the position-coded pattern, and other settings.
+//! What the application and the stack ask of a connection, but for writing: read, bytes or the position-coded pattern, other
+//! settings, the end (RFC 9293 §3.6), and less memory.
 
-use super::Endpoint;
+use super::{Endpoint, SendSide, State};
 use crate::config::ValidConfig;
 use crate::cx::Cx;
 use crate::event::{CloseReason, Read, ReadError, UrgentError};
 use crate::recv::AckPace;
-use base::Bytes;
+use crate::timers::TimerKind;
+use base::{Bytes, Duration};
+use recovery::Scoreboard;
 use trace::{Event, Observer};
 
 impl Endpoint {
@@ -44,11 +47,6 @@ impl Endpoint {
     pub fn read_pattern<O: Observer>(&mut self, cx: &mut Cx<'_, O>, max: u64) -> Result<Read, ReadError> {
         let taken = self.rcv.read_pattern(&self.cfg.receive, max);
         self.after_read(cx, taken)
-    }
-
-    /// Acknowledges sooner or later from now on; what the traffic shows may change it again.
-    pub(crate) fn set_ack_pace(&mut self, pace: AckPace) {
-        self.rcv.set_ack_pace(self.life.state(), pace);
     }
 
     /// Whether ACKs leave quickly or wait for replies, at present.
@@ -107,5 +105,88 @@ impl Endpoint {
     /// Copies received bytes to the front of `out` without taking them, and returns how many.
     pub fn peek(&self, out: &mut [u8]) -> usize {
         self.rcv.peek(&self.cfg.receive, out)
+    }
+
+    /// The application will write no more: a FIN follows the last byte. Reading goes on.
+    pub fn shutdown<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if self.snd.space.side() != SendSide::Open || self.life.state() == State::Closed {
+            return;
+        }
+        self.snd.space.queue_fin();
+        self.snd.end_waiting();
+        if let Some(next) = self.life.state().after_shutdown() {
+            self.set_state(cx, next);
+        }
+    }
+
+    /// The application wants no more: a reset leaves, both directions end.
+    pub fn abort<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        if self.life.state() == State::Closed {
+            return;
+        }
+        // RFC 9293 §3.10.5: in these states nothing is left to say to the peer, unless our FIN is still to follow.
+        let silent = match self.life.state() {
+            State::SynSent | State::TimeWait => true,
+            State::Closing | State::LastAck => self.snd.space.side() == SendSide::FinSent,
+            _ => false,
+        };
+        if !silent {
+            self.life.require_reset();
+        }
+        self.finish(cx, CloseReason::Aborted);
+    }
+
+    /// The application will read no more, though it may still write. Nothing changes for the peer until this direction is
+    /// closed as well: then a reset answers data that the application will not read.
+    pub(crate) fn stop_reading(&mut self) {
+        self.life.stop_reading();
+    }
+
+    //= specs/rfc9293.md#closing
+    //# When data that arrived is lost to a close, a reset says so.
+    /// The application has released the connection and reads nothing that arrives from now on. The peer receives a reset
+    /// instead of a FIN if something has arrived that was not read (RFC 9293 §3.6.1, RFC 2525 §2.17).
+    pub(crate) fn release<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        self.life.release();
+        if self.life.state().is_synchronized() && self.life.state() != State::TimeWait && self.rcv.readable() > 0 {
+            return self.abort(cx);
+        }
+        self.shutdown(cx);
+        if self.life.state() == State::FinWait2 {
+            match self.cfg.timers.fin_wait_2 {
+                Duration::ZERO => self.abort(cx),
+                wait => self.arm(cx, TimerKind::FinWait2, cx.now + wait),
+            }
+        }
+    }
+
+    /// The application has accepted the connection.
+    pub(crate) fn note_accepted(&mut self) {
+        if let Some(extras) = self.extras.as_deref_mut() {
+            extras.fast_open.on_accepted();
+        }
+    }
+
+    /// Says whether a call waits for the connection that writes as soon as it is open.
+    pub(crate) fn announce_writer(&mut self, waits: bool) {
+        if waits || self.extras.is_some() {
+            self.extras_mut().opening.announce_writer(waits);
+        }
+    }
+
+    /// Whether the peer should hear of a window that the host held back.
+    pub(crate) fn reopen(&mut self) -> bool {
+        let due = self.life.state().may_receive() && self.rcv.window_update_due(&self.cfg.receive);
+        self.rcv.due_ack_if(due);
+        due
+    }
+
+    /// Frees every buffer of a connection that neither sends nor delivers any more data.
+    pub(crate) fn compact(&mut self) {
+        self.rcv.compact();
+        self.snd.drop_bytes();
+        self.snd.rec.board = Scoreboard::new(self.snd.space.nxt());
+        self.snd.rec.delivered = None;
+        self.snd.rec.undo = None;
     }
 }

@@ -1,14 +1,18 @@
 //! Building segments: header fields, options, and the books of everyone who counts what leaves.
 
+use super::life::syn_deadline;
 use super::output::{Outgoing, Transmit, TxBuf};
+use super::refused::Outlet;
 use super::sender::Train;
 use super::watch::{SendCause, Told};
-use super::{Endpoint, Probing};
+use super::{Endpoint, Probing, State};
 use crate::cx::Cx;
+use crate::recv::ReceiveBuffer;
+use crate::send::SendBuffer;
 use crate::timers::TimerKind;
-use base::{Bytes, Instant, SeqRange};
+use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use cc::SentSample;
-use trace::{Event, Observer};
+use trace::{Event, Observer, Off};
 use wire::{Ecn, Flags, IpRepr, Options, TcpRepr, Timestamps};
 
 /// Bytes of a SACK option beside its blocks, padding included, and of a block (RFC 2018 §3).
@@ -208,7 +212,8 @@ impl Endpoint {
             self.note_departure(cx.now, len, 0);
         }
         let again_at = cx.now + self.snd.rec.rto.current().duration();
-        self.arm(cx, TimerKind::Retransmit, self.syn_within_user_timeout(again_at));
+        let (active, began) = (self.life.state() == State::SynSent, self.snd.rec.rto_base());
+        self.arm(cx, TimerKind::Retransmit, syn_deadline(&self.cfg.retries, active, began, again_at));
         let transmit = Transmit { header_len: 0, offset: 0, len, gso_size: None };
         let told = Told {
             retransmits: self.snd.rec.retries().max(u32::from(again)).min(255) as u8,
@@ -238,6 +243,13 @@ impl Endpoint {
         self.put(cx, out, &repr, Ecn::NotEct, transmit, Told::of(SendCause::Reset))
     }
 
+    /// Whether `end` is where the data of our SYN ended. It was written, and pushed, as a whole.
+    #[inline]
+    fn ends_syn_data(&self, end: SeqNum) -> bool {
+        let bytes = self.fast_open().bytes_of_syn();
+        bytes > 0 && end == self.snd.space.iss() + 1 + bytes
+    }
+
     /// How many segments make a frame with so many bytes of payload.
     #[inline]
     pub(super) fn segments_of(&self, payload: Bytes) -> u32 {
@@ -251,6 +263,91 @@ impl Endpoint {
         self.tally.on_departure(now, payload, segments);
         if retransmits > 0 {
             self.tally.rare_mut().on_retransmission(payload, segments);
+        }
+    }
+
+    /// The device takes packets from now on, or takes none.
+    pub(crate) fn set_outlet(&mut self, refuses: bool) {
+        self.outlet.set(refuses);
+    }
+
+    /// How long refused data waits, if the device refuses and the profile does not take data for sent.
+    pub(super) fn refused_for(&self) -> Option<Duration> {
+        self.cfg.retries.refused.filter(|_| self.outlet == Outlet::Refuses)
+    }
+
+    /// Something happened upon which data is tried again.
+    #[cold]
+    pub(super) fn retry_refused(&mut self) {
+        // Probing that stands for refused data begins anew; a window that is closed is still probed.
+        if self.snd.rec.probing() != Probing::Idle && self.snd.rec.board.is_empty() && self.snd.space.wnd() > 0 {
+            self.snd.rec.set_probing(Probing::Idle);
+            self.timers.stop(TimerKind::Persist);
+        }
+        self.outlet.reopen();
+    }
+
+    /// In place of `poll_transmit` while the device refuses: nothing leaves.
+    #[cold]
+    pub(super) fn poll_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) {
+        let (mut rng, mut off) = (cx.rng.clone(), Off);
+        loop {
+            // The copy has the bytes, and this endpoint none meanwhile: they may be megabytes, and sending changes none of them.
+            let mut bytes = (ReceiveBuffer::new(), SendBuffer::new(0));
+            self.rcv.exchange_bytes(&mut bytes.0);
+            self.snd.buffer.exchange_bytes(&mut bytes.1);
+            let mut trial = self.clone();
+            trial.rcv.exchange_bytes(&mut bytes.0);
+            trial.snd.buffer.exchange_bytes(&mut bytes.1);
+            trial.outlet = Outlet::Open;
+            let mut unseen = Cx::new(cx.now, &mut rng, cx.conn, &mut off);
+            let sent = trial.poll_transmit(&mut unseen, out).is_some();
+            trial.outlet = Outlet::Refuses;
+            if sent
+                && self.is_data_of(&trial)
+                && let Some(wait) = self.cfg.retries.refused
+            {
+                trial.rcv.exchange_bytes(&mut bytes.0);
+                self.rcv.exchange_bytes(&mut bytes.0);
+                self.snd.buffer.exchange_bytes(&mut trial.snd.buffer);
+                return self.hold_refused(cx, wait);
+            }
+            let syn_again = self.life.syn_due() && self.snd.rec.retries() > 0;
+            *self = trial;
+            if let Some(wait) = self.cfg.retries.refused.filter(|_| syn_again) {
+                self.arm(cx, TimerKind::Retransmit, cx.now + wait);
+            }
+            if !sent {
+                return;
+            }
+        }
+    }
+
+    /// Whether what `sent` has just sent, which was like this before, is data or a FIN, new or again.
+    fn is_data_of(&self, sent: &Self) -> bool {
+        let again = |endpoint: &Self| endpoint.counters().segments_retransmitted;
+        self.life.state() != State::SynSent
+            && !self.life.syn_due()
+            && (sent.snd.space.nxt() != self.snd.space.nxt() || again(sent) != again(self))
+    }
+
+    /// Data was refused: it waits, and without a flight the persist timer brings it back as a probe would be.
+    fn hold_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, wait: Duration) {
+        // The acknowledgement that it would have carried is lost, and a tail probe gives way to the timeout.
+        self.rcv.forget_due_ack();
+        self.snd.rec.tail.reset();
+        match self.snd.rec.probing() {
+            Probing::Due(probes) => {
+                self.snd.rec.set_probing(Probing::Waiting(probes.saturating_add(1)));
+                let at = cx.now + wait;
+                let at = self.user_timeout().map_or(at, |timeout| timeout.bound(at, cx.now));
+                self.arm(cx, TimerKind::Persist, at);
+            }
+            Probing::Idle if self.snd.rec.board.is_empty() => {
+                self.snd.rec.set_probing(Probing::Waiting(0));
+                self.arm_loss_timer(cx);
+            }
+            Probing::Idle | Probing::Waiting(_) => {}
         }
     }
 }

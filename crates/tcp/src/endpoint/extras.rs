@@ -3,10 +3,8 @@
 //! Owns nothing by itself; each field names the file that does.
 
 use super::challenge::Allowance;
-use super::deferred::Deferred;
-use super::fastopen::FastOpenState;
+use super::life::{FastOpenState, Opening, Silence};
 use super::path::Path;
-use super::patience::Silence;
 use super::urgent::SentMark;
 use base::{Duration, Instant};
 
@@ -15,24 +13,20 @@ use base::{Duration, Instant};
 pub(super) struct Extras {
     /// The window is one segment and congestion marks came again: no new data before this moment.
     pub held_by_marks: Option<Instant>,
-    /// Data in SYNs: `fastopen`.
+    /// `life`: data in SYNs.
     pub fast_open: FastOpenState,
-    /// `patience.rs`: since when the peer has not answered.
+    /// `life`: since when the peer has not answered.
     pub silence: Silence,
     /// `urgent.rs`: the mark in the stream that is sent.
     pub urgent: SentMark,
     /// `challenge.rs`: ACKs that may still answer what was not processed.
     pub answers: Option<Allowance>,
-    /// `deferred.rs`: what waits for the end of the handshake.
-    pub deferred: Deferred,
+    /// `life`: what is remembered of the handshake, and waits for its end.
+    pub opening: Opening,
     /// `ack.rs`: resolution of the driver's clock, where it is coarser than a nanosecond.
     pub clock_resolution: Duration,
     /// `ack.rs`: least round trip of a segment that was SACKed, since no receiver delays such an answer (RFC 5681 §4.2).
     pub prompt_rtt: Option<Duration>,
-    /// `handshake.rs`: the peer repeated its SYN, and so did we our SYN-ACK.
-    pub syn_ack_repeated: bool,
-    /// `rebuild.rs`: it was made from the acknowledgement of a SYN cookie.
-    pub rebuilt: bool,
     /// `path`: what is known of the path beyond its first link.
     pub path: Path,
 }

@@ -1,22 +1,22 @@
 //! Opening a connection (RFC 9293 §3.5): constructors, SYN-SENT and SYN-RECEIVED.
 
-use super::fastopen::Copies;
+use super::life::{Copies, Settles, may_defer};
 use super::receiver::FirstSizes;
 use super::refused::Outlet;
 use super::{
-    EcnState, Endpoint, FourTuple, Life, News, Numbering, Origin, PendingEvents, Receiver, Segment, SendSide, Sender,
-    State, Tally,
+    EcnState, Endpoint, FastOpenAnswer, FourTuple, Life, News, Numbering, Origin, PendingEvents, Receiver, Segment,
+    SendSide, Sender, State, Tally,
 };
-use crate::config::{SynAckEcho, ValidConfig, WrongAck};
+use crate::config::{DeferAccept, SynAckAnswer, SynAckEcho, SynData, ValidConfig, WrongAck};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
 use crate::options::{self, Negotiated, TIMESTAMP_BYTES};
 use crate::timers::{TimerKind, TimerTable};
 use crate::timestamps::TimestampState;
-use base::{Duration, Instant, SeqNum, SeqRange};
+use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use recovery::rtt::SynEcho;
 use trace::Observer;
-use wire::{Ecn, Flags, TcpRepr};
+use wire::{Ecn, FastOpen, Flags, IpRepr, TcpRepr};
 
 /// What a stack knows about an arriving SYN when it makes an endpoint for it.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,22 @@ impl Endpoint {
         endpoint
     }
 
+    /// The SYN-ACK that an endpoint for this SYN would send, and the packet it would leave in (RFC 4987 §3.6). Nothing remains
+    /// of the endpoint.
+    pub(crate) fn syn_ack_for<O: Observer>(cfg: &ValidConfig, syn: &SynInfo, cx: &mut Cx<'_, O>) -> (IpRepr, TcpRepr) {
+        let endpoint = Self::accept(cfg, syn, cx);
+        (endpoint.ip_header(Ecn::NotEct), endpoint.syn_repr(cx.now))
+    }
+
+    /// The endpoint that sent a SYN-ACK for this SYN, some time ago: it waits for the ACK that has just arrived.
+    pub(crate) fn rebuild<O: Observer>(cfg: &ValidConfig, syn: &SynInfo, cx: &mut Cx<'_, O>) -> Self {
+        let mut endpoint = Self::accept(cfg, syn, cx);
+        endpoint.life.take_syn();
+        endpoint.snd.space.on_syn_sent(0);
+        endpoint.extras_mut().opening.on_rebuilt();
+        endpoint
+    }
+
     fn new<O: Observer>(
         cfg: &ValidConfig,
         tuple: FourTuple,
@@ -77,15 +93,19 @@ impl Endpoint {
         smss: u32,
         cx: &mut Cx<'_, O>,
     ) -> Self {
-        let Numbering { iss, ts_offset } = numbering;
+        let Numbering { iss, ts_offset, recent } = numbering;
         let mss = options::own_mss(cfg, mtu, tuple.local);
+        let mut ts = TimestampState::new(ts_offset);
+        if let Some(recent) = recent {
+            ts.on_syn(recent, cx.now);
+        }
         Self {
             tuple,
             mtu,
             life: Life::new(origin),
             timers: TimerTable::new(),
             neg: Negotiated::default(),
-            ts: TimestampState::new(ts_offset),
+            ts,
             snd: Sender::new(cfg, iss, mss, smss, cx.now),
             rcv: Receiver::new(cfg, mss),
             ecn: EcnState::default(),
@@ -142,6 +162,8 @@ impl Endpoint {
     //# In SYN-SENT an acknowledgement of what was not sent is answered with a reset.
     //= specs/rfc9293.md#opening
     //# Two SYNs that cross make one connection.
+    //= specs/rfc9293.md#opening
+    //# The SYN-ACK is acknowledged, by itself or with data.
     //= specs/rfc7413.md#client
     //# Data in the SYN-ACK is taken.
     /// SYN-SENT (RFC 9293 §3.10.7.3).
@@ -174,12 +196,110 @@ impl Endpoint {
             self.set_state(cx, State::SynReceived);
             self.life.require_syn();
             self.timers.stop(TimerKind::Retransmit);
-            self.queue_syn_data(seg);
+            if self.cfg.handshake.syn_data != SynData::Ignored {
+                self.rcv.keep_syn_data(seg);
+            }
             return Disposition::Accepted;
         };
         self.establish(cx, repr, ack);
-        self.answer_syn_ack(cx);
+        if self.cfg.handshake.syn_ack_answer == SynAckAnswer::AtOnce || !self.expects_to_send() {
+            self.rcv.due_ack();
+        } else {
+            let at = self.rcv.delay_answer_of_syn_ack(&self.cfg, cx.now);
+            self.arm(cx, TimerKind::DelayedAck, at);
+        }
         self.take_data(cx, seg)
+    }
+
+    /// Whether data is about to leave that carries the acknowledgement of the SYN-ACK.
+    fn expects_to_send(&self) -> bool {
+        let writer = self.extras.as_ref().is_some_and(|extras| extras.opening.has_writer());
+        // What the SYN carried in vain leaves again at once, and waits for nothing.
+        let buffered = self.snd.data_end() != self.snd.space.nxt();
+        writer || buffered || self.rcv.expects_reply() || self.cfg.handshake.defer_accept != DeferAccept::Off
+    }
+
+    /// Whether a passive open waits for data, which has not come.
+    pub(super) fn may_defer(&self, now: Instant) -> bool {
+        self.life.state() == State::SynReceived
+            && self.life.origin() == Origin::Passive
+            && may_defer(self.cfg.handshake.defer_accept, self.snd.rec.rto_base(), now)
+            && !self.is_early()
+            && !self.rcv.keeps_syn_data()
+    }
+
+    /// Whether a segment does no more than end a handshake that waits for data.
+    pub(super) fn is_deferred(&self, now: Instant, seg: &Segment<'_>) -> bool {
+        let bare = seg.payload.is_empty() && !seg.repr.flags.contains(Flags::FIN);
+        let ends_handshake = seg.repr.ack == Some(self.snd.space.iss() + 1);
+        bare && ends_handshake && self.may_defer(now)
+    }
+
+    //= specs/rfc7413.md#server
+    //# The SYN-ACK acknowledges the data that was taken.
+    /// A passive open that was just made is to answer its SYN like this. Data of the SYN is taken at once if the connection
+    /// goes ahead of its handshake, and else waits for its end.
+    pub(crate) fn answer_syn<O: Observer>(&mut self, cx: &mut Cx<'_, O>, syn: &Segment<'_>, answer: FastOpenAnswer) {
+        let (option, goes_ahead) = match answer {
+            FastOpenAnswer::Nothing => (None, false),
+            FastOpenAnswer::Cookie(option) => (Some(option), false),
+            FastOpenAnswer::Believe(option) => (option, true),
+        };
+        let mut taken = SeqRange::new(self.rcv.rcv_nxt(), self.rcv.rcv_nxt());
+        if goes_ahead {
+            // From here on the SYN is behind us as far as sequence numbers go; that it is not acknowledged, the state says.
+            self.snd.space.on_syn_acked();
+            self.pending.add(News::Connected);
+            taken = self.rcv.take_early(&self.cfg, syn);
+        } else if self.cfg.handshake.syn_data != SynData::Ignored {
+            self.rcv.keep_syn_data(syn);
+        }
+        if !taken.is_empty() {
+            self.pending.add(News::Readable);
+            self.ts.on_ack_sent(taken.end);
+        }
+        if answer != FastOpenAnswer::Nothing {
+            self.extras_mut().fast_open.answer(option, taken.len(), goes_ahead.then_some(cx.now));
+        }
+    }
+
+    /// Puts `option` and the first bytes of `data` into the SYN, which has not left: as many as `room` takes. Returns how
+    /// many; `None` when it is too late.
+    pub(crate) fn open_fast(&mut self, option: Option<FastOpen>, data: &[u8], room: Bytes) -> Option<usize> {
+        let waits = self.life.state() == State::SynSent && self.life.syn_due() && self.snd.rec.retries() == 0;
+        if !waits || self.snd.buffer.len() > 0 || !self.fast_open().is_unused() {
+            return None;
+        }
+        let bytes = self.snd.buffer.write(&data[..data.len().min(room as usize)]);
+        self.extras_mut().fast_open.offer(option, bytes as Bytes);
+        Some(bytes)
+    }
+
+    /// The option and the bytes of data that the SYN or SYN-ACK carries which leaves now.
+    pub(super) fn fast_open_of_syn(&self) -> (Option<FastOpen>, Bytes) {
+        match self.life.state() {
+            _ if self.syn_left_again() => (None, 0),
+            State::SynSent => self.fast_open().of_first_syn(false),
+            State::SynReceived => self.fast_open().of_first_syn(true),
+            _ => (None, 0),
+        }
+    }
+
+    /// The peer has acknowledged our SYN with `ack`, perhaps some data of it, and said what it says in `repr`.
+    /// `syn` is how often ours had left.
+    fn settle_fast_open<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr, ack: SeqNum, syn: Copies) {
+        let Some(extras) = self.extras.as_deref_mut() else { return };
+        match extras.fast_open.settle() {
+            Settles::Nothing => {}
+            Settles::WentAhead => {
+                self.snd.rec.restart_rto(cx.now);
+                self.arm_loss_timer(cx);
+            }
+            Settles::SynData(bytes) => {
+                let all = self.snd.settle_syn_data(cx.now, self.ts.tsval(cx.now), bytes, ack);
+                extras.fast_open.on_syn_ack(repr, options::default_mss(self.tuple.local), syn, all);
+            }
+        }
     }
 
     /// Whether what a SYN-ACK echoes may be believed: the clock's reading when one of our SYNs left.
@@ -197,18 +317,17 @@ impl Endpoint {
     /// sample only if a timestamp says which of them was answered, and the profile listens.
     fn handshake_rtt(&self, now: Instant, repr: &TcpRepr) -> Option<Duration> {
         match self.cfg.rtt.syn_echo {
-            _ if !self.syn_left_again() && !self.is_rebuilt() => Some(now.since(self.syn_sent_at())),
+            _ if !self.syn_left_again() && !self.extras.as_ref().is_some_and(|extras| extras.opening.is_rebuilt()) => {
+                // Data that went ahead has started the timer anew.
+                let sent_at = self.fast_open().early_since().unwrap_or(self.snd.rec.rto_base());
+                Some(now.since(sent_at))
+            }
             SynEcho::Ignored => None,
             SynEcho::Sampled => {
                 let stamps = repr.options.timestamps.filter(|stamps| self.neg.timestamps && stamps.tsecr != 0)?;
                 self.ts.echo_age(stamps.tsecr, now)
             }
         }
-    }
-
-    /// Whether our SYN or SYN-ACK left several times: because a timer expired, or because the peer repeated its SYN.
-    pub(super) fn syn_left_again(&self) -> bool {
-        self.snd.rec.retries() > 0 || self.extras.as_ref().is_some_and(|extras| extras.syn_ack_repeated)
     }
 
     //= specs/rfc5681.md#initial-window
@@ -254,28 +373,11 @@ impl Endpoint {
         if self.snd.space.side() != SendSide::Open {
             self.set_state(cx, State::FinWait1);
         }
-        self.take_syn_data_queued(cx, repr);
-        self.arm_keepalive(cx);
-    }
-
-    //= specs/rfc9293.md#opening
-    //# A SYN-ACK in SYN-RECEIVED is answered with an ACK.
-    /// SYN-RECEIVED, from the ACK check on (RFC 9293 §3.10.7.4, fifth).
-    ///
-    /// Returns whether processing goes on as in ESTABLISHED.
-    pub(super) fn in_syn_received<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr) -> bool {
-        match repr.ack {
-            Some(ack)
-                if ack == self.snd.space.iss() + 1
-                    || (ack.after(self.snd.space.una()) && ack.at_or_before(self.snd.space.nxt())) =>
-            {
-                self.establish(cx, repr, ack);
-                // A SYN-ACK leaves again until it is acknowledged, and our own, which would do, may have been lost.
-                self.rcv.due_ack_if(repr.flags.contains(Flags::SYN));
-                true
-            }
-            _ => false,
+        if self.rcv.keeps_syn_data() {
+            // The connection is established: what waited has arrived now.
+            let _ = self.arrive(cx, repr, None);
         }
+        self.arm_keepalive(cx);
     }
 
     //= specs/rfc9293.md#segment-size

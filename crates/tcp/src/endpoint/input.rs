@@ -1,9 +1,9 @@
 //! Arriving segments, in the order RFC 9293 §3.10.7.4 prescribes, with the checks of RFC 5961 and RFC 7323.
 
 use super::challenge::Allowance;
-use super::receiver::{Around, Received, Receiver};
+use super::receiver::Around;
 use super::refused::Outlet;
-use super::{Endpoint, News, Origin, Segment, State};
+use super::{Application, Endpoint, News, Origin, Segment, State};
 use crate::config::{AckTimer, EcnResponse, MissingTimestamps, TimeWaitReset, UnsentAck};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
@@ -18,6 +18,21 @@ use wire::{Ecn, Flags, TcpRepr};
 /// Bytes of an IP header of each version.
 const IPV4_HEADER: Bytes = 20;
 const IPV6_HEADER: Bytes = 40;
+
+/// What the checks before the acknowledgement find wrong with a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refusal {
+    /// It is dropped in silence.
+    Dropped(DropReason),
+    /// An ACK may answer it.
+    Challenged(DropReason),
+    /// The same; what it carries was perhaps received before, which is reported.
+    Repeated(DropReason),
+    /// The peer's SYN came again.
+    SynAgain,
+    /// It ends the connection.
+    Ends(CloseReason),
+}
 
 impl Endpoint {
     /// The world hands us a segment that arrived at `cx.now`.
@@ -42,30 +57,52 @@ impl Endpoint {
         let urgent = self.is_urgent();
         self.snd.look_again(&self.cfg.send, urgent);
         self.snd.buffer.on_heard();
-        if let Disposition::Challenge(reason) | Disposition::Dropped(reason) = disposition {
-            let count = &mut self.tally.rare_mut().dropped[reason as usize];
-            *count = count.saturating_add(1);
-            cx.emit(|| Event::Dropped { reason: reason.name(), seq: seg.repr.seq, len: seg.payload.len() });
-            if matches!(disposition, Disposition::Challenge(_)) && self.may_answer(cx, seg, reason) {
-                self.rcv.due_ack();
-            }
+        match disposition {
+            Disposition::Challenge(reason) => self.on_refused(cx, seg, reason, true),
+            Disposition::Dropped(reason) => self.on_refused(cx, seg, reason, false),
+            Disposition::Accepted => {}
         }
         disposition
     }
 
+    //= specs/rfc5961.md#resets
+    //# A challenge ACK stands at SND.NXT and acknowledges RCV.NXT.
+    /// A segment was refused for `reason`, and an ACK may answer it if it is `challenged`: that of data which comes again does
+    /// in any case.
+    #[cold]
+    fn on_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, reason: DropReason, challenged: bool) {
+        self.tally.rare_mut().on_dropped(reason);
+        cx.emit(|| Event::Dropped { reason: reason.name(), seq: seg.repr.seq, len: seg.payload.len() });
+        if !challenged {
+            return;
+        }
+        let repeats = matches!(reason, DropReason::OutOfWindow | DropReason::OldTimestamp);
+        let carries_data = seg.seq_len() > 0 && !seg.repr.flags.contains(Flags::SYN);
+        let cfg = self.cfg.challenge;
+        let answered =
+            (repeats && carries_data) || Allowance::take(&mut self.extras_mut().answers, &cfg, cx.now, cx.rng);
+        self.rcv.due_ack_if(answered);
+    }
+
     fn in_synchronized<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
-        if let Some(refusal) = self.check_segment(cx, seg) {
-            return refusal;
+        if let Some(refusal) = self.check_segment(cx.now, seg) {
+            return self.refuse(cx, seg, refusal);
         }
         let repr = &seg.repr;
         let Some(ack) = repr.ack else {
             return Disposition::Dropped(DropReason::NoAck);
         };
-        if self.life.state() == State::SynReceived && self.is_deferred(cx.now, seg) {
-            return Disposition::Accepted;
-        }
-        if self.life.state() == State::SynReceived && !self.in_syn_received(cx, repr) {
-            return Disposition::Dropped(DropReason::BadAck);
+        if self.life.state() == State::SynReceived {
+            if self.is_deferred(cx.now, seg) {
+                self.extras_mut().opening.on_deferred();
+                return Disposition::Accepted;
+            }
+            if !self.ends_handshake(ack) {
+                return Disposition::Dropped(DropReason::BadAck);
+            }
+            self.establish(cx, repr, ack);
+            // A SYN-ACK leaves again until it is acknowledged, and our own, which would do, may have been lost.
+            self.rcv.due_ack_if(repr.flags.contains(Flags::SYN));
         }
         if let Some(refusal) = self.check_ack(ack) {
             return refusal;
@@ -81,8 +118,22 @@ impl Endpoint {
             (State::Closed, _) => return Disposition::Accepted,
             _ => {}
         }
-        self.take_urgent(seg);
+        // RFC 9293 §3.10.7.4, sixth: the mark moves only forward, and not to where the application has been.
+        if repr.flags.contains(Flags::URG)
+            && self.life.state().may_receive()
+            && self.rcv.on_urgent(&self.cfg.receive, repr.seq, repr.urgent)
+        {
+            self.pending.add(News::Urgent);
+        }
         self.take_data(cx, seg)
+    }
+
+    //= specs/rfc9293.md#opening
+    //# A SYN-ACK in SYN-RECEIVED is answered with an ACK.
+    /// Whether an acknowledgement ends SYN-RECEIVED (RFC 9293 §3.10.7.4, fifth).
+    fn ends_handshake(&self, ack: SeqNum) -> bool {
+        let (una, nxt) = (self.snd.space.una(), self.snd.space.nxt());
+        ack == self.snd.space.iss() + 1 || (ack.after(una) && ack.at_or_before(nxt))
     }
 
     //= specs/rfc9293.md#acceptance
@@ -100,47 +151,40 @@ impl Endpoint {
     //= specs/rfc7323.md#protection-against-wrapped-sequence-numbers
     //# The timestamp is judged before the sequence number.
     /// Timestamp, sequence number, RST and SYN: the checks that come before the acknowledgement.
-    fn check_segment<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Option<Disposition> {
+    fn check_segment(&self, now: Instant, seg: &Segment<'_>) -> Option<Refusal> {
         let repr = &seg.repr;
         let is_rst = repr.flags.contains(Flags::RST);
         let range = SeqRange::new(repr.seq, repr.seq + seg.seq_len());
         if self.neg.timestamps && !is_rst {
             match repr.options.timestamps {
                 // RFC 7323 §5.3: PAWS comes before the window, and a duplicate is still reported.
-                Some(ts) if self.ts.is_old(ts.tsval, cx.now) => {
-                    self.note_duplicate(repr, range);
-                    return Some(Disposition::Challenge(DropReason::OldTimestamp));
-                }
+                Some(ts) if self.ts.is_old(ts.tsval, now) => return Some(Refusal::Repeated(DropReason::OldTimestamp)),
                 Some(_) => {}
-                None if self.needs_timestamps(repr) => return Some(Disposition::Dropped(DropReason::OldTimestamp)),
+                None if self.needs_timestamps(repr) => return Some(Refusal::Dropped(DropReason::OldTimestamp)),
                 None => {}
             }
         }
         let rcv_nxt = self.rcv.rcv_nxt();
         if is_rst {
-            return Some(self.on_reset(cx, repr.seq));
+            return Some(self.check_reset(repr.seq));
         }
         let is_syn = repr.flags.contains(Flags::SYN);
         if is_syn && self.life.state() == State::SynReceived && repr.seq == self.rcv.irs() {
             return match (repr.ack, self.life.origin()) {
-                (None, _) => Some(self.repeat_syn_ack(cx)),
+                (None, _) => Some(Refusal::SynAgain),
                 // The SYN-ACK of a simultaneous open: its SYN is known already, its ACK is what counts (§3.5, figure 7).
                 (Some(_), Origin::Active) => None,
                 // The peer has seen our SYN-ACK, which only an ACK without SYN ends the handshake for.
-                (Some(_), Origin::Passive) => Some(Disposition::Challenge(DropReason::OutOfWindow)),
+                (Some(_), Origin::Passive) => Some(Refusal::Challenged(DropReason::OutOfWindow)),
             };
         }
         // MUST-66: a closed window takes no bytes, but what the header of the next segment says counts.
         let header_only = self.rcv.right_edge() == rcv_nxt && repr.seq == rcv_nxt && !is_syn;
         let judged = if header_only { SeqRange::new(rcv_nxt, rcv_nxt) } else { range };
         if !self.rcv.accepts(judged) {
-            if self.life.state() == State::TimeWait && repr.flags.contains(Flags::FIN) {
-                self.restart_time_wait(cx);
-            }
-            self.note_duplicate(repr, range);
-            return Some(Disposition::Challenge(DropReason::OutOfWindow));
+            return Some(Refusal::Repeated(DropReason::OutOfWindow));
         }
-        is_syn.then(|| self.on_syn(cx))
+        is_syn.then(|| self.check_syn())
     }
 
     /// RFC 7323 §3.2: a segment that lost its option on the way is not trusted. But a peer that has restarted knows nothing
@@ -156,25 +200,55 @@ impl Endpoint {
     //= specs/rfc5961.md#syns
     //# After the challenge ACK the SYN is dropped and has no other effect.
     /// A SYN inside the window.
-    fn on_syn<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> Disposition {
+    fn check_syn(&self) -> Refusal {
         if self.life.state() == State::SynReceived && self.life.origin() == Origin::Passive {
             // RFC 9293 §3.10.7.4, fourth: the peer began anew, and so does the listener when the SYN comes again.
-            self.finish(cx, CloseReason::Reset);
-            return Disposition::Accepted;
+            return Refusal::Ends(CloseReason::Reset);
         }
         // RFC 5961 §4.2: whatever its sequence number, a SYN only asks for proof.
-        Disposition::Challenge(DropReason::UnexpectedSyn)
+        Refusal::Challenged(DropReason::UnexpectedSyn)
     }
 
-    /// The peer's SYN came again: our SYN-ACK was lost, or is slow.
-    fn repeat_syn_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> Disposition {
-        if self.allow_answer(cx) {
-            self.life.require_syn();
-            // It is unknown which copy will be acknowledged, so no RTT sample is taken (Karn). This does not count as a retry: no
-            // timer has expired, and a doubled SYN must not shorten the wait for the peer.
-            self.extras_mut().syn_ack_repeated = true;
+    /// Applies what the checks before the acknowledgement have found.
+    #[cold]
+    fn refuse<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, refusal: Refusal) -> Disposition {
+        match refusal {
+            Refusal::Dropped(reason) => Disposition::Dropped(reason),
+            Refusal::Challenged(reason) => Disposition::Challenge(reason),
+            Refusal::Repeated(reason) => {
+                let fin = seg.repr.flags.contains(Flags::FIN);
+                if fin && reason == DropReason::OutOfWindow && self.life.state() == State::TimeWait {
+                    self.arm(cx, TimerKind::TimeWait, cx.now + self.cfg.timers.time_wait);
+                }
+                // The challenge ACK asks a peer that has begun anew for a reset. Of its stream nothing came twice, and whoever
+                // forges SYNs shall not learn what has arrived.
+                if !seg.repr.flags.contains(Flags::SYN) {
+                    let range = SeqRange::new(seg.repr.seq, seg.repr.seq + seg.seq_len());
+                    self.rcv.on_refused(&self.cfg, range, self.reports_duplicates());
+                }
+                Disposition::Challenge(reason)
+            }
+            Refusal::SynAgain => {
+                // Our SYN-ACK was lost, or is slow.
+                let cfg = self.cfg.challenge;
+                if Allowance::take(&mut self.extras_mut().answers, &cfg, cx.now, cx.rng) {
+                    self.life.require_syn();
+                    self.extras_mut().opening.on_repeated_syn();
+                }
+                Disposition::Dropped(DropReason::OutOfWindow)
+            }
+            Refusal::Ends(reason) => {
+                self.finish(cx, reason);
+                Disposition::Accepted
+            }
         }
-        Disposition::Dropped(DropReason::OutOfWindow)
+    }
+
+    /// Whether the next ACK reports a duplicate (RFC 2883 §4). Where ACKs adapt, the answer to a repeated FIN says only that
+    /// the FIN has arrived.
+    fn reports_duplicates(&self) -> bool {
+        let over = self.life.state() == State::TimeWait && self.cfg.ack.timer == AckTimer::Adaptive;
+        !over && options::reports_duplicates(&self.cfg, &self.neg)
     }
 
     //= specs/rfc5961.md#acknowledgements
@@ -207,35 +281,21 @@ impl Endpoint {
     //= specs/rfc1337.md#time-wait
     //# A reset does not end TIME-WAIT.
     /// A reset (RFC 5961 §3.2). Bytes that it may carry (RFC 9293 SHLD-2) are not looked at.
-    fn on_reset<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seq: SeqNum) -> Disposition {
+    fn check_reset(&self, seq: SeqNum) -> Refusal {
         let rcv_nxt = self.rcv.rcv_nxt();
         if !SeqRange::new(rcv_nxt, self.rcv.right_edge()).contains(seq) && seq != rcv_nxt {
-            return Disposition::Dropped(DropReason::OutOfWindow);
+            return Refusal::Dropped(DropReason::OutOfWindow);
         }
         if seq != rcv_nxt {
-            return Disposition::Challenge(DropReason::InexactReset);
+            return Refusal::Challenged(DropReason::InexactReset);
         }
         match self.life.state() {
             State::TimeWait if self.cfg.timers.time_wait_reset == TimeWaitReset::Ignored => {
-                return Disposition::Dropped(DropReason::Closed);
+                Refusal::Dropped(DropReason::Closed)
             }
-            State::SynReceived if self.life.origin() == Origin::Active => self.finish(cx, CloseReason::Refused),
-            _ => self.finish(cx, CloseReason::Reset),
+            State::SynReceived if self.life.origin() == Origin::Active => Refusal::Ends(CloseReason::Refused),
+            _ => Refusal::Ends(CloseReason::Reset),
         }
-        Disposition::Accepted
-    }
-
-    /// Remembers a duplicate for the next ACK (RFC 2883 §4), if it lies below what has been received.
-    fn note_duplicate(&mut self, repr: &TcpRepr, range: SeqRange) {
-        if repr.flags.contains(Flags::SYN) {
-            // The challenge ACK asks a peer that has begun anew for a reset. Of its stream nothing came twice, and whoever
-            // forges SYNs shall not learn what has arrived.
-            return;
-        }
-        // Where ACKs adapt, the answer to a repeated FIN says only that the FIN has arrived.
-        let over = self.life.state() == State::TimeWait && self.cfg.ack.timer == AckTimer::Adaptive;
-        let reported = !over && options::reports_duplicates(&self.cfg, &self.neg);
-        self.rcv.on_refused(&self.cfg, range, reported);
     }
 
     /// Seventh and eighth: takes the bytes and the FIN of an acceptable segment.
@@ -249,56 +309,67 @@ impl Endpoint {
             // A repetition is acknowledged again, anything else ignored.
             self.rcv.due_ack();
             if self.life.state() == State::TimeWait && has_fin {
-                self.restart_time_wait(cx);
+                self.arm(cx, TimerKind::TimeWait, cx.now + self.cfg.timers.time_wait);
             }
             return Disposition::Accepted;
         }
         let start = if repr.flags.contains(Flags::SYN) { repr.seq + 1 } else { repr.seq };
-        if !seg.payload.is_empty() && self.is_lost_on_us(cx, start + seg.payload.len()) {
+        if !seg.payload.is_empty() && self.is_lost_on_us(start + seg.payload.len()) {
+            self.finish(cx, CloseReason::Aborted);
             return Disposition::Dropped(DropReason::Closed);
         }
-        let (rcv, around) = self.receiver_and_around(cx.now, repr);
-        match rcv.on_data(&around, seg) {
+        match self.arrive(cx, repr, Some(seg)) {
             Err(reason) => Disposition::Dropped(reason),
-            Ok(received) => {
-                if self.neg.ecn && !seg.payload.is_empty() {
-                    self.rcv.due_ack_if(self.ecn.on_data(repr.flags.contains(Flags::CWR), seg.ecn));
-                    if seg.ecn != Ecn::NotEct {
-                        self.tally.rare_mut().on_capable(seg.ecn);
-                    }
-                }
-                self.apply_received(cx, &received);
-                Disposition::Accepted
-            }
+            Ok(()) => Disposition::Accepted,
         }
     }
 
-    /// The receiver, and what it has to know of the rest to judge data that comes with `repr`.
+    /// Whether the bytes before `data_end` come too late: both directions are closed as far as the application is
+    /// concerned, and they are new. The connection ends then; the reset is the stack's, as for a segment without a
+    /// connection (RFC 9293 §3.6.1).
+    fn is_lost_on_us(&self, data_end: SeqNum) -> bool {
+        let closed = matches!(self.life.state(), State::FinWait1 | State::FinWait2);
+        closed && self.life.application() != Application::Reads && data_end.after(self.rcv.rcv_nxt())
+    }
+
+    //= specs/rfc9293.md#closing
+    //# A FIN ahead of missing data waits for it.
+    /// The receiver takes the data and the FIN of a segment, or, without one, what the SYN brought that waits for the
+    /// connection to be established by `repr`. What crosses goes to those whom it concerns.
+    ///
+    /// # Errors
+    /// Why nothing was taken.
     #[inline]
-    pub(super) fn receiver_and_around(&mut self, now: Instant, repr: &TcpRepr) -> (&mut Receiver, Around<'_>) {
+    pub(super) fn arrive<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        repr: &TcpRepr,
+        seg: Option<&Segment<'_>>,
+    ) -> Result<(), DropReason> {
         let echoed = repr.options.timestamps.filter(|_| self.neg.timestamps);
         let around = Around {
             cfg: &self.cfg,
             neg: &self.neg,
-            now,
+            now: cx.now,
             state: self.life.state(),
             mtu: self.mtu,
             ip_header: if self.tuple.local.is_ipv4() { IPV4_HEADER } else { IPV6_HEADER },
-            echo: echoed.and_then(|ts| self.ts.echo_age(ts.tsecr, now)),
+            echo: echoed.and_then(|ts| self.ts.echo_age(ts.tsecr, cx.now)),
             rto: &self.snd.rec.rto,
             rtt: &self.snd.rec.rtt,
             timers: &self.timers,
         };
-        (&mut self.rcv, around)
-    }
-
-    //= specs/rfc9293.md#closing
-    //# Two FINs that cross end the connection on both sides.
-    //= specs/rfc9293.md#closing
-    //# A FIN ahead of missing data waits for it.
-    /// What the receiver says of a segment goes to those whom it concerns.
-    #[inline]
-    pub(super) fn apply_received<O: Observer>(&mut self, cx: &mut Cx<'_, O>, received: &Received) {
+        let received = match seg {
+            Some(seg) => Some(self.rcv.on_data(&around, seg)?),
+            None => self.rcv.take_kept_syn_data(&around, repr),
+        };
+        let Some(received) = received else { return Ok(()) };
+        if let Some(seg) = seg.filter(|seg| self.neg.ecn && !seg.payload.is_empty()) {
+            self.rcv.due_ack_if(self.ecn.on_data(repr.flags.contains(Flags::CWR), seg.ecn));
+            if seg.ecn != Ecn::NotEct {
+                self.tally.rare_mut().on_capable(seg.ecn);
+            }
+        }
         if received.kind == Arrival::OutOfOrder {
             self.tally.rare_mut().out_of_order_segments += 1;
         }
@@ -306,44 +377,15 @@ impl Endpoint {
             self.pending.add(News::Readable);
         }
         Self::emit_window_growth(cx, received.grown);
-        match self.life.state() {
-            _ if !received.fin => {}
-            State::Established => self.set_state(cx, State::CloseWait),
-            // Our FIN is not acknowledged yet, else step 9 of the ACK had moved us on.
-            State::FinWait1 => self.set_state(cx, State::Closing),
-            State::FinWait2 => self.enter_time_wait(cx),
-            _ => {}
+        if received.fin
+            && let Some(next) = self.life.state().after_fin()
+        {
+            self.set_state(cx, next);
         }
         if let Some(at) = received.ack_at {
             self.arm(cx, TimerKind::DelayedAck, at);
         }
-    }
-
-    /// RFC 9293 §3.10.7.4, sixth: the mark moves only forward, and not to where the application has been.
-    #[inline]
-    fn take_urgent(&mut self, seg: &Segment<'_>) {
-        if seg.repr.flags.contains(Flags::URG) && self.life.state().may_receive() {
-            let news = self.rcv.on_urgent(&self.cfg.receive, seg.repr.seq, seg.repr.urgent);
-            if news {
-                self.pending.add(News::Urgent);
-            }
-        }
-    }
-
-    //= specs/rfc5961.md#resets
-    //# A challenge ACK stands at SND.NXT and acknowledges RCV.NXT.
-    /// Whether an ACK may answer a segment that was refused for `reason`.
-    #[cold]
-    fn may_answer<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, reason: DropReason) -> bool {
-        let repeats = matches!(reason, DropReason::OutOfWindow | DropReason::OldTimestamp);
-        let carries_data = seg.seq_len() > 0 && !seg.repr.flags.contains(Flags::SYN);
-        (repeats && carries_data) || self.allow_answer(cx)
-    }
-
-    /// Takes one of the answers that challenges may have, if any is left.
-    fn allow_answer<O: Observer>(&mut self, cx: &mut Cx<'_, O>) -> bool {
-        let cfg = self.cfg.challenge;
-        Allowance::take(&mut self.extras_mut().answers, &cfg, cx.now, cx.rng)
+        Ok(())
     }
 
     /// Whether the segment's acknowledgement echoes a mark. What a SYN carries in its place is another question.

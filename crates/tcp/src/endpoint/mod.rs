@@ -1,23 +1,20 @@
 //! One connection: RFC 9293's transmission control block with everything it owns.
 //!
-//! [`sender`] and [`receiver`] own the two directions, [`life`] the state: their methods take values and return what crosses to
-//! other parts, and none knows the endpoint. The files here give the order of things and apply what crosses: `input` takes segments in the order of RFC 9293 §3.10.7.4, `ack` holds the ten steps of ACK processing, `episode`
-//! begins and ends recovery, `output` says what leaves, `probe` what leaves to ask, `patience` how long a silent peer is borne with,
-//! `network` applies what [`path`] learns of the way between the hosts, `timeout` serves every
-//! deadline, `handshake` and `close` the two ends of life, `app` and `write` the application's calls. `account` only reads.
+//! [`sender`] and [`receiver`] own the two directions, [`life`] what is remembered from the handshake to the end: their methods
+//! take values and return what crosses to other parts, and none knows the endpoint. The files here give the order of things and
+//! apply what crosses: this one the connection's state, `handshake` its beginning, `input` segments in the order of RFC 9293
+//! §3.10.7.4, `ack` the ten steps of ACK processing, `episode` the begin and end of recovery, `output`, `probe` and `build` what
+//! leaves, `network` what [`path`] learns of the way between the hosts, `timeout` every
+//! deadline, `app` and `write` the application's calls. `account` only reads.
 
 mod account;
 mod ack;
 mod app;
 mod build;
 mod challenge;
-mod close;
-mod deferred;
 mod ecn;
 mod episode;
 mod extras;
-mod fastopen;
-mod guards;
 mod handshake;
 mod input;
 mod life;
@@ -25,10 +22,8 @@ mod network;
 mod news;
 mod output;
 mod path;
-mod patience;
 mod probe;
 mod queues;
-mod rebuild;
 mod receiver;
 mod refused;
 mod sender;
@@ -36,41 +31,40 @@ mod state;
 mod tally;
 #[cfg(test)]
 mod tests;
-mod time_wait;
 mod timeout;
 mod urgent;
 mod watch;
 mod write;
 
-pub(crate) use fastopen::{Answers, FastOpenAnswer, FastOpenNews};
 pub(crate) use handshake::SynInfo;
+pub(crate) use life::{Answers, FastOpenAnswer, FastOpenNews, Predecessor};
 pub use output::{Transmit, TxBuf};
 pub(crate) use path::LearnedMtu;
 #[cfg(test)]
 pub(crate) use path::{About, MayCut};
 pub use queues::{FinProgress, Queues};
-pub use state::State;
-pub(crate) use time_wait::Predecessor;
+pub use state::{Origin, State};
 pub use write::{Boundary, Source};
 
-use crate::config::ValidConfig;
+use crate::config::{TimeWaitReuse, ValidConfig};
 use crate::cx::Cx;
-use crate::event::ConnEvent;
+use crate::event::{CloseReason, ConnEvent};
 use crate::info::TcpInfo;
 use crate::options::Negotiated;
 use crate::pattern::Payload;
-use crate::timers::TimerTable;
+use crate::timers::{TimerKind, TimerTable};
 use crate::timestamps::TimestampState;
-use base::{Instant, SeqNum};
+use base::{Bytes, Duration, Instant, SeqNum};
 use core::net::IpAddr;
 use ecn::EcnState;
 use extras::Extras;
-use life::{Application, Life};
+use life::{Application, FastOpenState, Life, UserTimeout};
 use news::{News, PendingEvents};
 use receiver::Receiver;
 use recovery::Episode;
 use refused::Outlet;
 use sender::Sender;
+use state::{Probing, SendSide};
 use tally::Tally;
 use trace::{Event, Observer};
 use wire::{Ecn, TcpRepr};
@@ -114,37 +108,9 @@ pub(crate) struct Numbering {
     pub iss: SeqNum,
     /// What our timestamps count from.
     pub ts_offset: u32,
-}
-
-/// Which side opened the connection (RFC 9293 MUST-11).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// This one.
-    Active,
-    /// The other one.
-    Passive,
-}
-
-/// How far our direction is closed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum SendSide {
-    /// The application may write.
-    Open,
-    /// The application closed; a FIN follows the last byte.
-    FinQueued,
-    /// The FIN has a sequence number and is on the scoreboard.
-    FinSent,
-}
-
-/// Zero-window probing (RFC 9293 §3.8.6.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Probing {
-    /// The window is open, or nothing waits.
-    Idle,
-    /// The persist timer runs; this many probes were sent.
-    Waiting(u32),
-    /// The persist timer fired: one probe is due.
-    Due(u32),
+    /// The peer's last timestamp of an earlier connection between the same ends. Our first SYN echoes it, which lets the peer,
+    /// that may have been slower to forget, recognise it.
+    pub recent: Option<u32>,
 }
 
 /// One TCP connection, sans I/O.
@@ -243,17 +209,71 @@ impl Endpoint {
             mismatches: self.rcv.mismatches(),
             negotiated: (self.neg.sack, self.neg.timestamps, self.neg.scaling),
             ecn: self.tally.ecn(self.neg.ecn),
-            syn_data_taken: self.syn_data_taken(),
+            syn_data_taken: self.fast_open().data_taken(),
             counters: self.counters(),
         }
     }
-    fn set_state<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: State) {
-        let from = self.life.enter(to);
-        if to == State::Established {
-            self.snd.grow_buffer(&self.cfg);
-        }
-        cx.emit(|| Event::StateChanged { from: from.name(), to: to.name() });
+    /// How the connection ended.
+    pub fn closed(&self) -> Option<CloseReason> {
+        self.life.closed()
     }
+
+    /// The receive half, for what its bounds and settings are to the stack.
+    #[inline]
+    pub(crate) fn receiver(&mut self) -> &mut Receiver {
+        &mut self.rcv
+    }
+
+    //= specs/rfc9293.md#closing
+    //# Who closes first waits in TIME-WAIT for twice the maximum segment lifetime.
+    /// The connection goes to another state, with what belongs to its beginning. FIN-WAIT-2 is bounded only once the application
+    /// has released the connection; until then the peer may send indefinitely. Where it is not waited for at all, the segment
+    /// that acknowledged our FIN ends the connection, and a reset answers it.
+    fn set_state<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: State) {
+        if to == State::Closed {
+            return self.finish(cx, CloseReason::Normal);
+        }
+        let from = self.life.enter(to);
+        cx.emit(|| Event::StateChanged { from: from.name(), to: to.name() });
+        match to {
+            State::Established => self.snd.grow_buffer(&self.cfg),
+            State::FinWait2 if self.life.is_orphaned() => match self.cfg.timers.fin_wait_2 {
+                Duration::ZERO => self.finish(cx, CloseReason::Aborted),
+                wait => self.arm(cx, TimerKind::FinWait2, cx.now + wait),
+            },
+            State::TimeWait => {
+                self.timers.stop_all();
+                self.life.close(CloseReason::Normal);
+                self.pending.add(News::Closed);
+                self.arm(cx, TimerKind::TimeWait, cx.now + self.cfg.timers.time_wait);
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the connection for `reason`; everything that waited is dropped.
+    pub(crate) fn finish<O: Observer>(&mut self, cx: &mut Cx<'_, O>, reason: CloseReason) {
+        if self.life.state() == State::Closed {
+            return;
+        }
+        if self.is_early() {
+            self.extras_mut().fast_open.on_early_end(cx.now, reason);
+        }
+        let reason = self.path().reports().cause(reason);
+        let from = self.life.enter(State::Closed);
+        cx.emit(|| Event::StateChanged { from: from.name(), to: State::Closed.name() });
+        self.timers.stop_all();
+        self.life.take_syn();
+        self.rcv.forget_due_ack();
+        // A connection that ended in TIME-WAIT was reported when it got there.
+        if self.life.close(reason) {
+            self.pending.add(News::Closed);
+            if reason != CloseReason::Normal {
+                self.pending.add(News::Readable);
+            }
+        }
+    }
+
     //= specs/rfc9937.md#end-of-an-episode
     //# An episode that begins inside another one ends that first.
     fn set_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, to: Episode, cause: &'static str) {
@@ -261,9 +281,109 @@ impl Endpoint {
         cx.emit(|| Event::EpisodeChanged { from: from.name(), to: to.name(), cause, point: to.point() });
     }
 
+    /// Arms a timer on this endpoint's clock, and says so.
+    #[inline]
+    fn arm<O: Observer>(&mut self, cx: &mut Cx<'_, O>, kind: TimerKind, at: Instant) {
+        let at = self.timers.arm(kind, at, self.cfg.timers.granularity);
+        cx.emit(|| Event::TimerArmed { kind: kind.name(), fires_at: at });
+    }
+
     /// The box, made on first use.
     #[inline]
     fn extras_mut(&mut self) -> &mut Extras {
         self.extras.get_or_insert_default()
+    }
+
+    /// The connection's part in Fast Open.
+    #[inline]
+    fn fast_open(&self) -> &FastOpenState {
+        self.extras.as_deref().map_or(&FastOpenState::NONE, |extras| &extras.fast_open)
+    }
+
+    //= specs/rfc7413.md#server
+    //# Before the handshake is over the server may send as much as the initial window allows.
+    /// Whether data flows although our SYN-ACK is not acknowledged.
+    #[inline]
+    fn is_early(&self) -> bool {
+        self.life.state() == State::SynReceived && self.fast_open().early_since().is_some()
+    }
+
+    /// Whether the connection is still to be opened as far as its application is concerned: one that it uses already is not.
+    fn is_opening(&self) -> bool {
+        matches!(self.life.state(), State::SynSent | State::SynReceived) && !self.fast_open().is_in_use()
+    }
+
+    /// Whether segments with data or a FIN may leave.
+    #[inline]
+    fn may_send(&self) -> bool {
+        (self.life.state().may_send() || self.is_early()) && self.outlet != Outlet::Reopened
+    }
+
+    /// Whether our SYN or SYN-ACK left several times: because a timer expired, or because the peer repeated its SYN.
+    fn syn_left_again(&self) -> bool {
+        self.snd.rec.retries() > 0 || self.extras.as_ref().is_some_and(|extras| extras.opening.is_repeated())
+    }
+
+    /// The user timeout of the present silence, if there is one.
+    #[inline]
+    fn user_timeout(&self) -> Option<UserTimeout> {
+        UserTimeout::new(&self.cfg.retries, self.extras.as_deref().and_then(|extras| extras.silence.since()))
+    }
+
+    /// How long nothing has been heard, neither data nor an acknowledgement.
+    fn idle_for(&self, now: Instant) -> Duration {
+        self.tally.since_data_received(now).min(self.tally.since_ack_received(now))
+    }
+
+    /// What the stack should know of Fast Open, once.
+    #[inline]
+    pub(crate) fn take_fast_open_news(&mut self) -> Option<FastOpenNews> {
+        self.extras.as_mut().and_then(|extras| extras.fast_open.take_news())
+    }
+
+    /// Returns the memory of received data, in bytes: unread bytes, pages out of order and the records of their blocks.
+    #[inline]
+    pub(crate) fn received_memory(&self) -> usize {
+        self.rcv.data_memory()
+    }
+
+    /// Returns the memory of data that is to be sent or acknowledged, in bytes.
+    pub(crate) fn send_memory(&self) -> usize {
+        self.snd.buffer.memory() + self.snd.rec.board.heap_size()
+    }
+
+    /// Bytes that were written and are not acknowledged.
+    pub(crate) fn unacknowledged(&self) -> Bytes {
+        self.snd.buffer.len()
+    }
+
+    /// Whether data waits out of order.
+    pub(crate) fn has_out_of_order(&self) -> bool {
+        self.rcv.has_out_of_order()
+    }
+
+    /// Whether a SYN may end the wait in TIME-WAIT (RFC 6191 §2). `timestamps` says whether the new connection would use those
+    /// that the SYN offers.
+    pub(crate) fn yields_to(&self, syn: &TcpRepr, timestamps: bool) -> bool {
+        let offered = syn.options.timestamps.filter(|_| timestamps).map(|offered| offered.tsval);
+        let recent = self.ts.recent().filter(|_| self.neg.timestamps).map(|(tsval, _)| tsval);
+        self.life.state() == State::TimeWait
+            && life::syn_may_follow(recent, offered, syn.seq.at_or_after(self.rcv.rcv_nxt()))
+    }
+
+    /// Whether a connection that is opened here may end the wait in TIME-WAIT now.
+    pub(crate) fn yields_to_active_open(&self, reuse: TimeWaitReuse, now: Instant) -> bool {
+        match (reuse, self.timers.deadline(TimerKind::TimeWait)) {
+            (TimeWaitReuse::After(wait), Some(end)) => {
+                // The wait ends `time_wait` after it began.
+                self.neg.timestamps && now + self.cfg.timers.time_wait >= end + wait
+            }
+            _ => false,
+        }
+    }
+
+    /// What the next connection between the same ends has to know of this one.
+    pub(crate) fn predecessor(&self) -> Predecessor {
+        Predecessor { snd_nxt: self.snd.space.nxt(), recent: self.ts.recent().map(|(tsval, _)| tsval) }
     }
 }

@@ -110,7 +110,9 @@ impl Endpoint {
         };
         self.fit_path();
         self.snd.space.forget_larger();
-        self.take_data_out_of_syn();
+        if self.life.state() == State::SynSent && self.extras_mut().fast_open.withdraw_data() {
+            self.life.require_syn();
+        }
         let most = self.cfg.cc.initial_window.bytes(self.snd.space.smss()).saturating_sub(resent);
         let marked = self.cut_to_path(cx, most);
         self.extras_mut().path.on_sent_again(marked);

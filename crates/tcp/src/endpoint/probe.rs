@@ -44,7 +44,10 @@ impl Endpoint {
             return false;
         }
         self.snd.rec.set_probing(Probing::Idle);
-        self.on_progress();
+        self.snd.rec.forget_retries();
+        if let Some(extras) = self.extras.as_deref_mut() {
+            extras.silence.on_progress();
+        }
         self.snd.rec.restart_rto(now);
         if wnd_before == 0
             && let Some(probe) = self.snd.rec.board.oldest_sent()

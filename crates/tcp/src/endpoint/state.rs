@@ -1,4 +1,5 @@
-//! The states of RFC 9293 §3.3.2. LISTEN is a property of the stack, not of an endpoint.
+//! The states of RFC 9293 §3.3.2 and what moves a connection from one to the next once it is open. LISTEN is a property of the
+//! stack, not of an endpoint.
 
 /// Where a connection stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +46,37 @@ impl State {
     pub const fn is_synchronized(self) -> bool {
         !matches!(self, Self::SynSent | Self::SynReceived | Self::Closed)
     }
+    /// The state after the application has closed our direction, if that changes it.
+    pub(super) const fn after_shutdown(self) -> Option<Self> {
+        match self {
+            Self::Established => Some(Self::FinWait1),
+            Self::CloseWait => Some(Self::LastAck),
+            // RFC 9293 §3.10.4: nothing was sent yet, nothing has to be closed.
+            Self::SynSent => Some(Self::Closed),
+            _ => None,
+        }
+    }
+    //= specs/rfc9293.md#closing
+    //# Two FINs that cross end the connection on both sides.
+    /// The state after the peer's FIN, with everything before it.
+    pub(super) const fn after_fin(self) -> Option<Self> {
+        match self {
+            Self::Established => Some(Self::CloseWait),
+            // Our FIN is not acknowledged yet, else step 9 of the ACK had moved us on.
+            Self::FinWait1 => Some(Self::Closing),
+            Self::FinWait2 => Some(Self::TimeWait),
+            _ => None,
+        }
+    }
+    /// The state after our FIN was acknowledged (RFC 9293 §3.10.7.4, fifth).
+    pub(super) const fn after_fin_acknowledged(self) -> Option<Self> {
+        match self {
+            Self::FinWait1 => Some(Self::FinWait2),
+            Self::Closing => Some(Self::TimeWait),
+            Self::LastAck => Some(Self::Closed),
+            _ => None,
+        }
+    }
     /// The peer's data is still accepted.
     pub const fn may_receive(self) -> bool {
         matches!(self, Self::Established | Self::FinWait1 | Self::FinWait2)
@@ -53,4 +85,35 @@ impl State {
     pub const fn may_send(self) -> bool {
         matches!(self, Self::Established | Self::CloseWait | Self::FinWait1 | Self::Closing | Self::LastAck)
     }
+}
+
+/// Which side opened the connection (RFC 9293 MUST-11).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// This one.
+    Active,
+    /// The other one.
+    Passive,
+}
+
+/// How far our direction is closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SendSide {
+    /// The application may write.
+    Open,
+    /// The application closed; a FIN follows the last byte.
+    FinQueued,
+    /// The FIN has a sequence number and is on the scoreboard.
+    FinSent,
+}
+
+/// Zero-window probing (RFC 9293 §3.8.6.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Probing {
+    /// The window is open, or nothing waits.
+    Idle,
+    /// The persist timer runs; this many probes were sent.
+    Waiting(u32),
+    /// The persist timer fired: one probe is due.
+    Due(u32),
 }

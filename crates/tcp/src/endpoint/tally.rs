@@ -289,6 +289,11 @@ impl RareTally {
         self.segments_retransmitted += segments;
         self.bytes_retransmitted += u64::from(payload);
     }
+    /// A segment was refused for `reason`.
+    pub fn on_dropped(&mut self, reason: DropReason) {
+        let count = &mut self.dropped[reason as usize];
+        *count = count.saturating_add(1);
+    }
     /// A data segment came in a packet marked `mark`, on a connection that uses ECN.
     pub fn on_capable(&mut self, mark: Ecn) {
         self.received_capable += 1;

@@ -1,7 +1,9 @@
 //! Every deadline of an endpoint: who arms it, and what happens when it comes.
 
+use super::life::{Unanswered, gives_up_opening};
 use super::sender::TimerCx;
-use super::{Endpoint, Probing, State};
+use super::{Endpoint, News, Probing, State};
+use crate::config::{Farewell, KeepAliveConfig};
 use crate::cx::Cx;
 use crate::event::CloseReason;
 use crate::timers::TimerKind;
@@ -21,7 +23,7 @@ impl Endpoint {
                 continue;
             }
             cx.emit(|| Event::TimerFired { kind: kind.name() });
-            self.reopen_for(kind);
+            self.outlet.on_timer(kind);
             match kind {
                 TimerKind::Retransmit if !self.life.state().is_synchronized() => self.on_syn_timeout(cx),
                 TimerKind::Retransmit => self.on_retransmission_timeout(cx),
@@ -71,13 +73,6 @@ impl Endpoint {
         }
     }
 
-    /// Arms a timer on this endpoint's clock, and says so.
-    #[inline]
-    pub(super) fn arm<O: Observer>(&mut self, cx: &mut Cx<'_, O>, kind: TimerKind, at: Instant) {
-        let at = self.timers.arm(kind, at, self.cfg.timers.granularity);
-        cx.emit(|| Event::TimerArmed { kind: kind.name(), fires_at: at });
-    }
-
     /// A planted defect: a timer is stopped that should run.
     pub(crate) fn lose_timer(&mut self, kind: TimerKind) {
         if self.timers.deadline(kind).is_some() {
@@ -89,10 +84,14 @@ impl Endpoint {
     //# Nothing but the SYN-ACK is sent again before the handshake is over.
     /// A SYN or SYN-ACK was not answered (RFC 6298 §5, RFC 9293 MUST-23).
     fn on_syn_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        if self.waits_for_data(cx) {
-            return;
+        if self.may_defer(cx.now) && self.extras.as_ref().is_some_and(|extras| extras.opening.is_deferred()) {
+            // The SYN-ACK has arrived, and only data is waited for.
+            self.snd.rec.rto.back_off(&self.cfg.rto);
+            return self.arm(cx, TimerKind::Retransmit, cx.now + self.snd.rec.rto.current().duration());
         }
-        if self.gives_up_opening(cx.now) {
+        self.snd.rec.count_retry();
+        let (active, began) = (self.life.state() == State::SynSent, self.snd.rec.rto_base());
+        if gives_up_opening(&self.cfg, active, cx.now, began, self.snd.rec.retries()) {
             return self.give_up(cx);
         }
         self.note_unanswered(cx.now, false);
@@ -124,7 +123,22 @@ impl Endpoint {
         if self.snd.rec.board.is_empty() {
             return;
         }
-        if self.gives_up_data(cx.now) {
+        let orphaned = self.life.is_orphaned();
+        let shut = self.snd.space.wnd() == 0 && !orphaned;
+        if !shut {
+            self.snd.rec.count_retry();
+        }
+        let about = Unanswered {
+            now: cx.now,
+            began: self.snd.rec.rto_base(),
+            retries: self.snd.rec.retries(),
+            orphaned,
+            window_shut: shut.then(|| self.tally.since_ack_received(cx.now)),
+        };
+        if !shut && about.retries == self.cfg.retries.notify {
+            self.pending.add(News::Unresponsive);
+        }
+        if self.extras.get_or_insert_default().silence.on_data_timeout(&self.cfg, &about) {
             return self.give_up(cx);
         }
         self.note_unanswered(cx.now, false);
@@ -172,7 +186,10 @@ impl Endpoint {
             return;
         }
         self.snd.rec.tail.on_timeout();
-        self.note_silence(cx.now);
+        if self.cfg.retries.user_timeout.is_some() {
+            let silence = &mut self.extras.get_or_insert_default().silence;
+            silence.on_probe(&self.cfg.retries, cx.now, self.snd.rec.rto_base());
+        }
         self.snd.rec.restart_rto(cx.now);
         self.arm_loss_timer(cx);
     }
@@ -200,7 +217,9 @@ impl Endpoint {
             // The window opened in the meantime: what is in flight is watched over as usual.
             return self.arm_loss_timer(cx);
         };
-        if self.gives_up_probing(cx.now, probes) {
+        let intervals = (self.snd.persist_interval(&self.cfg, 0), self.snd.persist_interval(&self.cfg, probes));
+        let silence = &mut self.extras.get_or_insert_default().silence;
+        if silence.on_persist_timeout(&self.cfg, cx.now, intervals, self.life.is_orphaned()) {
             return self.give_up(cx);
         }
         // What was under way when the window closed has arrived by now or never will: the answer is news, though a segment
@@ -217,5 +236,61 @@ impl Endpoint {
             }
             None => self.snd.rec.set_probing(Probing::Due(probes)),
         }
+    }
+
+    /// A timeout; `last` says that the connection is given up.
+    fn note_unanswered(&mut self, now: Instant, last: bool) {
+        if let Some(extras) = self.extras.as_deref_mut() {
+            extras.fast_open.on_timeout(now, self.snd.rec.retries(), last);
+        }
+    }
+
+    /// The connection ends because the peer does not answer.
+    fn give_up<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        self.note_unanswered(cx.now, true);
+        if self.life.state().is_synchronized() && self.cfg.retries.farewell == Farewell::Reset {
+            self.life.require_reset();
+        }
+        self.finish(cx, CloseReason::TimedOut);
+    }
+
+    //= specs/rfc9293.md#keep-alive
+    //# The time before the first probe can be set, and is two hours at least when it is not.
+    //= specs/rfc9293.md#keep-alive
+    //# Keep-alive can be turned on and off for each connection, and is off unless asked for.
+    /// Starts, moves or stops the keep-alive timer: a connection is established, or its settings have changed. What was
+    /// heard before counts.
+    pub(super) fn arm_keepalive<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        let running = self.timers.deadline(TimerKind::KeepAlive).is_some();
+        match self.cfg.keepalive {
+            KeepAliveConfig::On { idle, .. } if self.life.keeps_alive() => {
+                let left = idle.saturating_sub(self.idle_for(cx.now));
+                self.arm(cx, TimerKind::KeepAlive, cx.now + left);
+            }
+            _ if running => self.timers.stop(TimerKind::KeepAlive),
+            _ => {}
+        }
+    }
+
+    //= specs/rfc9293.md#keep-alive
+    //# A probe leaves only after nothing was heard for a while, with nothing unacknowledged.
+    /// Nothing may have been heard for long (RFC 9293 §3.8.4). What is unacknowledged or waits for a window has timers of its
+    /// own.
+    fn on_keepalive_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+        let KeepAliveConfig::On { idle, interval, count } = self.cfg.keepalive else { return };
+        if self.snd.space.flight_size() > 0 || self.snd.data_end() != self.snd.space.nxt() {
+            return self.arm(cx, TimerKind::KeepAlive, cx.now + idle);
+        }
+        let quiet = self.idle_for(cx.now);
+        if quiet < idle {
+            return self.arm(cx, TimerKind::KeepAlive, cx.now + idle.saturating_sub(quiet));
+        }
+        let user_timeout = self.cfg.retries.user_timeout;
+        if self.extras_mut().silence.on_keepalive_timeout(count, user_timeout, quiet) {
+            self.life.require_reset();
+            return self.finish(cx, CloseReason::TimedOut);
+        }
+        self.snd.rec.set_bare_probe(true);
+        self.arm(cx, TimerKind::KeepAlive, cx.now + interval);
     }
 }

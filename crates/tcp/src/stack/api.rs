@@ -54,17 +54,11 @@ impl Stack {
         let last = self.slots.find(&tuple).and_then(|index| self.end_time_wait(index, cx.now, cx.obs, |_| true));
         let mut numbering = self.isn.numbering(&tuple, cx.now);
         if let Some(last) = &last {
-            numbering.iss = last.iss(numbering.iss);
+            (numbering.iss, numbering.recent) = (last.iss(numbering.iss), last.recent);
         }
         let (id, mut rng) = self.next_stream();
-        let mut endpoint = {
-            let mut ecx = Cx::new(cx.now, &mut rng, id, cx.obs);
-            let mut endpoint = Endpoint::connect(cfg, tuple, numbering, self.device.mtu, &mut ecx);
-            if let Some(last) = &last {
-                endpoint.succeed(&mut ecx, last);
-            }
-            endpoint
-        };
+        let mut ecx = Cx::new(cx.now, &mut rng, id, cx.obs);
+        let mut endpoint = Endpoint::connect(cfg, tuple, numbering, self.device.mtu, &mut ecx);
         self.start_on_known_path(&mut endpoint, cx.now);
         self.equip(&mut endpoint, cx.now);
         let conn = self.admit(endpoint, rng, id, Admission::Owned);
@@ -74,7 +68,7 @@ impl Stack {
 
     /// Passes the stack's bounds and the device's capabilities to an endpoint.
     pub(super) fn equip(&self, endpoint: &mut Endpoint, now: Instant) {
-        endpoint.guard(&self.guards);
+        endpoint.receiver().guard(&self.guards);
         if let Segmentation::Tso { .. } = self.device.segmentation {
             endpoint.send_bursts(now);
         }
@@ -234,7 +228,10 @@ impl Stack {
 
     /// Acknowledges sooner or later from now on; what the traffic shows may change it again.
     pub fn set_ack_pace<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn, pace: AckPace) {
-        self.with(cx, conn, |endpoint, _| endpoint.set_ack_pace(pace));
+        self.with(cx, conn, |endpoint, _| {
+            let state = endpoint.state();
+            endpoint.receiver().set_ack_pace(state, pace);
+        });
     }
 
     /// Says whether a call of the application waits for the connection that writes as soon as it is open. The SYN-ACK need not
@@ -286,7 +283,7 @@ impl Stack {
     ) -> Option<T> {
         let window_max = self.budget.window_max();
         let slot: &mut Slot = self.slots.get_mut(conn)?;
-        slot.endpoint.set_window_max(window_max);
+        slot.endpoint.receiver().set_window_max(window_max);
         let mut ecx = Cx::new(cx.now, &mut slot.rng, slot.conn.id, cx.obs);
         let result = call(&mut slot.endpoint, &mut ecx);
         let wants = slot.endpoint.wants_to_send();

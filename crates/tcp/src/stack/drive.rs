@@ -77,8 +77,8 @@ impl Stack {
             if self.budget.refuses(bytes.len() as u64) && !self.has_memory_for_data(bytes.len(), at, obs));
         let window_max = self.budget.window_max();
         let Some(slot) = self.slots.at(index) else { return };
-        slot.endpoint.set_window_max(window_max);
-        slot.endpoint.set_memory_full(memory_full);
+        slot.endpoint.receiver().set_window_max(window_max);
+        slot.endpoint.receiver().set_memory_full(memory_full);
         let mut cx = Cx::new(at, &mut slot.rng, slot.conn.id, obs);
         let embryonic = matches!(slot.endpoint.state(), State::SynSent | State::SynReceived);
         let disposition = slot.endpoint.handle_segment(&mut cx, segment);

@@ -27,7 +27,7 @@ impl IsnGenerator {
         let clock = (now.as_nanos() / 4_000) as u32;
         let hash = self.hash(tuple);
         // The other half of the hash: timestamps reveal nothing about the sequence numbers.
-        Numbering { iss: SeqNum(clock.wrapping_add(hash as u32)), ts_offset: (hash >> 32) as u32 }
+        Numbering { iss: SeqNum(clock.wrapping_add(hash as u32)), ts_offset: (hash >> 32) as u32, recent: None }
     }
 
     //= specs/rfc6528.md#generation

@@ -12,6 +12,7 @@ use super::{Conn, ListenError, Stack};
 use crate::config::{GuardConfig, SynCookies, SynFin, ValidConfig};
 use crate::cx::{Cx, StackCx};
 use crate::endpoint::{Endpoint, FastOpenAnswer, FourTuple, Predecessor, Segment, SynInfo};
+use crate::event::CloseReason;
 use crate::options;
 use base::Instant;
 use core::net::{IpAddr, SocketAddr};
@@ -243,7 +244,8 @@ impl Stack {
         may: impl FnOnce(&Endpoint) -> bool,
     ) -> Option<Predecessor> {
         let slot = self.slots.at(index).filter(|slot| may(&slot.endpoint))?;
-        let last = slot.endpoint.yield_to_next(&mut Cx::new(at, &mut slot.rng, slot.conn.id, obs));
+        slot.endpoint.finish(&mut Cx::new(at, &mut slot.rng, slot.conn.id, obs), CloseReason::Normal);
+        let last = slot.endpoint.predecessor();
         self.slots.detach(index);
         self.after_call(index);
         Some(last)
@@ -271,11 +273,8 @@ impl Stack {
         let mut endpoint = Endpoint::accept(cfg, &syn, &mut cx);
         self.equip(&mut endpoint, at);
         self.start_on_known_path(&mut endpoint, at);
-        endpoint.answer_fast(&mut cx, segment, answer);
+        endpoint.answer_syn(&mut cx, segment, answer);
         let goes_ahead = matches!(answer, FastOpenAnswer::Believe(_));
-        if !goes_ahead {
-            endpoint.queue_syn_data(segment);
-        }
         let admission = if goes_ahead { Admission::Waiting(on) } else { Admission::Embryonic(on) };
         let conn = self.admit(endpoint, rng, id, admission);
         self.mark_ready(conn.slot);

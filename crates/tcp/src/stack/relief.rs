@@ -112,7 +112,7 @@ impl Stack {
         if now > before
             && let Some(slot) = self.slots.get_mut(conn)
         {
-            slot.endpoint.set_window_max(now);
+            slot.endpoint.receiver().set_window_max(now);
             if slot.endpoint.reopen() {
                 self.mark_ready(conn.slot);
             }
@@ -235,7 +235,7 @@ impl Stack {
     fn discard_last_block(&mut self, index: u32) {
         self.guarded.out_of_order_discarded += 1;
         if let Some(slot) = self.slots.at(index) {
-            slot.endpoint.discard_last_block();
+            slot.endpoint.receiver().discard_last_block();
         }
         self.recount(index);
     }

@@ -69,7 +69,11 @@ impl Receiver {
     /// Says why nothing of it was kept. Its header has counted, and the ACK that is due repeats what is held.
     // Inlined into its only caller, so that what is lent and what is returned need no memory: one call for each segment.
     #[inline(always)]
-    pub fn on_data(&mut self, around: &Around<'_>, seg: &Segment<'_>) -> Result<Received, DropReason> {
+    pub(in crate::endpoint) fn on_data(
+        &mut self,
+        around: &Around<'_>,
+        seg: &Segment<'_>,
+    ) -> Result<Received, DropReason> {
         let repr = &seg.repr;
         let has_fin = repr.flags.contains(Flags::FIN);
         let start = if repr.flags.contains(Flags::SYN) { repr.seq + 1 } else { repr.seq };

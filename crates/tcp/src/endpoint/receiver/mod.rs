@@ -26,7 +26,7 @@ use wire::SackBlocks;
 
 /// The receive half.
 #[derive(Clone, Debug)]
-pub(super) struct Receiver {
+pub(crate) struct Receiver {
     irs: SeqNum,
     assembler: Assembler,
     buffer: ReceiveBuffer,

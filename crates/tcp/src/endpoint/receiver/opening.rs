@@ -34,7 +34,7 @@ impl Receiver {
     }
 
     /// Opens the window that our SYN, or SYN-ACK, shows; later ones are scaled by `shift`.
-    pub fn open_window(&mut self, cfg: &ValidConfig, shift: u8, sizes: FirstSizes) {
+    pub(in crate::endpoint) fn open_window(&mut self, cfg: &ValidConfig, shift: u8, sizes: FirstSizes) {
         self.window = ReceiveWindow::new(self.rcv_nxt(), first_window(cfg, sizes.known), shift);
         if cfg.receive.rounding == WindowRounding::Segments {
             let limit = self.window.limit();
@@ -77,6 +77,9 @@ impl Receiver {
     /// It stands in the buffer, but is neither acknowledged nor given out before the connection is established: a SYN may be an
     /// old duplicate or a forgery.
     pub fn keep_syn_data(&mut self, syn: &Segment<'_>) {
+        if syn.seq_len() == 1 {
+            return;
+        }
         let fin = syn.repr.flags.contains(Flags::FIN);
         let start = syn.repr.seq + 1;
         let end = start + syn.payload.len();
@@ -96,7 +99,7 @@ impl Receiver {
     }
 
     /// The connection is established by `repr`: the data of the SYN that waited, if any did, has arrived now.
-    pub fn take_kept_syn_data(&mut self, around: &Around<'_>, repr: &TcpRepr) -> Option<Received> {
+    pub(in crate::endpoint) fn take_kept_syn_data(&mut self, around: &Around<'_>, repr: &TcpRepr) -> Option<Received> {
         let taken = self.rare.as_mut()?.syn_data.take()?;
         let len = taken.len() - u32::from(self.fin.is_some());
         let push = repr.flags.contains(Flags::PSH);

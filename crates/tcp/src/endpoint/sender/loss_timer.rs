@@ -3,7 +3,7 @@
 use super::Sender;
 use crate::config::{Config, WindowProbe};
 use crate::endpoint::Probing;
-use crate::endpoint::patience::UserTimeout;
+use crate::endpoint::life::UserTimeout;
 use crate::options::Negotiated;
 use crate::timers::TimerKind;
 use base::{Duration, Instant};

@@ -17,6 +17,7 @@ mod room;
 mod round_trip;
 mod segmenter;
 mod space;
+mod syn_data;
 
 pub(super) use ack::Progress;
 pub(super) use episode::{Losses, Reaction};

@@ -1,7 +1,19 @@
 //! Where a connection stands in its life: the state of RFC 9293, who opened it, what its application still wants of it, how it
 //! ended, and whether a SYN or a reset has to leave.
 
-use super::{Origin, State};
+mod fast_open;
+mod give_up;
+mod opening;
+mod time_wait;
+
+pub(crate) use fast_open::{Answers, FastOpenAnswer, FastOpenNews};
+pub(super) use fast_open::{Copies, FastOpenState, Settles};
+pub(super) use give_up::{Silence, Unanswered, UserTimeout, gives_up_opening, syn_deadline};
+pub(super) use opening::{Opening, may_defer};
+pub(crate) use time_wait::Predecessor;
+pub(super) use time_wait::syn_may_follow;
+
+use super::state::{Origin, State};
 use crate::event::CloseReason;
 
 /// What the application still wants of a connection.
@@ -48,6 +60,17 @@ impl Life {
     #[inline]
     pub fn origin(&self) -> Origin {
         self.origin
+    }
+
+    /// Whether the state has a use for keep-alive: the timers of the closing states share its slot.
+    pub fn keeps_alive(&self) -> bool {
+        let waits = self.state == State::FinWait2 && self.is_orphaned();
+        self.state.is_synchronized() && self.state != State::TimeWait && !waits
+    }
+
+    /// Whether the application has released the connection.
+    pub fn is_orphaned(&self) -> bool {
+        self.application == Application::Gone
     }
 
     /// What the application still wants.

@@ -1,0 +1,249 @@
+//! Fast Open on one connection (RFC 7413 §4.2): data in our SYN, or data in the peer's.
+//!
+//! Owns what a SYN or SYN-ACK carries for it and what becomes of it. Which cookie is sent, and which is believed, is the
+//! stack's to say; what a connection learns for later ones it leaves as [`FastOpenNews`] for the stack to fetch.
+//!
+//! Data of our SYN is not on the scoreboard: the SYN's own timer watches over it, and a SYN that is sent again leaves without
+//! it. What the SYN-ACK does not acknowledge becomes, cut to the peer's segment size, a flight that is lost, without blame.
+//!
+//! A passive open whose SYN brought data that is believed is in SYN-RECEIVED like any other, but its application is notified
+//! at once, reads and writes. What it sends before the handshake is over is not sent again before: the SYN-ACK is.
+//!
+//! Deviations:
+//! * A FIN in the peer's SYN is not taken; the peer sends it again.
+//! * A connection that was opened from both sides at once takes data from the peer's SYN only as one without Fast Open does.
+
+use crate::event::CloseReason;
+use base::{Bytes, Instant};
+use wire::{FastOpen, Flags, TcpRepr};
+
+/// A connection's part in Fast Open.
+#[derive(Clone, Debug, Default)]
+pub(in crate::endpoint) struct FastOpenState {
+    role: Role,
+    /// For the stack to fetch.
+    news: Option<FastOpenNews>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+enum Role {
+    #[default]
+    None,
+    /// Our first SYN carries, or carried, this option and so many bytes.
+    Client { option: Option<FastOpen>, bytes: Bytes, taken: Taken },
+    /// The peer's SYN brought so many bytes that were believed, or none; our first SYN-ACK carries this option.
+    Server { option: Option<FastOpen>, bytes: Bytes, early: Early },
+}
+
+/// Whether the peer took the data of our SYN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    Unknown,
+    All,
+    NotAll,
+}
+
+/// Whether a passive open goes ahead of its handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Early {
+    No,
+    /// Since its SYN-ACK left, at this moment; no application has accepted it.
+    Waiting(Instant),
+    /// The same, and an application uses it.
+    InUse(Instant),
+}
+
+impl Early {
+    /// Since when.
+    const fn since(self) -> Option<Instant> {
+        match self {
+            Self::No => None,
+            Self::Waiting(at) | Self::InUse(at) => Some(at),
+        }
+    }
+}
+
+/// What a stack answers to a SYN.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FastOpenAnswer {
+    /// As if it knew nothing of Fast Open.
+    Nothing,
+    /// The handshake has to end first; here is a cookie for the next time.
+    Cookie(FastOpen),
+    /// The peer is who it says: the connection goes ahead. Perhaps it gets a newer cookie.
+    Believe(Option<FastOpen>),
+}
+
+/// What a connection has for its stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FastOpenNews {
+    /// The peer's SYN-ACK: its segment size, its option, and whether that is an answer to ours.
+    Learnt { mss: u16, option: Option<FastOpen>, answers: Answers },
+    /// Three timeouts in a row, or silence until the end, on a connection that tried.
+    Silence(Instant),
+    /// A passive connection that went ahead has ended its handshake, or has ended.
+    Settled,
+    /// It was reset instead.
+    Reset(Instant),
+}
+
+/// What a SYN-ACK is an answer to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answers {
+    /// A SYN without the option: an unsolicited cookie is not kept.
+    Nothing,
+    /// A request, which left with this option.
+    Request(FastOpen),
+    /// A cookie, or a request that may have been lost with the first SYN.
+    Offer,
+}
+
+/// How often a SYN left before it was answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::endpoint) enum Copies {
+    One,
+    Several,
+}
+
+/// What the end of the handshake leaves to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::endpoint) enum Settles {
+    Nothing,
+    /// Data went ahead of the handshake, and is watched over from now on.
+    WentAhead,
+    /// The SYN carried this many bytes, perhaps none; what the peer did not take leaves again.
+    SynData(Bytes),
+}
+
+impl FastOpenState {
+    /// A connection without Fast Open.
+    pub const NONE: Self = Self { role: Role::None, news: None };
+
+    /// Whether no SYN carried anything for it.
+    pub fn is_unused(&self) -> bool {
+        matches!(self.role, Role::None)
+    }
+
+    /// Our SYN is to carry `option` and `bytes` of data.
+    pub fn offer(&mut self, option: Option<FastOpen>, bytes: Bytes) {
+        self.role = Role::Client { option, bytes, taken: Taken::Unknown };
+    }
+
+    //= specs/rfc7413.md#server
+    //# Data in a SYN with a valid cookie is given to the application before the handshake is over.
+    /// Our SYN-ACK is to carry `option`; `bytes` of the peer's SYN were taken. The connection goes ahead of its handshake since
+    /// `early`, if it does.
+    pub fn answer(&mut self, option: Option<FastOpen>, bytes: Bytes, early: Option<Instant>) {
+        self.role = Role::Server { option, bytes, early: early.map_or(Early::No, Early::Waiting) };
+    }
+
+    /// Since when data may flow although our SYN-ACK is not acknowledged, if it may.
+    #[inline]
+    pub fn early_since(&self) -> Option<Instant> {
+        match self.role {
+            Role::Server { early, .. } => early.since(),
+            Role::None | Role::Client { .. } => None,
+        }
+    }
+
+    /// The application has accepted the connection.
+    pub fn on_accepted(&mut self) {
+        if let Role::Server { early, .. } = &mut self.role
+            && let Early::Waiting(since) = *early
+        {
+            *early = Early::InUse(since);
+        }
+    }
+
+    /// Whether an application uses the connection ahead of its handshake.
+    pub fn is_in_use(&self) -> bool {
+        matches!(self.role, Role::Server { early: Early::InUse(_), .. })
+    }
+
+    //= specs/rfc7413.md#client
+    //# A SYN that is sent again leaves without data and without the option.
+    //= specs/rfc7413.md#server
+    //# A SYN-ACK that is sent again leaves without the option.
+    /// What the first SYN carries, or the first SYN-ACK if it is `answering`: an option, and bytes of data.
+    pub fn of_first_syn(&self, answering: bool) -> (Option<FastOpen>, Bytes) {
+        match self.role {
+            Role::Client { option, bytes, taken: Taken::Unknown } if !answering => (option, bytes),
+            Role::Server { option, .. } if answering => (option, 0),
+            _ => (None, 0),
+        }
+    }
+
+    /// The path does not take our SYN with its data. Returns whether it carried some, and has to leave at once without.
+    pub fn withdraw_data(&mut self) -> bool {
+        let Role::Client { bytes: 1.., taken: taken @ Taken::Unknown, .. } = &mut self.role else { return false };
+        *taken = Taken::NotAll;
+        true
+    }
+
+    /// The handshake is over.
+    pub fn settle(&mut self) -> Settles {
+        match self.role {
+            Role::None | Role::Server { early: Early::No, .. } => Settles::Nothing,
+            Role::Server { .. } => {
+                self.news = Some(FastOpenNews::Settled);
+                Settles::WentAhead
+            }
+            Role::Client { bytes, .. } => Settles::SynData(bytes),
+        }
+    }
+
+    /// The peer's SYN-ACK says `repr`, or what it implies by `default_mss`, and acknowledges all data of our SYN or not. The end
+    /// of a simultaneous open may come without options, and teaches nothing. `syn` is how often ours had left.
+    pub fn on_syn_ack(&mut self, repr: &TcpRepr, default_mss: u16, syn: Copies, all: bool) {
+        let Role::Client { option, taken, .. } = &mut self.role else { return };
+        *taken = if all { Taken::All } else { Taken::NotAll };
+        let answers = match (*option, syn) {
+            (None, _) => Answers::Nothing,
+            (Some(request), Copies::One) if request.cookie.is_none() => Answers::Request(request),
+            (Some(_), _) => Answers::Offer,
+        };
+        self.news = repr.flags.contains(Flags::SYN).then(|| FastOpenNews::Learnt {
+            mss: repr.options.mss.unwrap_or(default_mss),
+            option: repr.options.fast_open,
+            answers,
+        });
+    }
+
+    /// Bytes of data that our SYN carried.
+    #[inline]
+    pub fn bytes_of_syn(&self) -> Bytes {
+        match self.role {
+            Role::Client { bytes, .. } => bytes,
+            Role::None | Role::Server { .. } => 0,
+        }
+    }
+
+    /// Whether data in a SYN was taken, on either side.
+    pub fn data_taken(&self) -> bool {
+        match self.role {
+            Role::None => false,
+            Role::Client { bytes, taken, .. } => bytes > 0 && taken == Taken::All,
+            Role::Server { bytes, .. } => bytes > 0,
+        }
+    }
+
+    /// The timeout number `retries` in a row; `last` says that the connection is given up.
+    pub fn on_timeout(&mut self, now: Instant, retries: u32, last: bool) {
+        let tried = matches!(self.role, Role::Client { option, bytes, .. } if option.is_some() || bytes > 0);
+        if tried && (retries == 3 || last && retries < 3) {
+            self.news = Some(FastOpenNews::Silence(now));
+        }
+    }
+
+    /// A connection ahead of its handshake ends for `reason`.
+    pub fn on_early_end(&mut self, now: Instant, reason: CloseReason) {
+        let reset = reason == CloseReason::Reset;
+        self.news = Some(if reset { FastOpenNews::Reset(now) } else { FastOpenNews::Settled });
+    }
+
+    /// What the stack should know, once.
+    #[inline]
+    pub fn take_news(&mut self) -> Option<FastOpenNews> {
+        self.news.take()
+    }
+}
