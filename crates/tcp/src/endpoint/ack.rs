@@ -3,6 +3,7 @@
 //! 1 window · 2 classify blocks · 3 scoreboard · 4 RTT · 5 probe · 6 detector · 7 episode · 8 controller and
 //! reduction · 9 timers · 10 event.
 
+use super::books::{emit_rate, emit_reordering, emit_sack};
 use super::sender::{Progress, RttCx};
 use super::{Endpoint, Probing, Segment, SendSide};
 use crate::cx::Cx;
@@ -52,7 +53,7 @@ impl Endpoint {
             self.note_ack(cx.now, ack, None, None);
             self.note_sack(seg, false);
             #[cfg(not(longhaul_unwatched))]
-            self.emit_sack(cx, ack, &blocks, &Progress::default());
+            emit_sack(cx, &self.snd, ack, (blocks.total, blocks.dsacks), &Progress::default());
             return;
         }
         let fack = self.snd.rec.board.highest_sacked();
@@ -73,7 +74,7 @@ impl Endpoint {
         progress.rtt = self.sample_rtt(cx, seg, &delivered, progress.arrival, progress.prior_pipe);
         progress.rate = self.snd.rec.sampler.on_ack(cx.now, &delivered, self.snd.rec.rtt.min_rtt());
         #[cfg(not(longhaul_unwatched))]
-        Self::emit_rate(cx, progress.rate);
+        emit_rate(cx, progress.rate);
         self.note_ack(cx.now, ack, Some(&delivered), progress.rate.as_ref());
         self.note_reordering(cx, &delivered, fack);
         // 5
@@ -91,7 +92,7 @@ impl Endpoint {
         self.arm_loss_timer(cx);
         // 10
         #[cfg(not(longhaul_unwatched))]
-        self.emit_sack(cx, ack, &blocks, &progress);
+        emit_sack(cx, &self.snd, ack, (blocks.total, blocks.dsacks), &progress);
         self.emit_processed(cx, ack, &progress);
         #[cfg(not(longhaul_unwatched))]
         self.tally.emit_snapshot(cx, &self.snd);
@@ -231,7 +232,7 @@ impl Endpoint {
         p.newly_lost = self.take_verdict(cx, verdict);
         #[cfg(not(longhaul_unwatched))]
         if reordering_before.is_some_and(|before| p.dsack.is_some() || before != self.snd.rec.detector.reordering()) {
-            self.emit_reordering(cx, p.dsack.is_some());
+            emit_reordering(cx, &self.snd, p.dsack.is_some());
         }
         self.enter_recovery_if_lost(cx, p.newly_lost, p.sacked_before, p.acked);
         if probe == ProbeOutcome::Repaired && self.snd.rec.episode() == Episode::Open {

@@ -1,8 +1,9 @@
 //! What the application and the stack ask of a connection, but for writing: read, bytes or the position-coded pattern, other
 //! settings, the end (RFC 9293 §3.6), and less memory.
 
+use super::receiver::Receiver;
 use super::{Endpoint, SendSide, State};
-use crate::config::ValidConfig;
+use crate::config::{ReceiveConfig, ValidConfig};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Read, ReadError, UrgentError};
 use crate::recv::AckPace;
@@ -31,24 +32,6 @@ impl Endpoint {
         }
     }
 
-    /// Moves received bytes into `buf`, those before an urgent mark and those from it on in different calls.
-    ///
-    /// # Errors
-    /// When the connection ended abnormally and everything received before has been read.
-    pub fn read<O: Observer>(&mut self, cx: &mut Cx<'_, O>, buf: &mut [u8]) -> Result<Read, ReadError> {
-        let taken = self.rcv.read(&self.cfg.receive, buf);
-        self.after_read(cx, taken)
-    }
-
-    /// Like [`Self::read`], for up to `max` bytes that are checked against the pattern instead of being moved.
-    ///
-    /// # Errors
-    /// As for `read`.
-    pub fn read_pattern<O: Observer>(&mut self, cx: &mut Cx<'_, O>, max: u64) -> Result<Read, ReadError> {
-        let taken = self.rcv.read_pattern(&self.cfg.receive, max);
-        self.after_read(cx, taken)
-    }
-
     /// Whether ACKs leave quickly or wait for replies, at present.
     pub fn ack_pace(&self) -> AckPace {
         self.rcv.ack_pace()
@@ -56,7 +39,17 @@ impl Endpoint {
 
     //= specs/rfc9293.md#closing
     //# The application can tell a normal end from an aborted one.
-    fn after_read<O: Observer>(&mut self, cx: &mut Cx<'_, O>, taken: u64) -> Result<Read, ReadError> {
+    /// The application reads: `take` removes received bytes and returns how many, those before an urgent mark and those from it
+    /// on in different calls.
+    ///
+    /// # Errors
+    /// When the connection ended abnormally and everything received before has been read.
+    pub(crate) fn read<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        take: impl FnOnce(&mut Receiver, &ReceiveConfig) -> u64,
+    ) -> Result<Read, ReadError> {
+        let taken = take(&mut self.rcv, &self.cfg.receive);
         if taken > 0 {
             let grown = self.rcv.on_consumed(&self.cfg, self.life.state(), cx.now, taken);
             Self::emit_window_growth(cx, grown);

@@ -1,10 +1,10 @@
 //! Building segments: header fields, options, and the books of everyone who counts what leaves.
 
+use super::books::{SendCause, Told};
 use super::life::syn_deadline;
 use super::output::{Outgoing, Transmit, TxBuf};
 use super::refused::Outlet;
 use super::sender::Train;
-use super::watch::{SendCause, Told};
 use super::{Endpoint, Probing, State};
 use crate::cx::Cx;
 use crate::recv::ReceiveBuffer;
@@ -63,7 +63,7 @@ impl Endpoint {
         if payload > 0 && (push || self.ends_syn_data(range.end)) {
             flags = flags.with(Flags::PSH);
         }
-        self.note_departure(cx.now, payload, outgoing.retransmits);
+        self.tally.on_departure(cx.now, payload, self.segments_of(payload), outgoing.retransmits > 0);
         let pipe = self.snd.rec.board.pipe();
         self.snd.usage.on_sent(pipe);
         if let Some(reduction) = &mut self.snd.rec.reduction {
@@ -80,7 +80,9 @@ impl Endpoint {
             flags,
             Told { cause: outgoing.cause, retransmits: outgoing.retransmits, dsack: None },
         );
-        self.arm_loss_timer_after_send(cx);
+        if self.send_moves_loss_timer() {
+            self.arm_loss_timer(cx);
+        }
         transmit
     }
 
@@ -209,7 +211,7 @@ impl Endpoint {
         let mut repr = self.syn_repr(cx.now);
         repr.options.fast_open = fast_open;
         if len > 0 {
-            self.note_departure(cx.now, len, 0);
+            self.tally.on_departure(cx.now, len, self.segments_of(len), false);
         }
         let again_at = cx.now + self.snd.rec.rto.current().duration();
         let (active, began) = (self.life.state() == State::SynSent, self.snd.rec.rto_base());
@@ -254,16 +256,6 @@ impl Endpoint {
     #[inline]
     pub(super) fn segments_of(&self, payload: Bytes) -> u32 {
         if payload > self.snd.space.smss() { payload.div_ceil(self.segment_size()) } else { 1 }
-    }
-
-    /// A data segment, or a FIN without data, is about to leave. `payload` bytes may make several segments.
-    #[inline]
-    fn note_departure(&mut self, now: Instant, payload: Bytes, retransmits: u8) {
-        let segments = self.segments_of(payload);
-        self.tally.on_departure(now, payload, segments);
-        if retransmits > 0 {
-            self.tally.rare_mut().on_retransmission(payload, segments);
-        }
     }
 
     /// The device takes packets from now on, or takes none.

@@ -5,11 +5,11 @@
 //! apply what crosses: this one the connection's state, `handshake` its beginning, `input` segments in the order of RFC 9293
 //! §3.10.7.4, `ack` the ten steps of ACK processing, `episode` the begin and end of recovery, `output`, `probe` and `build` what
 //! leaves, `network` what [`path`] learns of the way between the hosts, `timeout` every
-//! deadline, `app` and `write` the application's calls. `account` only reads.
+//! deadline, `app` and `write` the application's calls. [`books`] counts, reports and reads the others.
 
-mod account;
 mod ack;
 mod app;
+mod books;
 mod build;
 mod challenge;
 mod ecn;
@@ -19,21 +19,19 @@ mod handshake;
 mod input;
 mod life;
 mod network;
-mod news;
 mod output;
 mod path;
 mod probe;
 mod queues;
 mod receiver;
 mod refused;
+mod segment;
 mod sender;
 mod state;
-mod tally;
 #[cfg(test)]
 mod tests;
 mod timeout;
 mod urgent;
-mod watch;
 mod write;
 
 pub(crate) use handshake::SynInfo;
@@ -43,75 +41,30 @@ pub(crate) use path::LearnedMtu;
 #[cfg(test)]
 pub(crate) use path::{About, MayCut};
 pub use queues::{FinProgress, Queues};
+pub(crate) use segment::Numbering;
+pub use segment::{FourTuple, Segment};
 pub use state::{Origin, State};
 pub use write::{Boundary, Source};
 
 use crate::config::{TimeWaitReuse, ValidConfig};
 use crate::cx::Cx;
 use crate::event::{CloseReason, ConnEvent};
-use crate::info::TcpInfo;
-use crate::options::Negotiated;
-use crate::pattern::Payload;
+use crate::info::{Counters, Details, TcpInfo};
+use crate::options::{self, Negotiated};
 use crate::timers::{TimerKind, TimerTable};
 use crate::timestamps::TimestampState;
-use base::{Bytes, Duration, Instant, SeqNum};
-use core::net::IpAddr;
+use base::{Bytes, Duration, Instant};
+use books::{Account, Around, News, PendingEvents, Tally};
 use ecn::EcnState;
 use extras::Extras;
 use life::{Application, FastOpenState, Life, UserTimeout};
-use news::{News, PendingEvents};
 use receiver::Receiver;
 use recovery::Episode;
 use refused::Outlet;
-use sender::Sender;
+use sender::{Held, Sender};
 use state::{Probing, SendSide};
-use tally::Tally;
 use trace::{Event, Observer};
-use wire::{Ecn, TcpRepr};
-
-/// A connection's addresses and ports. Ports come first: they differ most, so lookups decide early.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FourTuple {
-    /// Port of the other side.
-    pub remote_port: u16,
-    /// Our port.
-    pub local_port: u16,
-    /// Address of the other side.
-    pub remote: IpAddr,
-    /// Our address.
-    pub local: IpAddr,
-}
-
-/// A segment addressed to an endpoint.
-#[derive(Clone, Copy, Debug)]
-pub struct Segment<'a> {
-    /// The header's meaning.
-    pub repr: TcpRepr,
-    /// Its bytes, or their description.
-    pub payload: Payload<'a>,
-    /// The mark of the packet it came in.
-    pub ecn: Ecn,
-}
-
-impl Segment<'_> {
-    /// Sequence numbers the segment occupies: payload, SYN and FIN.
-    pub fn seq_len(&self) -> u32 {
-        let flags = self.repr.flags;
-        self.payload.len() + u32::from(flags.contains(wire::Flags::SYN)) + u32::from(flags.contains(wire::Flags::FIN))
-    }
-}
-
-/// The numbers that a connection counts from.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Numbering {
-    /// The initial sequence number.
-    pub iss: SeqNum,
-    /// What our timestamps count from.
-    pub ts_offset: u32,
-    /// The peer's last timestamp of an earlier connection between the same ends. Our first SYN echoes it, which lets the peer,
-    /// that may have been slower to forget, recognise it.
-    pub recent: Option<u32>,
-}
+use wire::TcpRepr;
 
 /// One TCP connection, sans I/O.
 ///
@@ -188,29 +141,50 @@ impl Endpoint {
     }
     /// A snapshot for people and checkers.
     pub fn info(&self) -> TcpInfo {
-        let window = self.snd.cc.window();
-        TcpInfo {
-            state: self.life.state(),
-            closed: self.life.closed(),
-            smss: self.snd.space.smss(),
-            cwnd: window.cwnd(),
-            ssthresh: window.ssthresh(),
-            pipe: self.snd.rec.board.pipe(),
-            flight_size: self.snd.space.flight_size(),
-            snd_wnd: self.snd.space.wnd(),
-            rcv_wnd: self.rcv.shown_window(),
-            srtt: self.snd.rec.rtt.srtt(),
-            rttvar: self.snd.rec.rtt.rttvar(),
-            min_rtt: self.snd.rec.rtt.min_rtt(),
-            reo_wnd_mult: self.snd.rec.detector.reordering().map(|state| state.multiplier),
-            rto: self.snd.rec.rto.current().duration(),
-            episode: self.snd.rec.episode().name(),
-            readable: self.rcv.readable(),
-            mismatches: self.rcv.mismatches(),
-            negotiated: (self.neg.sack, self.neg.timestamps, self.neg.scaling),
-            ecn: self.tally.ecn(self.neg.ecn),
+        self.account().info()
+    }
+    /// Totals since the connection began.
+    #[inline]
+    pub fn counters(&self) -> Counters {
+        self.account().counters()
+    }
+    /// Returns all statistics of the connection. Walks the flight: meant for occasional queries, not for each ACK.
+    pub fn details(&self, now: Instant) -> Details {
+        let advertised_mss = options::own_mss(&self.cfg, self.mtu, self.tuple.local);
+        let around = Around { path_mtu: self.path_mtu(), advertised_mss, timestamp: self.ts.tsval(now) };
+        self.account().details(now, &around)
+    }
+    /// What waits in the buffers.
+    pub fn queues(&self) -> Queues {
+        self.account().queues()
+    }
+    /// Bytes this endpoint occupies, without the application's data: itself, its boxes, and the books of what is in
+    /// flight, which an idle one does not have.
+    pub fn state_size(&self) -> usize {
+        size_of::<Self>() + self.extras.as_deref().map_or(0, size_of_val) + self.account().heap_size()
+    }
+    /// Scoreboard records touched since the connection began; tests bound its growth per ACK.
+    pub fn records_visited(&self) -> u64 {
+        self.snd.rec.board.visited()
+    }
+    /// Checks the connection's books.
+    ///
+    /// # Errors
+    /// Says which invariant is broken and with which numbers.
+    pub fn audit(&self) -> Result<(), String> {
+        self.account().audit(self.timers.next().is_some())
+    }
+    /// Those parts that the books look at.
+    #[inline]
+    fn account(&self) -> Account<'_> {
+        Account {
+            cfg: &self.cfg,
+            life: &self.life,
+            neg: &self.neg,
+            snd: &self.snd,
+            rcv: &self.rcv,
+            tally: &self.tally,
             syn_data_taken: self.fast_open().data_taken(),
-            counters: self.counters(),
         }
     }
     /// How the connection ended.
@@ -272,6 +246,13 @@ impl Endpoint {
                 self.pending.add(News::Readable);
             }
         }
+    }
+
+    /// What the time until something leaves is booked on, when nothing more can leave for now.
+    #[inline]
+    fn held(&self) -> Held {
+        let works = self.snd.has_work() && self.may_send();
+        if works { self.snd.held(self.segment_size()) } else { Held::Nothing }
     }
 
     //= specs/rfc9937.md#end-of-an-episode

@@ -1,10 +1,10 @@
 //! The network between the two hosts: ICMP errors about segments of ours (RFC 9293 §3.9.2.2, RFC 5927), and what the path's
 //! size changes in the connection. [`super::path`] judges both.
 
+use super::books::SendCause;
 use super::output::{Outgoing, Transmit, TxBuf};
 use super::path::{Heard, LearnedMtu, Path, PathCx, ProbeLoss, ProbeNow, ProbeView, TooBig};
 use super::sender::{Sender, Train};
-use super::watch::SendCause;
 use super::{Endpoint, Origin, SendSide, State};
 use crate::config::Discovery;
 use crate::cx::Cx;

@@ -1,10 +1,10 @@
 //! The way out, in three steps: `prepare` applies what time or a call has changed, [`Sender::next`](super::sender::Sender::next)
 //! decides what leaves and changes nothing, `apply` notes it, arms timers and builds the frame.
 
+use super::books::{Limit, SendCause, Told, cause_of_new, cause_of_retransmission, limit};
 use super::path::ProbeNow;
 use super::refused::Outlet;
 use super::sender::{Ask, Departure, HeldBy, NewData, TailProbe, Train, View};
-use super::watch::{SendCause, Told};
 use super::{Endpoint, Probing, State};
 use crate::cx::Cx;
 use crate::pattern::Payload;
@@ -173,7 +173,9 @@ impl Endpoint {
         self.tally.note_held(cx.now, self.held());
         #[cfg(not(longhaul_unwatched))]
         if O::ENABLED {
-            self.tally.emit_limit(cx, self.limit(cx.now));
+            let size = self.may_send().then(|| self.segment_size());
+            let limit = size.map_or(Limit::Nothing, |size| limit(&self.cfg, &self.snd, cx.now, size));
+            self.tally.emit_limit(cx, limit);
         }
         self.snd.next_bare(self.rcv.owes_ack() && self.life.state() != State::SynSent)
     }
@@ -191,7 +193,7 @@ impl Endpoint {
                 self.send_syn(cx, out)
             }
             Departure::Retransmit { id, forced } => {
-                let cause = self.cause_of_retransmission(forced);
+                let cause = cause_of_retransmission(&self.snd, forced);
                 self.snd.rec.force(false);
                 self.send_again(cx, out, id, cause)?
             }
@@ -200,7 +202,7 @@ impl Endpoint {
                 self.snd.on_examined();
                 self.send_new(cx, out, new, SendCause::Frto)
             }
-            Departure::New(new) => self.send_new(cx, out, new, self.cause_of_new::<O>(new.len)),
+            Departure::New(new) => self.send_new(cx, out, new, cause_of_new::<O>(&self.snd, new.len)),
             Departure::UnmarkedHole(id) => self.send_again(cx, out, id, SendCause::Additional)?,
             Departure::Rescue(id) => {
                 self.snd.rec.board.spend_rescue(id);

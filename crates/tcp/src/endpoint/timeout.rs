@@ -7,7 +7,6 @@ use crate::config::{Farewell, KeepAliveConfig};
 use crate::cx::Cx;
 use crate::event::CloseReason;
 use crate::timers::TimerKind;
-use base::Instant;
 use cc::CongestionEvent;
 use recovery::Episode;
 use trace::{Event, Observer};
@@ -57,20 +56,18 @@ impl Endpoint {
         }
     }
 
-    /// After a transmission the slot changes only if nothing ran, if the head itself went out again, or if the first
+    /// Whether the slot changes with a transmission: only if nothing ran, if the head itself went out again, or if the first
     /// segments of a flight make its probe wait less. More new data moves a probe away, which its timer finds out when it
     /// fires.
     #[inline]
-    pub(super) fn arm_loss_timer_after_send<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
+    pub(super) fn send_moves_loss_timer(&self) -> bool {
         let probing = self.timers.deadline(TimerKind::TailProbe).is_some();
         let runs_for_flight = probing
             || self.timers.deadline(TimerKind::Retransmit).is_some()
             || self.timers.deadline(TimerKind::Reorder).is_some()
             || self.timers.deadline(TimerKind::Persist).is_some();
         let second = probing && self.snd.space.flight_size() <= 2 * self.snd.space.smss();
-        if !runs_for_flight || second || self.snd.rec.episode().repairs() {
-            self.arm_loss_timer(cx);
-        }
+        !runs_for_flight || second || self.snd.rec.episode().repairs()
     }
 
     /// A planted defect: a timer is stopped that should run.
@@ -91,11 +88,13 @@ impl Endpoint {
         }
         self.snd.rec.count_retry();
         let (active, began) = (self.life.state() == State::SynSent, self.snd.rec.rto_base());
-        if gives_up_opening(&self.cfg, active, cx.now, began, self.snd.rec.retries()) {
+        let further = self.snd.rec.retries();
+        if gives_up_opening(&self.cfg, active, cx.now, began, further) {
             return self.give_up(cx);
         }
-        self.note_unanswered(cx.now, false);
-        let further = self.snd.rec.retries();
+        if let Some(extras) = self.extras.as_deref_mut() {
+            extras.fast_open.on_timeout(cx.now, further, false);
+        }
         self.tally.rare_mut().on_timeout(cx.now, further);
         let doubles = further > self.cfg.retries.syn_linear || self.life.state() != State::SynSent;
         if doubles && self.refused_for().is_none() {
@@ -138,10 +137,11 @@ impl Endpoint {
         if !shut && about.retries == self.cfg.retries.notify {
             self.pending.add(News::Unresponsive);
         }
-        if self.extras.get_or_insert_default().silence.on_data_timeout(&self.cfg, &about) {
+        let extras = self.extras.get_or_insert_default();
+        if extras.silence.on_data_timeout(&self.cfg, &about) {
             return self.give_up(cx);
         }
-        self.note_unanswered(cx.now, false);
+        extras.fast_open.on_timeout(cx.now, about.retries, false);
         let (opens, further) = (!self.snd.rec.episode().repairs(), self.snd.rec.retries());
         let rare = self.tally.rare_mut();
         rare.timeouts += 1;
@@ -238,16 +238,11 @@ impl Endpoint {
         }
     }
 
-    /// A timeout; `last` says that the connection is given up.
-    fn note_unanswered(&mut self, now: Instant, last: bool) {
-        if let Some(extras) = self.extras.as_deref_mut() {
-            extras.fast_open.on_timeout(now, self.snd.rec.retries(), last);
-        }
-    }
-
     /// The connection ends because the peer does not answer.
     fn give_up<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        self.note_unanswered(cx.now, true);
+        if let Some(extras) = self.extras.as_deref_mut() {
+            extras.fast_open.on_timeout(cx.now, self.snd.rec.retries(), true);
+        }
         if self.life.state().is_synchronized() && self.cfg.retries.farewell == Farewell::Reset {
             self.life.require_reset();
         }

@@ -205,7 +205,8 @@ impl Stack {
         conn: Conn,
         buf: &mut [u8],
     ) -> Result<Read, ReadError> {
-        self.with(cx, conn, |endpoint, ecx| endpoint.read(ecx, buf)).unwrap_or(Err(ReadError::NoConnection))
+        self.with(cx, conn, |endpoint, ecx| endpoint.read(ecx, |rcv, cfg| rcv.read(cfg, buf)))
+            .unwrap_or(Err(ReadError::NoConnection))
     }
 
     /// Like [`Self::read`], for up to `max` bytes that are checked against the pattern instead of being moved.
@@ -218,7 +219,8 @@ impl Stack {
         conn: Conn,
         max: u64,
     ) -> Result<Read, ReadError> {
-        self.with(cx, conn, |endpoint, ecx| endpoint.read_pattern(ecx, max)).unwrap_or(Err(ReadError::NoConnection))
+        self.with(cx, conn, |endpoint, ecx| endpoint.read(ecx, |rcv, cfg| rcv.read_pattern(cfg, max)))
+            .unwrap_or(Err(ReadError::NoConnection))
     }
 
     /// Goes on with other settings on this connection, as `Endpoint::reconfigure` says which.

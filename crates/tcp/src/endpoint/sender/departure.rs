@@ -4,10 +4,23 @@
 use super::Sender;
 use crate::config::{Config, NagleConfig, SendConfig, WindowProbe};
 use crate::endpoint::SendSide;
-use crate::endpoint::tally::Held;
 use crate::send::nagle::{SmallSegment, Takes};
 use base::{Bytes, Instant, SeqNum};
 use recovery::{Episode, LimitedTransmit};
+
+/// What holds the sender back, for the accounts of time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(in crate::endpoint) enum Held {
+    /// Nothing is buffered: the application has nothing to send.
+    #[default]
+    Nothing,
+    /// Data waits or is in flight, and neither of the following holds it back.
+    Busy,
+    /// The peer's window.
+    Window,
+    /// The send buffer: everything in it was sent, the congestion window has room and the application wants to write.
+    Buffer,
+}
 
 impl Sender {
     /// One past the last byte the application has written.

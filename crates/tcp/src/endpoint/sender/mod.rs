@@ -20,6 +20,7 @@ mod space;
 mod syn_data;
 
 pub(super) use ack::Progress;
+pub(super) use departure::Held;
 pub(super) use episode::{Losses, Reaction};
 pub(super) use loss_timer::TimerCx;
 pub(super) use plan::{Ask, Departure, HeldBy, NewData, TailProbe, View};

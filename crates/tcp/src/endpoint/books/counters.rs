@@ -4,28 +4,15 @@
 //! What can be computed from what others keep is not counted here: bytes acknowledged are the send buffer's, bytes sent
 //! follow from sequence numbers.
 
+use crate::endpoint::sender::Held;
 use crate::event::DropReason;
 use crate::info::EcnInfo;
 use base::{Bytes, Duration, Instant, RateSample};
 use wire::Ecn;
 
-/// What holds the sender back, for the accounts of time.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Held {
-    /// Nothing is buffered: the application has nothing to send.
-    #[default]
-    Nothing,
-    /// Data waits or is in flight, and neither of the following holds it back.
-    Busy,
-    /// The peer's window.
-    Window,
-    /// The send buffer: everything in it was sent, the congestion window has room and the application wants to write.
-    Buffer,
-}
-
 /// What keeps the next segment from leaving.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Limit {
+pub(in crate::endpoint) enum Limit {
     /// None of the others: the connection is not open, or a small segment waits for company.
     #[default]
     Nothing,
@@ -68,7 +55,7 @@ pub(super) enum RateOf {
 
 /// What every connection counts.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tally {
+pub(in crate::endpoint) struct Tally {
     /// Time spent with something to send, up to `held_since`.
     busy: Duration,
     held_since: Instant,
@@ -88,7 +75,7 @@ pub(super) struct Tally {
     rate_bytes: u32,
     rate_us: u32,
     held: Held,
-    pub rate_of: RateOf,
+    pub(super) rate_of: RateOf,
     /// What held the sender back at the last report.
     limit: Limit,
     /// What only troubles bring, made with the first.
@@ -97,7 +84,7 @@ pub(super) struct Tally {
 
 /// What only troubles bring.
 #[derive(Clone, Debug, Default)]
-pub(super) struct RareTally {
+pub(in crate::endpoint) struct RareTally {
     pub bytes_retransmitted: u64,
     pub bytes_lost: u64,
     pub segments_retransmitted: u32,
@@ -177,12 +164,15 @@ impl Tally {
     pub fn on_frame(&mut self, segments: u32) {
         self.segments_sent = self.segments_sent.wrapping_add(segments);
     }
-    /// `payload` bytes are about to leave, in so many segments.
+    /// `payload` bytes, or a FIN without data, are about to leave in so many segments, perhaps `again`.
     #[inline]
-    pub fn on_departure(&mut self, now: Instant, payload: Bytes, segments: u32) {
+    pub fn on_departure(&mut self, now: Instant, payload: Bytes, segments: u32, again: bool) {
         if payload > 0 {
             self.data_sent_ms = ms(now);
             self.data_segments_sent = self.data_segments_sent.wrapping_add(segments);
+        }
+        if again {
+            self.rare_mut().on_retransmission(payload, segments);
         }
     }
     /// An acceptable ACK delivered so many segments.
@@ -221,7 +211,7 @@ impl Tally {
         core::mem::replace(&mut self.limit, limit) != limit
     }
     /// The accounts of time up to now.
-    pub fn time_accounts(&self, now: Instant) -> TimeAccounts {
+    pub(super) fn time_accounts(&self, now: Instant) -> TimeAccounts {
         let rare = self.rare();
         let mut accounts = TimeAccounts {
             busy: self.busy,
@@ -285,7 +275,7 @@ impl Tally {
 
 impl RareTally {
     /// `payload` bytes are about to leave again, in so many segments.
-    pub fn on_retransmission(&mut self, payload: Bytes, segments: u32) {
+    fn on_retransmission(&mut self, payload: Bytes, segments: u32) {
         self.segments_retransmitted += segments;
         self.bytes_retransmitted += u64::from(payload);
     }

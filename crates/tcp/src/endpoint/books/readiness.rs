@@ -2,7 +2,7 @@
 
 /// What there is to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum News {
+pub(in crate::endpoint) enum News {
     /// The handshake has ended.
     Connected = 1,
     /// There is something to read.
@@ -19,7 +19,7 @@ pub(super) enum News {
 
 /// The set of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct PendingEvents(u8);
+pub(in crate::endpoint) struct PendingEvents(u8);
 
 impl PendingEvents {
     /// Adds one.

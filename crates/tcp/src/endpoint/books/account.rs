@@ -1,14 +1,41 @@
 //! The account an endpoint gives of itself: counters, the snapshot a monitoring program asks for, and the invariants that must hold
 //! between any two calls, recomputed from scratch (checkers call that; it costs O(window)). Reads, and changes nothing.
 
-use super::tally::{RareTally, RateOf, TimeAccounts};
-use super::{Endpoint, FinProgress, Probing, Queues, SendSide, State};
-use crate::info::{CongestionState, Counters, Details, FlightSegments, RateLimit};
-use crate::options;
+use super::counters::{RareTally, RateOf, Tally, TimeAccounts};
+use crate::config::ValidConfig;
+use crate::endpoint::life::Life;
+use crate::endpoint::queues::{FinProgress, Queues};
+use crate::endpoint::receiver::Receiver;
+use crate::endpoint::sender::Sender;
+use crate::endpoint::state::{Probing, SendSide, State};
+use crate::info::{CongestionState, Counters, Details, FlightSegments, RateLimit, TcpInfo};
+use crate::options::Negotiated;
 use base::{Bytes, Instant, Rate};
 use recovery::{Episode, Mark};
 
-impl Endpoint {
+/// The parts of a connection that the account is given of.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::endpoint) struct Account<'a> {
+    pub cfg: &'a ValidConfig,
+    pub life: &'a Life,
+    pub neg: &'a Negotiated,
+    pub snd: &'a Sender,
+    pub rcv: &'a Receiver,
+    pub tally: &'a Tally,
+    /// Whether data in a SYN was taken, on either side.
+    pub syn_data_taken: bool,
+}
+
+/// What the network layer and the clock have to add.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::endpoint) struct Around {
+    pub path_mtu: u16,
+    pub advertised_mss: u16,
+    /// The timestamp that a segment would carry now.
+    pub timestamp: u32,
+}
+
+impl Account<'_> {
     /// Totals since the connection began.
     #[inline]
     pub fn counters(&self) -> Counters {
@@ -42,14 +69,42 @@ impl Endpoint {
         }
     }
 
+    /// A snapshot for people and checkers.
+    pub fn info(&self) -> TcpInfo {
+        let window = self.snd.cc.window();
+        TcpInfo {
+            state: self.life.state(),
+            closed: self.life.closed(),
+            smss: self.snd.space.smss(),
+            cwnd: window.cwnd(),
+            ssthresh: window.ssthresh(),
+            pipe: self.snd.rec.board.pipe(),
+            flight_size: self.snd.space.flight_size(),
+            snd_wnd: self.snd.space.wnd(),
+            rcv_wnd: self.rcv.shown_window(),
+            srtt: self.snd.rec.rtt.srtt(),
+            rttvar: self.snd.rec.rtt.rttvar(),
+            min_rtt: self.snd.rec.rtt.min_rtt(),
+            reo_wnd_mult: self.snd.rec.detector.reordering().map(|state| state.multiplier),
+            rto: self.snd.rec.rto.current().duration(),
+            episode: self.snd.rec.episode().name(),
+            readable: self.rcv.readable(),
+            mismatches: self.rcv.mismatches(),
+            negotiated: (self.neg.sack, self.neg.timestamps, self.neg.scaling),
+            ecn: self.tally.ecn(self.neg.ecn),
+            syn_data_taken: self.syn_data_taken,
+            counters: self.counters(),
+        }
+    }
+
     /// Payload bytes of the send buffer that have been sent: SYN and FIN have numbers, but no place in it.
-    pub(super) fn sent_in_buffer(&self) -> Bytes {
+    fn sent_in_buffer(&self) -> Bytes {
         let syn = u32::from(self.snd.space.una() == self.snd.space.iss());
         self.snd.space.flight_size().saturating_sub(syn).min(self.snd.buffer.len())
     }
 
     /// Returns all statistics of the connection. Walks the flight: meant for occasional queries, not for each ACK.
-    pub fn details(&self, now: Instant) -> Details {
+    pub fn details(&self, now: Instant, around: &Around) -> Details {
         let none = RareTally::default();
         let rare = self.tally.rare().unwrap_or(&none);
         let TimeAccounts { busy, window: window_limited, buffer } = self.tally.time_accounts(now);
@@ -71,13 +126,13 @@ impl Endpoint {
             shifts: self.neg.scaling.then_some((self.neg.snd_shift, self.neg.rcv_shift)),
             ack_delay: self.rcv.ack_delay(&self.cfg.ack),
             rmss: self.rcv.largest_segment(),
-            advertised_mss: options::own_mss(&self.cfg, self.mtu, self.tuple.local),
-            timestamp: self.ts.tsval(now),
-            path_mtu: self.path_mtu(),
+            advertised_mss: around.advertised_mss,
+            timestamp: around.timestamp,
+            path_mtu: around.path_mtu,
             flight: self.flight_segments(),
             unsent: self.snd.buffer.len() - self.sent_in_buffer(),
             send_buffer: self.snd.buffer.capacity(),
-            send_memory: self.snd.queued_memory(&self.cfg),
+            send_memory: self.snd.queued_memory(self.cfg),
             since_data_sent: self.tally.since_data_sent(now),
             since_data_received: self.tally.since_data_received(now),
             since_ack_received: self.tally.since_ack_received(now),
@@ -153,23 +208,20 @@ impl Endpoint {
             fin_received: self.rcv.fin_received(),
             unacknowledged: self.snd.buffer.len(),
             unsent: self.snd.buffer.len() - self.sent_in_buffer(),
-            room: self.snd.buffer.capacity().saturating_sub(self.snd.queued_memory(&self.cfg)),
+            room: self.snd.buffer.capacity().saturating_sub(self.snd.queued_memory(self.cfg)),
             fin,
         }
     }
 
-    /// Bytes this endpoint occupies, without the application's data: itself, its boxes, and the books of what is in
-    /// flight, which an idle one does not have.
-    pub fn state_size(&self) -> usize {
+    /// Bytes of the boxes of the halves and the counters.
+    pub fn heap_size(&self) -> usize {
         let reduction = self.snd.rec.reduction.as_ref().map_or(0, |reduction| reduction.state_size());
         let boxes = self.snd.cc.state_size() + self.snd.rec.detector.state_size() + reduction;
         let delivered = self.snd.rec.delivered.as_deref().map_or(0, |d| size_of_val(d) + d.heap_size());
         let undo = self.snd.rec.undo.as_deref().map_or(0, |undo| size_of_val(undo) + undo.heap_size());
-        let extras = self.extras.as_deref().map_or(0, size_of_val) + self.tally.heap_size();
         let pacer = self.snd.pacer.as_deref().map_or(0, size_of_val);
-        size_of::<Self>()
-            + self.snd.rec.rtt.heap_size()
-            + extras
+        self.snd.rec.rtt.heap_size()
+            + self.tally.heap_size()
             + self.rcv.heap_size()
             + pacer
             + self.snd.segmenter_heap_size()
@@ -179,16 +231,11 @@ impl Endpoint {
             + delivered
     }
 
-    /// Scoreboard records touched since the connection began; tests bound its growth per ACK.
-    pub fn records_visited(&self) -> u64 {
-        self.snd.rec.board.visited()
-    }
-
-    /// Checks the connection's books.
+    /// Checks the connection's books; `timer_runs` says whether any does.
     ///
     /// # Errors
     /// Says which invariant is broken and with which numbers.
-    pub fn audit(&self) -> Result<(), String> {
+    pub fn audit(&self, timer_runs: bool) -> Result<(), String> {
         let (pipe, recount) = (self.snd.rec.board.pipe(), self.snd.rec.board.recount_pipe());
         let smss = self.snd.space.smss();
         let cwnd = self.snd.cc.window().cwnd();
@@ -202,7 +249,6 @@ impl Endpoint {
             Episode::Cwr { .. } => self.snd.rec.reduction.is_some(),
             Episode::Open | Episode::Loss { .. } => false,
         };
-        let timer_runs = self.timers.next().is_some();
         // Numbers are put into words only when an invariant is broken.
         let problem = if pipe != recount {
             format!("pipe is {pipe} but the scoreboard adds up to {recount}")

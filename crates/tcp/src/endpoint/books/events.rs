@@ -1,0 +1,205 @@
+//! What only traces want to know: why a segment leaves, what SACK blocks were taken for, what limits the sender. Nothing here is
+//! computed unless an observer watches.
+
+use super::counters::{Limit, Tally};
+use crate::config::Config;
+use crate::cx::Cx;
+use crate::endpoint::sender::{Progress, Sender};
+use crate::endpoint::state::{Probing, SendSide};
+use base::{Bytes, Instant, RateSample, SeqNum, SeqRange};
+use cc::Pacing;
+use recovery::Episode;
+use trace::{Event, Observer};
+
+/// Why a segment leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::endpoint) enum SendCause {
+    /// New data.
+    New,
+    /// New data beyond what cumulative acknowledgements make room for (RFC 3042).
+    LimitedTransmit,
+    /// A retransmission of a recovery that leaves whatever the window says, as the first does.
+    FastRetransmit,
+    /// Any other one.
+    SackRetransmit,
+    /// What nothing marks lost (RFC 6675 §4, NextSeg rules 3 and 4).
+    Additional,
+    /// Retransmissions after a timeout.
+    Timeout,
+    TailProbe,
+    /// New data instead of retransmissions, while a timeout is examined.
+    Frto,
+    WindowProbe,
+    MtuProbe,
+    KeepAlive,
+    Syn,
+    Ack,
+    Reset,
+}
+
+impl SendCause {
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::LimitedTransmit => "limited_transmit",
+            Self::FastRetransmit => "fast_retransmit",
+            Self::SackRetransmit => "sack_retransmit",
+            Self::Additional => "additional",
+            Self::Timeout => "timeout",
+            Self::TailProbe => "tail_probe",
+            Self::Frto => "frto",
+            Self::WindowProbe => "window_probe",
+            Self::MtuProbe => "mtu_probe",
+            Self::KeepAlive => "keep_alive",
+            Self::Syn => "syn",
+            Self::Ack => "ack",
+            Self::Reset => "reset",
+        }
+    }
+}
+
+/// What an event reports about a segment beside its header.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::endpoint) struct Told {
+    pub cause: SendCause,
+    pub retransmits: u8,
+    /// The duplicate range it reports.
+    pub dsack: Option<SeqRange>,
+}
+
+impl Told {
+    pub const fn of(cause: SendCause) -> Self {
+        Self { cause, retransmits: 0, dsack: None }
+    }
+}
+
+impl Tally {
+    /// Nothing more can leave for now, because of `limit`.
+    #[inline]
+    pub fn emit_limit<O: Observer>(&mut self, cx: &mut Cx<'_, O>, limit: Limit) {
+        if self.turn_to(limit) {
+            cx.emit(|| Event::Limited { by: limit.name() });
+        }
+    }
+
+    /// The congestion window has changed, or the peer's.
+    pub fn emit_snapshot<O: Observer>(&mut self, cx: &mut Cx<'_, O>, snd: &Sender) {
+        if !O::ENABLED {
+            return;
+        }
+        let snapshot = snd.cc.snapshot();
+        let (pipe, snd_wnd) = (snd.rec.board.pipe(), snd.space.wnd());
+        if self.rare_mut().is_new_snapshot((snapshot.cwnd, snapshot.ssthresh, snd_wnd)) {
+            let pacing = match snd.cc.pacing() {
+                Some(Pacing::Rate { rate, .. }) => Some(rate.bits_per_sec()),
+                Some(Pacing::Departure(_)) | None => None,
+            };
+            cx.emit(|| Event::CcSnapshot {
+                phase: snapshot.phase,
+                cwnd: snapshot.cwnd,
+                ssthresh: snapshot.ssthresh,
+                pipe,
+                snd_wnd,
+                pacing,
+            });
+        }
+    }
+}
+
+/// Why a segment that was marked lost is sent again.
+pub(in crate::endpoint) fn cause_of_retransmission(snd: &Sender, forced: bool) -> SendCause {
+    match snd.rec.episode() {
+        Episode::Loss { .. } => SendCause::Timeout,
+        _ if snd.rec.probing() != Probing::Idle => SendCause::WindowProbe,
+        _ if forced => SendCause::FastRetransmit,
+        _ => SendCause::SackRetransmit,
+    }
+}
+
+/// Why `len` bytes of new data leave when it is their turn.
+#[inline]
+pub(in crate::endpoint) fn cause_of_new<O: Observer>(snd: &Sender, len: Bytes) -> SendCause {
+    let by_sack = || snd.rec.episode() == Episode::Open && snd.space.flight_size() + len > snd.cc.window().cwnd();
+    if O::ENABLED && by_sack() { SendCause::LimitedTransmit } else { SendCause::New }
+}
+
+/// What keeps the next segment of `size` bytes from leaving, where data may leave.
+pub(in crate::endpoint) fn limit(cfg: &Config, snd: &Sender, now: Instant, size: Bytes) -> Limit {
+    let repairs = snd.rec.episode().repairs();
+    // Behind the FIN there is nothing.
+    let all_sent = snd.space.side() == SendSide::FinSent;
+    let unsent = if all_sent { 0 } else { snd.data_end().distance_from(snd.space.nxt()) };
+    let window = if repairs { Limit::Recovery } else { Limit::Cwnd };
+    let again = snd.rec.board.lost_bytes();
+    let want = if again > 0 { again } else { unsent }.min(size);
+    if want == 0 {
+        let waits = snd.space.side() == SendSide::Open && snd.buffer.writer_waits();
+        return if repairs && snd.space.flight_size() > 0 {
+            Limit::Recovery
+        } else if waits {
+            Limit::Buffer
+        } else {
+            Limit::Application
+        };
+    }
+    if again == 0 && snd.space.usable() < want {
+        return Limit::Rwnd;
+    }
+    if snd.allowance(cfg) < want {
+        return window;
+    }
+    if snd.pacer.as_ref().is_some_and(|pacer| pacer.is_waiting(now)) {
+        return Limit::Pacing;
+    }
+    if repairs { Limit::Recovery } else { Limit::Nothing }
+}
+
+/// An ACK is done with that has so many SACK blocks, and so many of them that report duplicates.
+#[inline]
+pub(in crate::endpoint) fn emit_sack<O: Observer>(
+    cx: &mut Cx<'_, O>,
+    snd: &Sender,
+    ack: SeqNum,
+    (blocks, dsacks): (u8, u8),
+    p: &Progress,
+) {
+    if blocks == 0 {
+        return;
+    }
+    cx.emit(|| Event::SackReceived {
+        ack,
+        snd_una: snd.space.una(),
+        snd_nxt: snd.space.nxt(),
+        blocks,
+        dsacks,
+        news: p.sacked > 0 || dsacks > 0,
+        sacked: snd.rec.board.sacked_bytes(),
+        newly_sacked: p.sacked,
+        lost: p.newly_lost,
+        in_recovery: snd.rec.episode().repairs(),
+        point: snd.rec.episode().point(),
+    });
+}
+
+pub(in crate::endpoint) fn emit_rate<O: Observer>(cx: &mut Cx<'_, O>, sample: Option<RateSample>) {
+    let Some(sample) = sample else { return };
+    cx.emit(|| Event::RateSampled {
+        delivered: sample.delivered,
+        interval: sample.interval,
+        rate: sample.rate().map_or(0, base::Rate::bits_per_sec),
+        app_limited: sample.app_limited,
+    });
+}
+
+pub(in crate::endpoint) fn emit_reordering<O: Observer>(cx: &mut Cx<'_, O>, snd: &Sender, dsack: bool) {
+    let Some(state) = snd.rec.detector.reordering() else { return };
+    cx.emit(|| Event::ReorderingWindow {
+        reo_wnd: state.reo_wnd,
+        multiplier: state.multiplier,
+        persist: state.persist,
+        seen: state.seen,
+        dsack,
+        in_recovery: snd.rec.episode().repairs(),
+        round: state.round,
+    });
+}

@@ -1,0 +1,14 @@
+//! The books of a connection: counters, the account that it gives of itself, events and readiness. They read the other parts,
+//! and none of these calls them.
+
+mod account;
+mod counters;
+mod events;
+mod readiness;
+
+pub(super) use account::{Account, Around};
+pub(super) use counters::{Limit, Tally};
+pub(super) use events::{
+    SendCause, Told, cause_of_new, cause_of_retransmission, emit_rate, emit_reordering, emit_sack, limit,
+};
+pub(super) use readiness::{News, PendingEvents};

@@ -1,0 +1,50 @@
+//! A segment, the ends of the connection that it is addressed to, and the numbers that these count from.
+
+use crate::pattern::Payload;
+use base::SeqNum;
+use core::net::IpAddr;
+use wire::{Ecn, TcpRepr};
+
+/// A connection's addresses and ports. Ports come first: they differ most, so lookups decide early.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FourTuple {
+    /// Port of the other side.
+    pub remote_port: u16,
+    /// Our port.
+    pub local_port: u16,
+    /// Address of the other side.
+    pub remote: IpAddr,
+    /// Our address.
+    pub local: IpAddr,
+}
+
+/// A segment addressed to an endpoint.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment<'a> {
+    /// The header's meaning.
+    pub repr: TcpRepr,
+    /// Its bytes, or their description.
+    pub payload: Payload<'a>,
+    /// The mark of the packet it came in.
+    pub ecn: Ecn,
+}
+
+impl Segment<'_> {
+    /// Sequence numbers the segment occupies: payload, SYN and FIN.
+    pub fn seq_len(&self) -> u32 {
+        let flags = self.repr.flags;
+        self.payload.len() + u32::from(flags.contains(wire::Flags::SYN)) + u32::from(flags.contains(wire::Flags::FIN))
+    }
+}
+
+/// The numbers that a connection counts from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Numbering {
+    /// The initial sequence number.
+    pub iss: SeqNum,
+    /// What our timestamps count from.
+    pub ts_offset: u32,
+    /// The peer's last timestamp of an earlier connection between the same ends. Our first SYN echoes it, which lets the peer,
+    /// that may have been slower to forget, recognise it.
+    pub recent: Option<u32>,
+}
