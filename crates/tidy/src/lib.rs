@@ -17,4 +17,4 @@ mod source;
 pub use mask::mask;
 pub use problem::{Problem, report};
 pub use shape::{Function, functions, test_module_spans};
-pub use source::{PURE_CRATES, Source, repository_root, rust_sources, text_files};
+pub use source::{Source, repository_root, rust_sources, text_files};

@@ -1,11 +1,20 @@
 //! The files the rules look at, and where the repository begins.
 
 use crate::mask;
+use crate::rules::layers::{self, Layers};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-/// The crates below the purity line: no I/O, no clock, no float, no hash order (docs/ARCHITECTURE.md).
-pub const PURE_CRATES: [&str; 8] = ["base", "wire", "cc", "recovery", "trace", "tcp", "netem", "sim"];
+/// The crates below the purity line, as docs/ARCHITECTURE.md draws it; read once.
+fn pure_crates() -> &'static BTreeSet<String> {
+    static PURE: OnceLock<BTreeSet<String>> = OnceLock::new();
+    PURE.get_or_init(|| {
+        let page = fs::read_to_string(repository_root().join(layers::PAGE)).expect("the page of layers is readable");
+        Layers::read(&page).pure().map(str::to_owned).collect()
+    })
+}
 
 /// One Rust file.
 #[derive(Clone, Debug)]
@@ -32,7 +41,7 @@ impl Source {
 
     /// Whether the file belongs to a crate below the purity line.
     pub fn is_pure(&self) -> bool {
-        self.krate().is_some_and(|name| PURE_CRATES.contains(&name))
+        self.krate().is_some_and(|name| pure_crates().contains(name))
     }
 
     /// Whether the file is a test or a benchmark as a whole.

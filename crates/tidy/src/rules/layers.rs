@@ -3,11 +3,14 @@
 //! A row names what a crate is built from; what those crates are themselves built from comes with them, since their types
 //! stand in their interfaces. Siblings on one layer never meet, and nothing points upward.
 
-use crate::{PURE_CRATES, Problem};
+use crate::Problem;
 use std::collections::BTreeSet;
 
 /// The page that holds layers and table.
-const PAGE: &str = "docs/ARCHITECTURE.md";
+pub const PAGE: &str = "docs/ARCHITECTURE.md";
+
+/// Parts, in the drawing, the crates that touch no machine from those that do.
+const PURITY_LINE: &str = "purity line";
 
 /// Crates beside the layers: they serve the repository and are not part of the program.
 const BESIDE: [&str; 2] = ["tidy", "xtask"];
@@ -23,6 +26,8 @@ struct Row {
     krate: String,
     /// Counted from the bottom; `None` for what no layer names.
     layer: Option<u8>,
+    /// Whether its layer is drawn below the purity line.
+    pure: bool,
     built_from: Vec<String>,
     /// In the page.
     line: usize,
@@ -32,26 +37,34 @@ impl Layers {
     /// Reads the section "Crates and layers": lines of its drawing that begin with a number, and lines of its table that
     /// begin with a crate's name as code.
     pub fn read(page: &str) -> Self {
-        let (mut rows, mut drawn) = (Vec::new(), Vec::new());
+        let (mut rows, mut drawn, mut pure) = (Vec::<Row>::new(), Vec::new(), false);
         let section = page.lines().zip(1..).skip_while(|(line, _)| *line != "## Crates and layers").skip(1);
         for (line, number) in section.take_while(|(line, _)| !line.starts_with("## ")) {
             if let Some(row) = Row::read(line, number) {
                 rows.push(row);
             }
+            pure |= line.contains(PURITY_LINE);
             // A wide gap parts the crates of a layer from what is said of them.
             let mut words = line.trim().split("    ").take(1).flat_map(str::split_whitespace);
             if let Some(layer) = words.next().and_then(|word| word.parse().ok()) {
-                drawn.extend(words.map(|word| (word, layer)));
+                drawn.extend(words.map(|word| (word, layer, pure)));
             }
         }
         for row in &mut rows {
-            row.layer = drawn.iter().find(|(word, _)| *word == row.krate).map(|(_, layer)| *layer);
+            if let Some((_, layer, pure)) = drawn.iter().find(|(word, ..)| *word == row.krate) {
+                (row.layer, row.pure) = (Some(*layer), *pure);
+            }
         }
         Self { rows }
     }
 
     fn row(&self, krate: &str) -> Option<&Row> {
         self.rows.iter().find(|row| row.krate == krate)
+    }
+
+    /// The crates below the purity line: no I/O, no clock, no float, no hash order.
+    pub fn pure(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().filter(|row| row.pure).map(|row| row.krate.as_str())
     }
 
     /// Crates of ours that `krate` may depend on.
@@ -74,6 +87,9 @@ impl Layers {
     fn untrue(&self, crates: &[String], edges: &[Edge]) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut found = |line, what: String, right: &str| problems.push(Problem::new(PAGE, line, what, right));
+        if self.pure().next().is_none() {
+            found(1, format!("no crate stands below a \"{PURITY_LINE}\""), "the line drawn between the layers");
+        }
         for krate in crates.iter().filter(|krate| self.row(krate).is_none()) {
             found(1, format!("crate `{krate}` has no row in the table of crates"), "a row, and a place in the layers");
         }
@@ -107,7 +123,7 @@ impl Row {
         let [krate, _, built_from] = cells.as_slice() else { return None };
         let krate = krate.strip_prefix('`')?.strip_suffix('`')?.to_owned();
         let built_from = built_from.split(',').map(str::trim).filter(|name| *name != "—").map(str::to_owned).collect();
-        Some(Self { krate, layer: None, built_from, line: number })
+        Some(Self { krate, layer: None, pure: false, built_from, line: number })
     }
 }
 
@@ -135,7 +151,7 @@ pub fn check(layers: &Layers, crates: &[String], edges: &[Edge]) -> Vec<Problem>
             let what = format!("`{}` depends on `{}`", edge.from, edge.to);
             let right = format!("one of {allowed:?}, or the code moved to a layer that may see both");
             problems.push(Problem::new(&manifest, 1, what, right));
-        } else if !edge.ours && PURE_CRATES.contains(&edge.from.as_str()) && !library_allowed(edge) {
+        } else if !edge.ours && layers.pure().any(|krate| krate == edge.from) && !library_allowed(edge) {
             let what = format!("`{}` is below the purity line and depends on `{}`", edge.from, edge.to);
             let right = "no library from elsewhere, or one argued for in docs/DEPENDENCIES.md and listed in tidy's rules/layers.rs";
             problems.push(Problem::new(&manifest, 1, what, right));
@@ -174,7 +190,7 @@ mod tests {
 ## Crates and layers
 ```
  2  lab   report        who meets base
- ── line ──
+ ── purity line ──
  1  sim   cc
  0  base
 ```
@@ -234,6 +250,17 @@ mod tests {
         );
         let sunk = changed("lab   report", "lab").replace("sim   cc", "sim   cc   report");
         one(sunk, &ALL, "`report` is built from `sim`");
+    }
+
+    #[test]
+    fn the_line_that_is_drawn_says_which_crates_are_pure() {
+        assert_eq!(Layers::read(DRAWN).pure().collect::<Vec<_>>(), ["base", "cc", "sim"]);
+        let higher = DRAWN.replace(
+            " 2  lab   report        who meets base\n ── purity line ──\n",
+            " ── purity line ──\n 2  lab   report\n",
+        );
+        assert_eq!(Layers::read(&higher).pure().count(), 5);
+        assert!(found(&DRAWN.replace("purity line", "line"), &ALL, &[])[0].contains("no crate stands below"));
     }
 
     #[test]
