@@ -33,7 +33,7 @@ pub struct Use {
     pub to: String,
     /// The item's name.
     pub item: String,
-    /// Where it is used first, from 1.
+    /// Where it is used, from 1.
     pub line: usize,
 }
 
@@ -53,22 +53,27 @@ impl Modules {
     /// Every use of an item of another file, once for each pair of files, the first in the file.
     pub fn uses(&self) -> Vec<Use> {
         let mut found: BTreeMap<(String, String), Use> = BTreeMap::new();
-        for (module, file) in &self.files {
-            for (item, to, line) in self.uses_of(module, file) {
-                if to != file.path {
-                    let used = Use { from: file.path.clone(), to: to.to_owned(), item, line };
-                    found.entry((used.from.clone(), used.to.clone())).or_insert(used);
-                }
-            }
+        for used in self.every_use() {
+            found.entry((used.from.clone(), used.to.clone())).or_insert(used);
         }
         found.into_values().collect()
+    }
+
+    /// Every use of an item of another file, imports first.
+    pub fn every_use(&self) -> Vec<Use> {
+        let mut found = Vec::new();
+        for (module, file) in &self.files {
+            let others = self.uses_of(module, file).into_iter().filter(|(_, to, _)| *to != file.path);
+            found.extend(others.map(|(item, to, line)| Use { from: file.path.clone(), to: to.to_owned(), item, line }));
+        }
+        found
     }
 
     fn uses_of<'m>(&'m self, module: &[String], file: &File) -> Vec<(String, &'m str, usize)> {
         let mut found = Vec::new();
         let mut note = |segments: &[String], line: usize| {
-            if let (Some(to), Some(item)) = (self.resolve(module, segments), segments.last()) {
-                found.push((item.clone(), to, line));
+            if let Some((to, item)) = self.resolve(module, segments) {
+                found.push((item.to_owned(), to, line));
             }
         };
         let words: BTreeSet<&str> = file.parsed.words.iter().map(|(word, _)| word.as_str()).collect();
@@ -89,8 +94,9 @@ impl Modules {
         found
     }
 
-    /// The file that defines what a path means in a module; `None` for what is a module itself or is not found.
-    fn resolve(&self, module: &[String], path: &[String]) -> Option<&str> {
+    /// The file that defines what a path means in a module, and the item's name there, not that of what is inside the item;
+    /// `None` for what is a module itself or is not found.
+    fn resolve(&self, module: &[String], path: &[String]) -> Option<(&str, &str)> {
         self.follow(module, path, &mut BTreeSet::new())
     }
 
@@ -99,7 +105,7 @@ impl Modules {
         from: &[String],
         path: &[String],
         seen: &mut BTreeSet<(Vec<String>, Vec<String>)>,
-    ) -> Option<&str> {
+    ) -> Option<(&str, &str)> {
         if seen.len() > MOST || !seen.insert((from.to_vec(), path.to_vec())) {
             return None;
         }
@@ -120,8 +126,8 @@ impl Modules {
                 (at, rest) = (child, further);
                 continue;
             }
-            if file.parsed.items.contains(segment) {
-                return Some(&file.path);
+            if let Some(item) = file.parsed.items.get(segment) {
+                return Some((&file.path, item));
             }
             // `use serde::serde` brings what is elsewhere: an import does not lead to itself.
             let named = |import: &&Import| import.name == *segment && import.path[0] != *segment;
@@ -183,6 +189,15 @@ mod tests {
         ];
         let expected = ["a.rs -> b.rs (One, line 1)", "a.rs -> lib.rs (top, line 1)", "lib.rs -> b.rs (make, line 3)"];
         assert_eq!(uses(&files), expected);
+    }
+
+    #[test]
+    fn what_is_inside_an_item_counts_as_the_item() {
+        let files = [
+            ("lib.rs", "mod b;\nfn of() -> bool { b::Way::Out.is_open() }"),
+            ("b.rs", "pub enum Way { In, Out }\nimpl Way { pub fn is_open(&self) -> bool { true } }"),
+        ];
+        assert_eq!(uses(&files), ["lib.rs -> b.rs (Way, line 2)"]);
     }
 
     #[test]

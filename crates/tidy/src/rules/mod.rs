@@ -7,6 +7,8 @@ pub mod documents;
 pub mod layers;
 pub mod opening;
 pub mod pages;
+pub mod rooms;
 pub mod size;
 pub mod variants;
 pub mod words;
+pub mod writers;

@@ -5,7 +5,7 @@
 
 mod layers;
 
-use tidy::rules::{changelog, circles, configs, documents, opening, pages, size, variants, words};
+use tidy::rules::{changelog, circles, configs, documents, opening, pages, rooms, size, variants, words, writers};
 use tidy::{Problem, Source, report, rust_sources, text_files};
 
 fn each(rule: impl Fn(&Source) -> Vec<Problem>) -> Vec<Problem> {
@@ -27,6 +27,16 @@ fn files_open_with_their_charter_and_roots_with_their_prohibitions() {
 #[test]
 fn files_of_a_crate_use_each_other_in_no_circle() {
     report(&circles::check(&rust_sources(), circles::WAITING));
+}
+
+#[test]
+fn rooms_of_the_endpoint_keep_to_themselves() {
+    report(&rooms::check(&rust_sources(), rooms::ROOMS));
+}
+
+#[test]
+fn each_quantity_has_one_writer() {
+    report(&writers::check(&rust_sources(), writers::QUANTITIES));
 }
 
 #[test]
