@@ -49,13 +49,16 @@ const NUMBERS: &[(&str, i64)] = constants! {
     SOF_TIMESTAMPING_OPT_STATS
 };
 
+/// The socket option for a socket's memory (linux/socket.h).
+pub const SO_MEMINFO: i32 = 55;
+
 /// Numbers that `libc` has no name for.
 const OTHERS: &[(&str, i64)] = &[
     ("SIOCINQ", 0x541b),
     ("SIOCOUTQ", 0x5411),
     ("SIOCOUTQNSD", 0x894b),
     ("SIOCATMARK", 0x8905),
-    ("SO_MEMINFO", 55),
+    ("SO_MEMINFO", SO_MEMINFO as i64),
     ("SO_TXREHASH", 74),
     ("SO_EE_ORIGIN_TIMESTAMPING", 4),
     ("SO_EE_ORIGIN_ZEROCOPY", 5),

@@ -3,13 +3,11 @@
 use super::worker::Patience;
 use super::{Engine, Failure};
 use crate::stack::Call;
+use crate::symbols::SO_MEMINFO;
+use libc::{SOL_TCP, TCP_CC_INFO, TCP_INFO};
 
-const SOL_TCP: i32 = libc::SOL_TCP;
-const TCP_INFO: i32 = libc::TCP_INFO;
 const TCP_INFO_BYTES: u32 = 280;
-const TCP_CC_INFO: i32 = 26;
 const TCP_CC_INFO_BYTES: u32 = 20;
-const SO_MEMINFO: i32 = 55;
 const SO_MEMINFO_BYTES: u32 = 36;
 
 /// Fields of `TCP_INFO`: name, offset, bytes. The two halves of byte 6 and the bits of byte 7 and of the tail come apart.
