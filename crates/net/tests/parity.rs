@@ -11,7 +11,7 @@ use base::{Duration, Instant, Rate, Ratio, Rng};
 use net::{
     Clock, Device, Discard, Driver, DriverConfig, Ended, Frame, Impairment, Interest, Payload, Received, Sender, Wake,
 };
-use netem::{Buffer, LossSpec, Packet, Path, PathSpec, ReorderSpec};
+use netem::{Buffer, LossSpec, Path, PathSpec, ReorderSpec};
 use sim::{FlowSpec, Scenario, Workload};
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -33,24 +33,9 @@ const MTU: u16 = 1_500;
 struct Ether {
     now: Instant,
     /// Towards the server and towards the client.
-    paths: [Path<Bytes>; 2],
+    paths: [Path<Vec<u8>>; 2],
     /// What has arrived and was not read yet, by reader: the client is 0.
     inboxes: [VecDeque<Vec<u8>>; 2],
-}
-
-#[derive(Debug)]
-struct Bytes(Vec<u8>);
-
-impl Packet for Bytes {
-    fn wire_len(&self) -> u32 {
-        self.0.len() as u32
-    }
-    fn mark_ce(&mut self) -> bool {
-        false
-    }
-    fn duplicate(&self) -> Self {
-        Self(self.0.clone())
-    }
 }
 
 impl Ether {
@@ -60,7 +45,7 @@ impl Ether {
         for (path, reader) in [(0, 1), (1, 0)] {
             while let Some((at, packet)) = self.paths[path].poll(now, &mut |_, _, _| {}) {
                 assert_eq!(at, now, "an arrival was missed");
-                self.inboxes[reader].push_back(packet.0);
+                self.inboxes[reader].push_back(packet);
             }
         }
     }
@@ -95,7 +80,7 @@ impl Device for FakeDevice {
     fn transmit(&mut self, frame: &Frame<'_>) -> io::Result<()> {
         assert_eq!((frame.checksum, frame.gso_size), (ChecksumState::InHeader, None));
         let ether = &mut *self.ether.borrow_mut();
-        let packet = Bytes([frame.header, frame.payload].concat());
+        let packet = [frame.header, frame.payload].concat();
         ether.paths[self.side].offer(ether.now, packet, &mut |_, _, _| {});
         Ok(())
     }

@@ -19,6 +19,19 @@ pub trait Packet: Debug + Sized {
     }
 }
 
+/// An IP packet as its bytes, for those who give it no meaning: it is not ECN-capable.
+impl Packet for Vec<u8> {
+    fn wire_len(&self) -> u32 {
+        self.len() as u32
+    }
+    fn mark_ce(&mut self) -> bool {
+        false
+    }
+    fn duplicate(&self) -> Self {
+        self.clone()
+    }
+}
+
 /// What became of a packet offered to a hop.
 #[derive(Debug)]
 pub enum Offer<P> {

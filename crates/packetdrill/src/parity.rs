@@ -10,7 +10,7 @@ use crate::socket::{Address, Sending, State};
 use crate::waiting::Plugin;
 use base::{Duration, Instant, Rate, Ratio, Rng};
 use libc::{AF_INET, MSG_DONTWAIT, SHUT_WR, SOCK_NONBLOCK, SOCK_STREAM};
-use netem::{Buffer, LossSpec, Packet, Path, PathSpec, ReorderSpec};
+use netem::{Buffer, LossSpec, Path, PathSpec, ReorderSpec};
 use nix::errno::Errno;
 use sim::{FlowSpec, Scenario, Workload};
 use std::net::SocketAddr;
@@ -23,21 +23,6 @@ const BYTES: usize = 1_500_000;
 /// The simulator's addresses and port.
 const CLIENT: &str = "10.0.0.1";
 const SERVER: &str = "10.0.0.2:5001";
-
-#[derive(Debug)]
-struct Bytes(Vec<u8>);
-
-impl Packet for Bytes {
-    fn wire_len(&self) -> u32 {
-        self.0.len() as u32
-    }
-    fn mark_ce(&mut self) -> bool {
-        false
-    }
-    fn duplicate(&self) -> Self {
-        Self(self.0.clone())
-    }
-}
 
 /// A host with one socket that carries the flow.
 struct Side {
@@ -134,7 +119,7 @@ impl Side {
 /// Traces of the client and the server.
 fn by_this_crate(scenario: &Scenario) -> [String; 2] {
     let rng = Rng::new(scenario.seed);
-    let mut paths: [Path<Bytes>; 2] =
+    let mut paths: [Path<Vec<u8>>; 2] =
         [scenario.forward.build(&rng.fork("link/a→b")), scenario.reverse.build(&rng.fork("link/b→a"))];
     let remote: SocketAddr = SERVER.parse().unwrap();
     let client = Side::new(SocketAddr::new(CLIENT.parse().unwrap(), 0), &rng.fork("node/a"));
@@ -149,7 +134,7 @@ fn by_this_crate(scenario: &Scenario) -> [String; 2] {
         let mut now = Instant::ZERO;
         for (side, path) in sides.iter().zip(&mut paths) {
             now = side.now();
-            side.packets().into_iter().for_each(|packet| path.offer(now, Bytes(packet), &mut |_, _, _| {}));
+            side.packets().into_iter().for_each(|packet| path.offer(now, packet, &mut |_, _, _| {}));
         }
         let arrival = paths.iter().filter_map(Path::next_deadline).min().unwrap_or(Instant::MAX);
         let next = sides.iter().map(Side::next_deadline).min().unwrap().min(arrival);
@@ -158,7 +143,7 @@ fn by_this_crate(scenario: &Scenario) -> [String; 2] {
         for (path, reader) in [(0, 1), (1, 0)] {
             while let Some((at, packet)) = paths[path].poll(next, &mut |_, _, _| {}) {
                 assert_eq!(at, next, "an arrival was missed");
-                sides[reader].plugin.netdev_send(&packet.0);
+                sides[reader].plugin.netdev_send(&packet);
             }
         }
         sides[0].write_all();
