@@ -1,34 +1,14 @@
 //! The steady state allocates nothing: twice the bytes cost no more allocations, TCP on both ends included.
 
+mod counting;
+
 use base::{Duration, Rate};
-use core::sync::atomic::{AtomicU64, Ordering};
+use counting::allocations;
 use netem::{Buffer, Jitter, JitterKind, PathSpec};
 use sim::{FlowSpec, Scenario, Workload, run};
-use std::alloc::{GlobalAlloc, Layout, System};
 use tcp::Config;
 use tcp::config::ReceiveWindowConfig;
 use trace::Off;
-
-/// Counts what it passes on to the system's allocator.
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: both calls go to the system's allocator unchanged; counting touches no memory of theirs.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.dealloc(place, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 /// Allocations and packets of one transfer that the receiver's window keeps from losing anything.
 fn cost(bytes: u64) -> (u64, u64) {
@@ -41,10 +21,10 @@ fn cost(bytes: u64) -> (u64, u64) {
     forward.jitter = Some(Jitter { max: Duration::from_micros(100), kind: JitterKind::KeepOrder });
     let mut scenario = Scenario::new(1, forward, PathSpec::ideal(Duration::from_millis(10)));
     scenario.flows.push(FlowSpec::new(config.clone(), config, Workload::Bytes(bytes)));
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = allocations();
     let outcome = run(&scenario, &mut Off).unwrap();
     assert_eq!(outcome.forward.dropped.total(), 0);
-    (ALLOCATIONS.load(Ordering::Relaxed) - before, outcome.packets())
+    (allocations() - before, outcome.packets())
 }
 
 #[test]

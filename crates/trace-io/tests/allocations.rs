@@ -1,34 +1,15 @@
 //! Captures are read without allocating: four times the packets cost no more allocations, with losses or without.
 
-use core::sync::atomic::{AtomicU64, Ordering};
+#[path = "../../sim/tests/counting/mod.rs"]
+mod counting;
+
+use counting::allocations;
 use etherparse::PacketBuilder;
 use etherparse::TcpOptionElement::{Noop, SelectiveAcknowledgement, Timestamp};
 use pcap_file::DataLink;
 use pcap_file::pcap::{PcapHeader, PcapPacket, PcapWriter};
-use std::alloc::{GlobalAlloc, Layout, System};
 use std::time::Duration;
 use trace_io::capture::analyze;
-
-/// Counts what it passes on to the system's allocator.
-struct Counting;
-
-static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
-
-// SAFETY: both calls go to the system's allocator unchanged; counting touches no memory of theirs.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
-        // SAFETY: the caller's promise is passed on.
-        unsafe { System.dealloc(place, layout) }
-    }
-}
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
 
 const PAYLOAD: u32 = 100;
 /// Segments of a round; in each the first is reported missing and sent again.
@@ -71,9 +52,9 @@ fn capture(rounds: u32) -> Vec<u8> {
 /// Allocations and retransmissions.
 fn cost(rounds: u32) -> (u64, u64) {
     let capture = capture(rounds);
-    let before = ALLOCATIONS.load(Ordering::Relaxed);
+    let before = allocations();
     let analysis = analyze(&capture[..]).unwrap();
-    (ALLOCATIONS.load(Ordering::Relaxed) - before, analysis.flows[0].directions[0].retransmissions)
+    (allocations() - before, analysis.flows[0].directions[0].retransmissions)
 }
 
 #[test]
