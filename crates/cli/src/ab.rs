@@ -1,11 +1,12 @@
 //! `longhaul ab`: reads an experiment, runs it, and reports what came out.
 
-use crate::failure::Failure;
+use crate::backend::BackendChoice;
+use crate::failure::{Failure, cannot_trace};
 use crate::interruption;
 use crate::output::RowFormat;
 use crate::{output, summary, table};
 use ::profiles::nearest;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use lab::results::{self, Conditions};
 use lab::{Backend, Experiment, Finished, LogError, MockBackend, Overrides, Plan, RunLog, RunName, SimBackend};
 use lab::{execute, spec};
@@ -52,16 +53,6 @@ pub struct AbArgs {
     /// What makes the runs: the simulator, or real time between two network namespaces of this machine, which needs root.
     #[arg(long, value_name = "sim|netns", default_value = "sim", hide_possible_values = true)]
     backend: BackendChoice,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BackendChoice {
-    /// The simulator.
-    Sim,
-    /// Network namespaces, in real time.
-    Netns,
-    /// Known results, for tests of this command.
-    Mock,
 }
 
 /// Runs the command.
@@ -154,11 +145,11 @@ fn cannot_use(error: LogError) -> Failure {
 /// Makes the runs, with a progress bar on a terminal.
 fn make(args: &AbArgs, plan: &Plan, log: Option<&mut RunLog>) -> Result<(Finished, std::time::Duration), Failure> {
     let jobs = jobs(args);
-    let cannot_trace = |error: std::io::Error| {
+    let untraced = |error: std::io::Error| {
         let path = args.trace.as_deref().unwrap_or(Path::new("")).display();
-        Failure::usage(format!("--trace: cannot write `{path}`: {error}"))
+        Failure::Usage(cannot_trace(format_args!("`{path}`: {error}")))
     };
-    let trace = args.trace.as_deref().map(Traced::create).transpose().map_err(cannot_trace)?;
+    let trace = args.trace.as_deref().map(Traced::create).transpose().map_err(untraced)?;
     let told = interruption::message(args.out.as_deref());
     let real = match args.backend {
         BackendChoice::Netns => Some(NetnsBackend::new(plan, trace.as_ref(), told)?),
@@ -178,7 +169,7 @@ fn make(args: &AbArgs, plan: &Plan, log: Option<&mut RunLog>) -> Result<(Finishe
         (None, None) => go(&SimBackend),
     };
     drop(real);
-    trace.map(Traced::finish).transpose().map_err(cannot_trace)?;
+    trace.map(Traced::finish).transpose().map_err(untraced)?;
     let elapsed = began.elapsed();
     bar.finish_and_clear();
     let finished = finished.map_err(|error| Failure::Failed(format!("{error}; what was written before is kept")))?;

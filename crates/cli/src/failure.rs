@@ -49,6 +49,11 @@ impl Failure {
     }
 }
 
+/// Says that `--trace` cannot be obeyed; `error` names the file.
+pub fn cannot_trace(error: impl Display) -> String {
+    format!("--trace: cannot write {error}")
+}
+
 /// Why a program on a device comes to no good end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {

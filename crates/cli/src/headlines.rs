@@ -4,10 +4,11 @@ mod page;
 mod table;
 
 use crate::ab::{open_log, threads};
+use crate::backend::BackendChoice;
 use crate::failure::Failure;
 use crate::output::{self, RowFormat};
 use ::profiles::nearest;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use lab::headlines::{Backends, Claim, Evidence, Finding, Verdict, claims, evidence, find};
 use lab::run::stamp;
 use lab::{MockBackend, RunLog, SimBackend, StaleSackBackend};
@@ -37,14 +38,6 @@ pub struct HeadlinesArgs {
     /// What makes the runs.
     #[arg(long, value_name = "BACKEND", default_value = "sim", hide = true)]
     backend: BackendChoice,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum BackendChoice {
-    /// The simulator.
-    Sim,
-    /// Known results, for tests of this command.
-    Mock,
 }
 
 /// Runs the command.
@@ -91,6 +84,7 @@ fn make(args: &HeadlinesArgs, claims: &[&'static Claim], mut log: Option<&mut Ru
     let backends = match args.backend {
         BackendChoice::Sim => Backends { plain: &SimBackend, watching: &StaleSackBackend },
         BackendChoice::Mock => Backends { plain: &MockBackend, watching: &MockBackend },
+        BackendChoice::Netns => return Err(Failure::usage("--backend netns: headlines come from the simulator")),
     };
     let jobs = threads(args.jobs);
     let runs = plans.iter().map(|(_, plan)| plan.runs.len() as u64).sum();

@@ -6,6 +6,7 @@
 
 mod ab;
 mod analyze;
+mod backend;
 mod experiments;
 mod failure;
 mod fidelity;

@@ -1,6 +1,6 @@
 //! One run that is watched: into a trace directory if one is wanted, and summed up in any case. What `run` and `replay` share.
 
-use crate::failure::Failure;
+use crate::failure::{self, Failure};
 use crate::output;
 use clap::Args;
 use lab::run::observed::{self, Names, RECEIVER, SENDER};
@@ -48,7 +48,7 @@ pub fn make(names: &Names, run: &RunSpec, to: &TraceArgs) -> Result<(), Failure>
     let meta = observed::meta(names, run);
     let mut summarizer = Summarizer::new(SENDER, RECEIVER);
     let failed = |failure: lab::RunFailure| Failure::Failed(format!("the run failed: {failure}"));
-    let cannot_trace = |error: trace_io::TraceError| Failure::usage(format!("--trace: cannot write {error}"));
+    let cannot_trace = |error: trace_io::TraceError| Failure::Usage(failure::cannot_trace(error));
     let (measured, summary) = match &to.trace {
         None => {
             let measured = simulate(run, &mut summarizer).map_err(failed)?;

@@ -1,6 +1,6 @@
 //! `longhaul send` and `longhaul recv`: one connection from a TUN device to any TCP.
 
-use crate::failure::LinkError;
+use crate::failure::{self, LinkError};
 use crate::observe::limited;
 use crate::serve::{LinkArgs, SummaryFormat, drive, print_summary};
 use crate::whole_file::WholeFile;
@@ -138,7 +138,7 @@ impl Tracer {
 }
 
 fn cannot_trace(error: TraceError) -> LinkError {
-    LinkError::usage(format!("--trace: cannot write {error}"))
+    LinkError::Usage(failure::cannot_trace(error))
 }
 
 /// Receives, and says what came of it.
