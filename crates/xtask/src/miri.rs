@@ -26,9 +26,9 @@ enum Reach {
 /// Every crate with unsafe code in what others use.
 const CRATES: [Unsafe; 4] = [
     Unsafe {
-        krate: "packetdrill",
+        krate: "sockets",
         // The rest of it needs a kernel: descriptors, `ioctl`, files under /proc.
-        reach: Reach::Runs(&["--package", "longhaul-packetdrill", "--lib", "ffi::memory"]),
+        reach: Reach::Runs(&["--package", "longhaul-sockets", "--lib", "ffi::memory"]),
     },
     Unsafe { krate: "drill", reach: Reach::Cannot("it opens a shared object and makes the script's system calls") },
     Unsafe { krate: "net", reach: Reach::Cannot("it asks the kernel for socket options and for a scheduling class") },

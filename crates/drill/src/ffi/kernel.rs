@@ -10,7 +10,7 @@ use crate::stack::{Call, Returned, Stack};
 use libc::{
     c_int, c_uint, c_ulong, c_void, epoll_event, iovec, msghdr, nfds_t, pollfd, size_t, sockaddr, socklen_t, ssize_t,
 };
-use packetdrill::abi::{FcntlFn, Interface, IoctlFn};
+use sockets::abi::{FcntlFn, Interface, IoctlFn};
 use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Bytes of the header that a TUN device with offload puts before each packet.

@@ -3,7 +3,7 @@
 use super::perform::perform;
 use crate::stack::{Call, Returned, Stack};
 use libc::{c_char, timeval};
-use packetdrill::abi::{InitFn, Interface};
+use sockets::abi::{InitFn, Interface};
 use std::ffi::{CStr, CString};
 use std::path::Path;
 use std::ptr::{null, null_mut};
@@ -25,7 +25,7 @@ unsafe impl Sync for Linked {}
 impl Linked {
     /// The stack of this project, `flags` being what `--so_flags` would be.
     pub fn own(flags: Option<&str>) -> Self {
-        Self::init(packetdrill::packetdrill_interface_init, flags)
+        Self::init(sockets::packetdrill_interface_init, flags)
     }
 
     /// The stack of a shared object.

@@ -2,7 +2,7 @@
 
 use crate::stack::{Buffer, Call, EpollEvent, Message, PollFd, Returned};
 use libc::{c_int, c_void, epoll_event, iovec, msghdr, pollfd, sockaddr, socklen_t};
-use packetdrill::abi::Interface;
+use sockets::abi::Interface;
 use std::ffi::CString;
 use std::ptr::null_mut;
 

@@ -1,4 +1,5 @@
-//! packetdrill's shared object: socket calls and raw packets over [`tcp::Stack`], in virtual time.
+//! Linux's socket layer over [`tcp::Stack`], in virtual time: calls, options, the namespace's settings, raw packets. It is also the
+//! shared object through which packetdrill drives the TCP.
 //!
 //! packetdrill loads the library, calls [`packetdrill_interface_init`] once per script and drives the stack through the
 //! table it gets ([`abi::Interface`]). From the outside in: `ffi` turns pointers into slices and holds everything unsafe;
