@@ -1,4 +1,4 @@
-//! How an endpoint guards itself against what does not belong: settings of RFC 5961, of RFC 7323's check and of TIME-WAIT (RFC 1337, RFC 6191).
+//! How an endpoint guards itself against what does not belong: settings of RFC 5961 and of RFC 7323's check.
 
 use base::Duration;
 
@@ -29,24 +29,6 @@ pub enum MissingTimestamps {
     Dropped,
     /// It is taken as if its timestamp were in order.
     Accepted,
-}
-
-/// What a reset does in TIME-WAIT.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeWaitReset {
-    /// Nothing: the wait goes on, so that old segments find no new connection (RFC 1337 §3, F1).
-    Ignored,
-    /// It ends the wait (RFC 9293 §3.10.7.4, second).
-    Ends,
-}
-
-/// Whether a connection that is opened here may take the addresses and ports of one in TIME-WAIT.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TimeWaitReuse {
-    /// It may not.
-    Never,
-    /// It may once the wait has lasted this long, if timestamps distinguish the segments of the two connections.
-    After(Duration),
 }
 
 impl Default for ChallengeConfig {

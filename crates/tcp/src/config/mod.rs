@@ -12,12 +12,13 @@ mod lifetime;
 mod path;
 mod receive;
 mod send;
+mod timers;
 mod validate;
 
 pub use crate::recv::{AckConfig, AckTimer, DrsConfig, QuickAgain, ReceiveWindowConfig, SteppedConfig, WindowLevel};
 pub use ecn::{EcnConfig, EcnNegotiation, EcnResponse, EcnSynAgain, MarkBeta};
 pub use fastopen::{FastOpenClient, FastOpenConfig, FastOpenServer};
-pub use guard::{ChallengeConfig, MissingTimestamps, TimeWaitReset, TimeWaitReuse, UnsentAck};
+pub use guard::{ChallengeConfig, MissingTimestamps, UnsentAck};
 pub use guards::GuardConfig;
 pub use handshake::{DeferAccept, HandshakeConfig, SynAckAnswer, SynCookies, SynData, SynFin, WrongAck};
 pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLimit};
@@ -27,9 +28,9 @@ pub use send::{
     ChunkRefill, ChunksConfig, CorkConfig, NagleConfig, PushConfig, SegmenterConfig, SendAccounting, SendConfig,
     SendGrowth, WindowProbe, WindowShrinking,
 };
+pub use timers::*;
 pub use validate::ConfigError;
 
-use base::Duration;
 use cc::CcConfig;
 use recovery::rto::RtoConfig;
 use recovery::rtt::RttConfig;
@@ -191,22 +192,6 @@ pub enum WindowScaleConfig {
     Off,
 }
 
-/// Clocks and closing states.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TimersConfig {
-    /// Deadlines are rounded up to a multiple of this; zero for an exact clock.
-    pub granularity: Duration,
-    /// How long TIME-WAIT lasts: twice the maximum segment lifetime (RFC 9293 §3.6.1).
-    pub time_wait: Duration,
-    /// What a reset does in TIME-WAIT.
-    pub time_wait_reset: TimeWaitReset,
-    /// Whether a connection that is opened here may end a TIME-WAIT.
-    pub time_wait_reuse: TimeWaitReuse,
-    /// How long a connection that the application has released waits in FIN-WAIT-2 for the peer's FIN; zero for a reset
-    /// instead of waiting.
-    pub fin_wait_2: Duration,
-}
-
 impl Default for ReceiveConfig {
     /// 8192 blocks are more than every second segment of the default's largest window, and take 96 KiB. A peer that aims at
     /// our work and memory with single bytes and gaps gets no further.
@@ -234,18 +219,6 @@ impl Default for OptionsConfig {
         }
     }
 }
-impl Default for TimersConfig {
-    fn default() -> Self {
-        Self {
-            granularity: Duration::ZERO,
-            time_wait: Duration::from_secs(60),
-            time_wait_reset: TimeWaitReset::Ignored,
-            time_wait_reuse: TimeWaitReuse::Never,
-            fin_wait_2: Duration::from_secs(60),
-        }
-    }
-}
-
 /// A configuration in which every number is inside its bounds; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ValidConfig(Arc<Shared>);
