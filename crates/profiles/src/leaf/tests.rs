@@ -3,8 +3,8 @@
 use super::*;
 use crate::leaves::LEAVES;
 use crate::lookup::find;
-use std::collections::BTreeSet;
-use tcp::config::{KeepAliveConfig, OptionsConfig, ReceiveConfig, RetryConfig, SendConfig, TimersConfig};
+use std::collections::{BTreeMap, BTreeSet};
+use tcp::config::{KeepAliveConfig, RetryConfig};
 use test_case::test_case;
 
 /// Configurations that together have every kind.
@@ -154,152 +154,49 @@ fn what_is_wrong_is_said(path: &str, text: &str, message: &str) {
     assert_eq!(error.to_string(), message);
 }
 
-fn every_field_of_sending(send: SendConfig) {
-    let SendConfig {
-        buffer: _,
-        growth: _,
-        accounting: _,
-        notsent_lowat: _,
-        segmenter: _,
-        push: _,
-        nagle: _,
-        cork: _,
-        sws_override: _,
-        persist_max: _,
-        window_probe: _,
-        shrinking: _,
-    } = send;
-    let tcp::config::ChunksConfig { bytes_max: _, win_divisor: _, min_segments: _, rtt_halving: _, refill: _ } =
-        Default::default();
-}
-
-fn every_field_of_patience(retries: RetryConfig, keepalive: KeepAliveConfig) {
-    let RetryConfig {
-        notify: _,
-        data: _,
-        limit: _,
-        orphan: _,
-        syn: _,
-        syn_linear: _,
-        syn_ack: _,
-        user_timeout: _,
-        counted_from: _,
-        farewell: _,
-        refused: _,
-    } = retries;
-    match keepalive {
-        KeepAliveConfig::Off | KeepAliveConfig::On { idle: _, interval: _, count: _ } => {}
+/// The scalars in the debug text of a configuration, by path: `send.persist_max.Duration.` and what it shows.
+fn scalars(config: &Config) -> BTreeMap<String, String> {
+    let (mut path, mut scalars) = (Vec::new(), BTreeMap::new());
+    for line in format!("{config:#?}").lines().map(|line| line.trim().trim_end_matches(',')) {
+        let (field, value) = line.split_once(": ").unwrap_or(("", line));
+        match value.strip_suffix([' ', '(', '{']).map(|kind| kind.trim_end_matches([' ', '(', '{'])) {
+            Some(kind) => path.push(format!("{field}.{kind}")),
+            None if matches!(value, "}" | ")") => drop(path.pop()),
+            None => drop(scalars.insert(format!("{}.{field}", path.join(".")), value.to_owned())),
+        }
     }
+    scalars
 }
 
-fn every_field_of_handshakes(handshake: tcp::config::HandshakeConfig) {
-    let tcp::config::HandshakeConfig {
-        syn_data: _,
-        defer_accept: _,
-        cookies: _,
-        wrong_ack: _,
-        syn_fin: _,
-        syn_ack_answer: _,
-    } = handshake;
-}
-
-/// A field added to the configuration makes this stop compiling: give it a leaf in `leaves.rs`, and then a name here.
+/// Whatever a configuration holds is reached by some leaf: a new field needs a row in `leaves.rs`.
 #[test]
-fn every_field_of_the_configuration_has_been_thought_of() {
-    let Config {
-        cc,
-        recovery,
-        rto,
-        rtt,
-        retries,
-        keepalive,
-        ack,
-        receive,
-        send,
-        options,
-        ecn,
-        challenge,
-        handshake,
-        fastopen,
-        timers,
-        ip,
-        path_mtu,
-        icmp,
-    } = Config::default();
-    controls_have_been_thought_of(cc, recovery, rto, rtt);
-    every_field_of_patience(retries, keepalive);
-    let tcp::config::AckConfig {
-        delay: _,
-        timer: _,
-        delay_max: _,
-        every_segments: _,
-        quick_segments: _,
-        quick_again: _,
-    } = ack;
-    let ReceiveConfig {
-        window: _,
-        reassembly_max: _,
-        rounding: _,
-        spare_segments: _,
-        accounting: _,
-        urgent: _,
-        urgent_pointer: _,
-    } = receive;
-    every_field_of_sending(send);
-    let OptionsConfig { sack: _, timestamps: _, timestamps_missing: _, window_scale: _, mss_max: _, syn_ack_echo: _ } =
-        options;
-    let tcp::config::EcnConfig { negotiation: _, syn_again: _, response: _, mark_beta: _ } = ecn;
-    every_field_of_handshakes(handshake);
-    let tcp::config::ChallengeConfig { limit: _, interval: _, unsent_ack: _ } = challenge;
-    let tcp::config::FastOpenConfig { client: _, server: _, pending_max: _, pause: _ } = fastopen;
-    let TimersConfig { granularity: _, time_wait: _, time_wait_reset: _, time_wait_reuse: _, fin_wait_2: _ } = timers;
-    let tcp::config::IpConfig { ttl: _, dscp: _ } = ip;
-    let tcp::config::PathMtuConfig {
-        discovery: _,
-        min_v4: _,
-        unsaid: _,
-        announced: _,
-        raise_after: _,
-        probing: _,
-        base_mss: _,
-        search_end: _,
-        search_again: _,
-        black_hole_timeouts: _,
-    } = path_mtu;
-    let tcp::config::IcmpConfig { opening: _ } = icmp;
-    assert!(LEAVES.len() >= 29, "a leaf for each of these fields, and the kinds' own");
+fn every_field_of_the_configuration_has_a_leaf() {
+    let (mut all, mut reached) = (BTreeSet::new(), BTreeSet::new());
+    for config in every_kind() {
+        let before = scalars(&config);
+        all.extend(before.keys().cloned());
+        for leaf in LEAVES {
+            for text in some_values(leaf) {
+                let mut changed = config.clone();
+                if leaf.write(&mut changed, text).is_ok() {
+                    let after = scalars(&changed);
+                    reached.extend(before.keys().filter(|path| before.get(*path) != after.get(*path)).cloned());
+                }
+            }
+        }
+    }
+    let unreached: Vec<&String> = all.difference(&reached).collect();
+    assert!(all.len() > 100 && unreached.is_empty(), "{unreached:#?}");
 }
 
-/// The parts of the test above that other crates own.
-fn controls_have_been_thought_of(
-    cc: cc::CcConfig,
-    recovery: recovery::RecoveryConfig,
-    rto: recovery::rto::RtoConfig,
-    rtt: recovery::rtt::RttConfig,
-) {
-    let cc::CcConfig {
-        initial_window,
-        slow_start: _,
-        avoidance: _,
-        pacing: _,
-        validation: _,
-        idle_restart: _,
-        growth: _,
-    } = cc;
-    let cc::InitialWindow { segments: _, bytes_max: _ } = initial_window;
-    let recovery::RecoveryConfig {
-        detector: _,
-        blocks: _,
-        reduction: _,
-        probe,
-        undo,
-        limited_transmit: _,
-        lost_retransmission: _,
-    } = recovery;
-    let recovery::TlpConfig { max_ack_delay: _, pto_min: _, after_ack: _ } = probe.unwrap_or_default();
-    let recovery::UndoConfig { dsack: _, eifel: _, frto: _, further_round_trips: _ } = undo;
-    let recovery::rto::RtoConfig { initial: _, min: _, max: _, granularity: _, max_bound: _ } = rto;
-    let recovery::rtt::RttConfig { min_rtt_window: _, gains: _, variation: _, syn_echo: _, overtaking: _ } = rtt;
+/// All words of a choice, or two values of a quantity.
+fn some_values(leaf: &Leaf) -> &'static [&'static str] {
+    match &leaf.access {
+        Access::Choice { words, .. } => words,
+        Access::Quantity { unit: Unit::Time, .. } => &["76ms", "77ms"],
+        Access::Quantity { unit: Unit::Share, .. } => &["0.76", "0.77"],
+        Access::Quantity { .. } => &["76", "77"],
+    }
 }
 
 #[test_case("hystart", 8)]
