@@ -82,9 +82,10 @@ impl Sender {
     /// How long the persist timer waits after this many probes.
     pub fn persist_interval(&self, cfg: &Config, probes: u32) -> Duration {
         let unsent = self.data_end().distance_from(self.space.nxt());
-        let narrow = (1..unsent.min(self.full_size())).contains(&self.space.wnd());
+        // What the window takes and something else holds, such as an order for more, waits for a timeout.
+        let taken = unsent > 0 && self.space.usable() >= unsent.min(self.full_size());
         // A probe that carries bytes uses what a narrow window takes, and the silly-window rules set its time.
-        if narrow && cfg.send.window_probe == WindowProbe::Byte {
+        if self.space.wnd() > 0 && !taken && cfg.send.window_probe == WindowProbe::Byte {
             return cfg.send.sws_override;
         }
         let doubled = self.rec.rto.current().duration().scale(1 << probes.min(16), 1);
