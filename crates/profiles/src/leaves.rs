@@ -24,9 +24,9 @@ use tcp::config::{
     EcnNegotiation, EcnResponse, EcnSynAgain, Farewell, FastOpenClient, FastOpenServer, FrameGrowth, FrameMemory,
     KeepAliveConfig, MarkBeta, MissingTimestamps, MtuProbing, NagleConfig, OpeningErrors, PushConfig, QuickAgain,
     ReceiveAccounting, ReceiveWindowConfig, RetryLimit, SackConfig, SegmenterConfig, SendAccounting, SendGrowth,
-    SteppedConfig, SynAckAnswer, SynAckEcho, SynCookies, SynData, SynFin, TimeWaitReset, TimeWaitReuse,
-    TimestampConfig, UnsaidMtu, UnsentAck, UrgentDelivery, UrgentPointer, WindowLevel, WindowProbe, WindowRounding,
-    WindowScaleConfig, WindowShrinking, WrongAck,
+    SteppedConfig, SynAckAnswer, SynAckEcho, SynCookies, SynData, SynFin, TimeWaitDuplicates, TimeWaitReset,
+    TimeWaitReuse, TimestampConfig, UnsaidMtu, UnsentAck, UrgentDelivery, UrgentPointer, WindowLevel, WindowProbe,
+    WindowRounding, WindowScaleConfig, WindowShrinking, WrongAck,
 };
 
 /// Pacing by the window, when a profile that did not pace is switched to it: RFC 9002's margins and burst (§7.7).
@@ -392,6 +392,8 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("timers.time_wait", Time, Time, |c| c.timers.time_wait),
     choice!("timers.time_wait_reset", |c| Some(&mut c.timers.time_wait_reset),
         "ignored" => TimeWaitReset::Ignored, "ends" => TimeWaitReset::Ends),
+    choice!("timers.time_wait_duplicates", |c| Some(&mut c.timers.time_wait_duplicates),
+        "reported" => TimeWaitDuplicates::Reported, "unreported" => TimeWaitDuplicates::Unreported),
     kind!("timers.time_wait_reuse.kind", |c| c.timers.time_wait_reuse,
         "never" => TimeWaitReuse::Never => TimeWaitReuse::Never,
         "after" => TimeWaitReuse::After(_) => TimeWaitReuse::After(Duration::from_secs(1))),

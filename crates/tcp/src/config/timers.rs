@@ -11,6 +11,8 @@ pub struct TimersConfig {
     pub time_wait: Duration,
     /// What a reset does in TIME-WAIT.
     pub time_wait_reset: TimeWaitReset,
+    /// Whether the ACK of a segment that comes again in TIME-WAIT reports it.
+    pub time_wait_duplicates: TimeWaitDuplicates,
     /// Whether a connection that is opened here may end a TIME-WAIT.
     pub time_wait_reuse: TimeWaitReuse,
     /// How long a connection that the application has released waits in FIN-WAIT-2 for the peer's FIN; zero for a reset
@@ -25,6 +27,15 @@ pub enum TimeWaitReset {
     Ignored,
     /// It ends the wait (RFC 9293 §3.10.7.4, second).
     Ends,
+}
+
+/// What an ACK in TIME-WAIT says of the segment that came again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeWaitDuplicates {
+    /// A block reports it, as at any other time (RFC 2883 §4).
+    Reported,
+    /// Nothing: little is remembered of the connection, and the peer sends no more.
+    Unreported,
 }
 
 /// Whether a connection that is opened here may take the addresses and ports of one in TIME-WAIT.
@@ -42,6 +53,7 @@ impl Default for TimersConfig {
             granularity: Duration::ZERO,
             time_wait: Duration::from_secs(60),
             time_wait_reset: TimeWaitReset::Ignored,
+            time_wait_duplicates: TimeWaitDuplicates::Reported,
             time_wait_reuse: TimeWaitReuse::Never,
             fin_wait_2: Duration::from_secs(60),
         }

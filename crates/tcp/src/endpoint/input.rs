@@ -4,7 +4,7 @@ use super::challenge::Allowance;
 use super::receiver::Around;
 use super::refused::Outlet;
 use super::{Application, Endpoint, News, Origin, Segment, State};
-use crate::config::{AckTimer, EcnResponse, MissingTimestamps, TimeWaitReset, UnsentAck};
+use crate::config::{EcnResponse, MissingTimestamps, TimeWaitDuplicates, TimeWaitReset, UnsentAck};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
 use crate::options;
@@ -244,10 +244,11 @@ impl Endpoint {
         }
     }
 
-    /// Whether the next ACK reports a duplicate (RFC 2883 §4). Where ACKs adapt, the answer to a repeated FIN says only that
-    /// the FIN has arrived.
+    /// Whether the next ACK reports a duplicate (RFC 2883 §4). A profile may have the answer to a repeated FIN say
+    /// only that the FIN has arrived.
     fn reports_duplicates(&self) -> bool {
-        let over = self.life.state() == State::TimeWait && self.cfg.ack.timer == AckTimer::Adaptive;
+        let over = self.life.state() == State::TimeWait
+            && self.cfg.timers.time_wait_duplicates == TimeWaitDuplicates::Unreported;
         !over && options::reports_duplicates(&self.cfg, &self.neg)
     }
 

@@ -1,13 +1,13 @@
 //! TIME-WAIT between two incarnations of a connection (RFC 9293 §3.6.1, RFC 6191, RFC 1337).
 
 use super::bench::{Bench, IRS};
-use crate::config::{Config, SynFin, TimeWaitReset, TimeWaitReuse, TimestampConfig};
+use crate::config::{AckTimer, Config, SynFin, TimeWaitDuplicates, TimeWaitReset, TimeWaitReuse, TimestampConfig};
 use crate::stack::{Conn, LocalEnd, StackEvent};
 use crate::testing::{PEER, quick, valid};
 use crate::{CloseReason, ConnEvent, ConnectError};
 use base::{Duration, SeqNum};
 use core::net::SocketAddr;
-use test_case::test_case;
+use test_case::{test_case, test_matrix};
 use wire::{Flags, TcpRepr, Timestamps};
 
 const PEER_PORT: u16 = 1001;
@@ -31,7 +31,9 @@ struct Story {
 impl Story {
     fn new(cfg: Config, tsval: Option<u32>) -> Self {
         let mut bench = Bench::listening(8, cfg);
-        let syn_ack = bench.deliver(stamped(Bench::syn(PEER_PORT), tsval), 0)[0];
+        let mut syn = stamped(Bench::syn(PEER_PORT), tsval);
+        syn.options.sack_permitted = true;
+        let syn_ack = bench.deliver(syn, 0)[0];
         let snd_nxt = syn_ack.seq + 2;
         let from_peer = |flags, seq, ack| stamped(Bench::segment(PEER_PORT, flags, seq, Some(ack)), tsval);
         bench.deliver(from_peer(Flags::NONE, IRS + 1, syn_ack.seq + 1), 0);
@@ -245,4 +247,18 @@ fn an_old_syn_with_a_fin_does_not_end_time_wait(syn_fin: SynFin) {
     let answers = story.bench.deliver(syn, 0);
     assert_eq!(answers.iter().map(|out| (out.flags, out.ack)).collect::<Vec<_>>(), [(Flags::NONE, Some(PAST_FIN))]);
     assert_eq!(story.state(), "TIME-WAIT");
+}
+
+/// Whatever the ACK timer does.
+#[test_matrix([AckTimer::PerSegment, AckTimer::Heartbeat, AckTimer::Adaptive])]
+fn a_fin_that_comes_again_is_reported_as_the_settings_say(timer: AckTimer) {
+    for (duplicates, blocks) in [(TimeWaitDuplicates::Reported, 1), (TimeWaitDuplicates::Unreported, 0)] {
+        let mut cfg = quick();
+        cfg.ack.timer = timer;
+        cfg.timers.time_wait_duplicates = duplicates;
+        let mut story = Story::new(cfg, None);
+        let fin = Bench::segment(PEER_PORT, Flags::FIN, IRS + 1, Some(story.snd_nxt));
+        let acks = story.bench.deliver(fin, 0);
+        assert_eq!((acks.len(), acks[0].options.sack.as_slice().len()), (1, blocks), "{duplicates:?}");
+    }
 }
