@@ -4,10 +4,7 @@ use cc::{
     AvoidanceConfig, CssConfig, CubicConfig, DelayIncreaseConfig, HystartConfig, PacingConfig, SlowStartConfig,
     SsthreshBase,
 };
-use tcp::config::{
-    ChunksConfig, Config, FrameMemory, ReceiveAccounting, ReceiveWindowConfig, SegmenterConfig, SendAccounting,
-    SteppedConfig,
-};
+use tcp::config::{ChunksConfig, Config, ReceiveWindowConfig, SegmenterConfig, SendAccounting, SteppedConfig};
 
 pub(crate) fn chunks(config: &mut Config) -> Option<&mut ChunksConfig> {
     match &mut config.send.segmenter {
@@ -31,13 +28,6 @@ pub(crate) fn pacing(config: &mut Config) -> Option<[&mut u32; 3]> {
             Some([slow_start_percent, avoidance_percent, quantum_segments])
         }
         PacingConfig::Off => None,
-    }
-}
-
-pub(crate) fn frames(config: &mut Config) -> Option<&mut FrameMemory> {
-    match &mut config.receive.accounting {
-        ReceiveAccounting::Frames(frames) => Some(frames),
-        ReceiveAccounting::Bytes => None,
     }
 }
 

@@ -47,7 +47,6 @@ pub(crate) enum Place<'c> {
     U16(&'c mut u16),
     U8(&'c mut u8),
     MaybeU32(&'c mut Option<u32>),
-    MaybeU16(&'c mut Option<u16>),
 }
 
 /// How an absent number is written.
@@ -163,7 +162,6 @@ impl Place<'_> {
             Self::U16(n) => number(u64::from(*n)),
             Self::U8(n) => number(u64::from(*n)),
             Self::MaybeU32(n) => n.map_or_else(|| NONE.to_owned(), |n| number(u64::from(n))),
-            Self::MaybeU16(n) => n.map_or_else(|| NONE.to_owned(), |n| number(u64::from(n))),
         }
     }
 
@@ -177,7 +175,6 @@ impl Place<'_> {
             Self::U16(n) => *n = narrow(number(unit, text)?, text)?,
             Self::U8(n) => *n = narrow(number(unit, text)?, text)?,
             Self::MaybeU32(n) => *n = if absent { None } else { Some(narrow(number(unit, text)?, text)?) },
-            Self::MaybeU16(n) => *n = if absent { None } else { Some(narrow(number(unit, text)?, text)?) },
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! Kinds stand before what depends on them, groups in the order of the fields; tables show this order.
 
 use crate::forms::{choice, kind, quantity};
-use crate::groups::{chunk_costs, chunks, css, cubic, delay, frames, hystart, pacing, ssthresh_base, stepped};
+use crate::groups::{chunk_costs, chunks, css, cubic, delay, hystart, pacing, ssthresh_base, stepped};
 use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
 use cc::{
@@ -20,13 +20,12 @@ use recovery::{
     LostRetransmission, PrrBound, PrrConfig, RackConfig, ReductionConfig, RttOf, TlpConfig,
 };
 use tcp::config::{
-    AckTimer, AnnouncedMss, ChunkRefill, ChunksConfig, CorkConfig, CountedFrom, DeferAccept, Discovery, DrsConfig,
-    EcnNegotiation, EcnResponse, EcnSynAgain, Farewell, FastOpenClient, FastOpenServer, FrameGrowth, FrameMemory,
-    KeepAliveConfig, MarkBeta, MissingTimestamps, MtuProbing, NagleConfig, OpeningErrors, PushConfig, QuickAgain,
-    ReceiveAccounting, ReceiveWindowConfig, RetryLimit, SackConfig, SegmenterConfig, SendAccounting, SendGrowth,
-    SteppedConfig, SynAckAnswer, SynAckEcho, SynCookies, SynData, SynFin, TimeWaitDuplicates, TimeWaitReset,
-    TimeWaitReuse, TimestampConfig, UnsaidMtu, UnsentAck, UrgentDelivery, UrgentPointer, WindowLevel, WindowProbe,
-    WindowRounding, WindowScaleConfig, WindowShrinking, WrongAck,
+    AckTimer, AnnouncedMss, ChunkRefill, ChunksConfig, CountedFrom, Discovery, DrsConfig, EcnNegotiation, EcnResponse,
+    EcnSynAgain, Farewell, FastOpenClient, FastOpenServer, MarkBeta, MissingTimestamps, MtuProbing, NagleConfig,
+    OpeningErrors, PushConfig, QuickAgain, ReceiveWindowConfig, RetryLimit, SackConfig, SegmenterConfig,
+    SendAccounting, SendGrowth, SteppedConfig, SynAckAnswer, SynAckEcho, SynCookies, SynData, SynFin,
+    TimeWaitDuplicates, TimeWaitReset, TimeWaitReuse, TimestampConfig, UnsaidMtu, UnsentAck, UrgentDelivery,
+    UrgentPointer, WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig, WindowShrinking, WrongAck,
 };
 
 /// Pacing by the window, when a profile that did not pace is switched to it: RFC 9002's margins and burst (§7.7).
@@ -37,7 +36,8 @@ const PACING: PacingConfig =
 /// many as make a loss by RFC 6675's count are left to chance.
 const BY_CONTROLLER: LostRetransmission = LostRetransmission::ByController { beyond_segments: 3 };
 
-/// Every leaf there is.
+/// Every leaf there is. What an application sets on its socket (keep-alive, a user timeout, a cork, the size of a buffer that
+/// counts frames) has none: it is an option of a connection, and part of no system that a profile describes.
 pub const LEAVES: &[Leaf] = &[
     quantity!("cc.initial_window.segments", Count, U32, |c| c.cc.initial_window.segments),
     quantity!("cc.initial_window.bytes_max", Bytes, MaybeU32, |c| c.cc.initial_window.bytes_max),
@@ -220,27 +220,11 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("retries.syn", Count, U32, |c| c.retries.syn),
     quantity!("retries.syn_linear", Count, U32, |c| c.retries.syn_linear),
     quantity!("retries.syn_ack", Count, U32, |c| c.retries.syn_ack),
-    quantity!("retries.user_timeout", Time, MaybeTime, |c| c.retries.user_timeout),
     choice!("retries.counted_from", |c| Some(&mut c.retries.counted_from),
         "transmission" => CountedFrom::Transmission, "retransmission" => CountedFrom::Retransmission),
     choice!("retries.farewell", |c| Some(&mut c.retries.farewell),
         "silence" => Farewell::Silence, "reset" => Farewell::Reset),
     quantity!("retries.refused", Time, MaybeTime, |c| c.retries.refused),
-    kind!("keepalive.kind", |c| c.keepalive,
-        "off" => KeepAliveConfig::Off => KeepAliveConfig::Off,
-        "on" => KeepAliveConfig::On { .. } => KeepAliveConfig::AFTER_TWO_HOURS),
-    quantity!("keepalive.idle", Time, |c| match &mut c.keepalive {
-        KeepAliveConfig::On { idle, .. } => Some(Place::Time(idle)),
-        KeepAliveConfig::Off => None,
-    }),
-    quantity!("keepalive.interval", Time, |c| match &mut c.keepalive {
-        KeepAliveConfig::On { interval, .. } => Some(Place::Time(interval)),
-        KeepAliveConfig::Off => None,
-    }),
-    quantity!("keepalive.count", Count, |c| match &mut c.keepalive {
-        KeepAliveConfig::On { count, .. } => Some(Place::U32(count)),
-        KeepAliveConfig::Off => None,
-    }),
     quantity!("ack.delay", Time, Time, |c| c.ack.delay),
     choice!("ack.timer", |c| Some(&mut c.ack.timer),
         "per_segment" => AckTimer::PerSegment, "heartbeat" => AckTimer::Heartbeat, "adaptive" => AckTimer::Adaptive),
@@ -278,13 +262,6 @@ pub const LEAVES: &[Leaf] = &[
         "bytes" => WindowRounding::Bytes, "segments" => WindowRounding::Segments,
         "segments_from_syn" => WindowRounding::SegmentsFromSyn),
     quantity!("receive.spare_segments", Count, U32, |c| c.receive.spare_segments),
-    kind!("receive.accounting.kind", |c| c.receive.accounting,
-        "bytes" => ReceiveAccounting::Bytes => ReceiveAccounting::Bytes,
-        "frames" => ReceiveAccounting::Frames(_) => ReceiveAccounting::Frames(FrameMemory::default())),
-    quantity!("receive.accounting.buffer", Bytes, |c| frames(c).map(|frames| Place::U32(&mut frames.buffer))),
-    quantity!("receive.accounting.buffer_max", Bytes, |c| frames(c).map(|frames| Place::U32(&mut frames.buffer_max))),
-    choice!("receive.accounting.growth", |c| frames(c).map(|frames| &mut frames.growth),
-        "fixed" => FrameGrowth::Fixed, "grows" => FrameGrowth::Grows),
     quantity!("receive.reassembly_max", Count, MaybeU32, |c| c.receive.reassembly_max),
     choice!("receive.urgent", |c| Some(&mut c.receive.urgent),
         "in_stream" => UrgentDelivery::InStream, "out_of_band" => UrgentDelivery::OutOfBand),
@@ -303,7 +280,6 @@ pub const LEAVES: &[Leaf] = &[
         "chunks" => SendAccounting::Chunks { .. } => SendAccounting::Chunks { head: 640, record: 256 }),
     quantity!("send.accounting.head", Bytes, |c| chunk_costs(c).map(|(head, _)| Place::U32(head))),
     quantity!("send.accounting.record", Bytes, |c| chunk_costs(c).map(|(_, record)| Place::U32(record))),
-    quantity!("send.notsent_lowat", Bytes, MaybeU32, |c| c.send.notsent_lowat),
     kind!("send.segmenter.kind", |c| c.send.segmenter,
         "stream" => SegmenterConfig::Stream => SegmenterConfig::Stream,
         "chunks" => SegmenterConfig::Chunks(_) => SegmenterConfig::Chunks(ChunksConfig::default())),
@@ -317,7 +293,6 @@ pub const LEAVES: &[Leaf] = &[
         "last_queued" => PushConfig::LastQueued, "writes" => PushConfig::Writes),
     choice!("send.nagle", |c| Some(&mut c.send.nagle),
         "rfc896" => NagleConfig::Rfc896, "minshall" => NagleConfig::Minshall, "off" => NagleConfig::Off),
-    choice!("send.cork", |c| Some(&mut c.send.cork), "off" => CorkConfig::Off, "on" => CorkConfig::On),
     quantity!("send.sws_override", Time, Time, |c| c.send.sws_override),
     quantity!("send.persist_max", Time, Time, |c| c.send.persist_max),
     choice!("send.window_probe", |c| Some(&mut c.send.window_probe),
@@ -339,7 +314,6 @@ pub const LEAVES: &[Leaf] = &[
         WindowScaleConfig::Shift(shift) => Some(Place::U8(shift)),
         _ => None,
     }),
-    quantity!("options.mss_max", Bytes, MaybeU16, |c| c.options.mss_max),
     choice!("options.syn_ack_echo", |c| Some(&mut c.options.syn_ack_echo),
         "any" => SynAckEcho::Any, "of_our_syns" => SynAckEcho::OfOurSyns),
     choice!("ecn.negotiation", |c| Some(&mut c.ecn.negotiation),
@@ -356,13 +330,6 @@ pub const LEAVES: &[Leaf] = &[
     }),
     choice!("handshake.syn_data", |c| Some(&mut c.handshake.syn_data),
         "queued" => SynData::Queued, "ignored" => SynData::Ignored),
-    kind!("handshake.defer_accept.kind", |c| c.handshake.defer_accept,
-        "off" => DeferAccept::Off => DeferAccept::Off,
-        "for" => DeferAccept::For(_) => DeferAccept::For(Duration::from_secs(1))),
-    quantity!("handshake.defer_accept.time", Time, |c| match &mut c.handshake.defer_accept {
-        DeferAccept::For(time) => Some(Place::Time(time)),
-        DeferAccept::Off => None,
-    }),
     choice!("handshake.wrong_ack", |c| Some(&mut c.handshake.wrong_ack),
         "waits" => WrongAck::Waits, "retries" => WrongAck::Retries),
     choice!("handshake.syn_ack_answer", |c| Some(&mut c.handshake.syn_ack_answer),
@@ -384,7 +351,6 @@ pub const LEAVES: &[Leaf] = &[
     choice!("fastopen.server", |c| Some(&mut c.fastopen.server),
         "off" => FastOpenServer::Off, "with_cookie" => FastOpenServer::WithCookie,
         "without_cookie" => FastOpenServer::WithoutCookie),
-    quantity!("fastopen.pending_max", Count, U32, |c| c.fastopen.pending_max),
     kind!("fastopen.pause.kind", |c| c.fastopen.pause,
         "none" => None => None, "after_timeouts" => Some(_) => Some(Duration::from_secs(3600))),
     quantity!("fastopen.pause.first", Time, |c| c.fastopen.pause.as_mut().map(Place::Time)),
@@ -403,7 +369,6 @@ pub const LEAVES: &[Leaf] = &[
     }),
     quantity!("timers.fin_wait_2", Time, Time, |c| c.timers.fin_wait_2),
     quantity!("ip.ttl", Count, U8, |c| c.ip.ttl),
-    quantity!("ip.dscp", Count, U8, |c| c.ip.dscp),
     choice!("path_mtu.discovery", |c| Some(&mut c.path_mtu.discovery),
         "off" => Discovery::Off, "on" => Discovery::On, "deaf" => Discovery::Deaf),
     quantity!("path_mtu.min_v4", Bytes, U16, |c| c.path_mtu.min_v4),
