@@ -92,7 +92,6 @@ impl Sender {
             || reordering_extent > cfg.recovery.detector.dup_thresh().saturating_mul(self.space.smss());
         match cfg.cc.growth {
             GrowthCount::Acknowledged => p.acked,
-            GrowthCount::Delivered if !self.segmenter.counts_pieces() => p.acked,
             GrowthCount::Delivered if p.acked > 0 || reorders_widely() => self.delivered_by(p),
             GrowthCount::Delivered => 0,
         }

@@ -3,7 +3,8 @@
 use crate::config::*;
 use crate::endpoint::Boundary;
 use crate::event::ConnEvent;
-use crate::testing::{Script, tso_device};
+use crate::stack::DeviceCaps;
+use crate::testing::{Script, plain_device, tso_device};
 use base::Duration;
 use cc::{ClassicConfig, CwndValidation, GrowthCount, IdleRestart, InitialWindow, SlowStartConfig};
 use proptest::prelude::*;
@@ -40,7 +41,11 @@ fn chunks_of(cfg: &mut Config) -> &mut ChunksConfig {
 
 /// A peer with segments of 1000 bytes and a window of `units` times 128, `rtt` away.
 fn established(cfg: Config, units: u16, rtt: Duration) -> Script {
-    let mut script = Script::connecting_on(cfg, tso_device());
+    established_on(tso_device(), cfg, units, rtt)
+}
+
+fn established_on(device: DeviceCaps, cfg: Config, units: u16, rtt: Duration) -> Script {
+    let mut script = Script::connecting_on(cfg, device);
     script.pass(rtt);
     script.peer_window = 32_792;
     script.finish_handshake(Options {
@@ -358,12 +363,13 @@ fn slow_start_goes_on_while_the_window_is_less_than_twice_what_was_outstanding(b
     assert_eq!(script.info().cwnd, segments * 1_000);
 }
 
-#[test_case(GrowthCount::Acknowledged, 13; "what is acknowledged")]
-#[test_case(GrowthCount::Delivered, 11; "what no SACK had reported before")]
-fn the_window_grows_by(growth: GrowthCount, segments: u32) {
+#[test_case(GrowthCount::Acknowledged, 13, tso_device(); "what is acknowledged")]
+#[test_case(GrowthCount::Delivered, 11, tso_device(); "what no SACK had reported before")]
+#[test_case(GrowthCount::Delivered, 11, plain_device(); "the same on a device that takes single segments")]
+fn the_window_grows_by(growth: GrowthCount, segments: u32, device: DeviceCaps) {
     let mut cfg = chunked();
     cfg.cc.growth = growth;
-    let mut script = established(cfg, 257, ms(100));
+    let mut script = established_on(device, cfg, 257, ms(100));
     script.write(20_000);
     script.pass(ms(100));
     script.sack(1, &[(1_001, 3_001)]);
