@@ -61,8 +61,8 @@ impl Source<'_> {
 
 impl Endpoint {
     /// The device takes several segments at once.
-    pub(crate) fn send_bursts(&mut self, now: Instant) {
-        self.snd.send_bursts(&self.cfg, now);
+    pub(crate) fn send_bursts(&mut self) {
+        self.snd.send_bursts(&self.cfg);
     }
 
     /// Takes as much of `data` as the send buffer has room for. A short count means that `Writable` will follow.

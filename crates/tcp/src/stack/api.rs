@@ -60,17 +60,17 @@ impl Stack {
         let mut ecx = Cx::new(cx.now, &mut rng, id, cx.obs);
         let mut endpoint = Endpoint::connect(cfg, tuple, numbering, self.device.mtu, &mut ecx);
         self.start_on_known_path(&mut endpoint, cx.now);
-        self.equip(&mut endpoint, cx.now);
+        self.equip(&mut endpoint);
         let conn = self.admit(endpoint, rng, id, Admission::Owned);
         self.mark_ready(conn.slot);
         Ok(conn)
     }
 
     /// Passes the stack's bounds and the device's capabilities to an endpoint.
-    pub(super) fn equip(&self, endpoint: &mut Endpoint, now: Instant) {
+    pub(super) fn equip(&self, endpoint: &mut Endpoint) {
         endpoint.receiver().guard(&self.guards);
         if let Segmentation::Tso { .. } = self.device.segmentation {
-            endpoint.send_bursts(now);
+            endpoint.send_bursts();
         }
         if self.refuses {
             endpoint.set_outlet(true);

@@ -271,7 +271,7 @@ impl Stack {
         let answer = self.answer_fast_open(on, &tuple, segment, at);
         let mut cx = Cx::new(at, &mut rng, id, obs);
         let mut endpoint = Endpoint::accept(cfg, &syn, &mut cx);
-        self.equip(&mut endpoint, at);
+        self.equip(&mut endpoint);
         self.start_on_known_path(&mut endpoint, at);
         endpoint.answer_syn(&mut cx, segment, answer);
         let goes_ahead = matches!(answer, FastOpenAnswer::Believe(_));

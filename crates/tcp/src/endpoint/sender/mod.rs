@@ -30,7 +30,7 @@ pub(super) use segmenter::{Released, Train, TurnCx};
 use crate::config::ValidConfig;
 use crate::send::{CwndUsage, Pacer, SendBuffer};
 use base::{Instant, SeqNum};
-use cc::{CongestionControl, CwndValidation};
+use cc::CongestionControl;
 use chunks::Chunked; // variant: chunks
 use recovery_side::RecoverySide;
 use segmenter::Segmenter;
@@ -59,7 +59,7 @@ impl Sender {
             buffer: SendBuffer::new(cfg.send.buffer),
             rec: RecoverySide::new(cfg, first, now),
             cc: cc::build(&cfg.cc, smss, iss),
-            usage: CwndUsage::new(CwndValidation::HalfUsed, first, now),
+            usage: CwndUsage::new(cfg.cc.validation, first, now),
             pacer: None,
             segmenter: Segmenter::BySegment,
             chunked: Chunked::default(), // variant: chunks
@@ -67,11 +67,8 @@ impl Sender {
     }
 
     /// The device takes several segments at once.
-    pub fn send_bursts(&mut self, cfg: &ValidConfig, now: Instant) {
+    pub fn send_bursts(&mut self, cfg: &ValidConfig) {
         self.segmenter = Segmenter::for_bursts(&cfg.send);
-        if self.segmenter.counts_pieces() {
-            self.usage = CwndUsage::new(cfg.cc.validation, self.space.nxt(), now);
-        }
     }
 
     /// The application has written, and was cut short or not.

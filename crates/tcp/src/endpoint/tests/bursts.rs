@@ -404,6 +404,25 @@ fn idle_restart() -> Config {
     cfg
 }
 
+/// RFC 2861: less than all of the window is in use for longer than a timeout.
+#[test_case(tso_device(); "bursts")]
+#[test_case(plain_device(); "single segments")]
+fn a_window_that_is_not_filled_decays(device: DeviceCaps) {
+    let mut script = established_on(device, idle_restart(), 511, ms(100));
+    script.write(10_000);
+    script.pass(ms(100));
+    for ack in (2_001..=10_001).step_by(2_000) {
+        script.ack(ack);
+    }
+    assert_eq!(script.info().cwnd, 20_000);
+    for nth in 1..=4 {
+        script.write(1_000);
+        script.pass(ms(100));
+        script.ack(10_001 + 1_000 * nth);
+    }
+    assert_eq!(script.info().cwnd, 15_000, "half of what was not used is gone");
+}
+
 #[test]
 fn a_pause_halves_the_window_for_each_timeout_down_to_the_initial_one() {
     let mut script = established(idle_restart(), 511, ms(100));

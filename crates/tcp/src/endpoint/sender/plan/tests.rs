@@ -119,7 +119,7 @@ impl Case {
     /// The device takes bursts, and `bytes` were written in chunks, of which `released` may leave.
     fn chunks(&mut self, bytes: Bytes, released: Bytes) {
         self.configure(|cfg| cfg.send.segmenter = SegmenterConfig::Chunks(crate::config::ChunksConfig::default()));
-        self.snd.send_bursts(&self.cfg, NOW);
+        self.snd.send_bursts(&self.cfg);
         self.snd.keep_chunk(bytes);
         self.write(bytes);
         if released > 0 {
