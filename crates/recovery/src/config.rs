@@ -246,4 +246,28 @@ mod tests {
         let config = RecoveryConfig { detector, ..RecoveryConfig::default() };
         assert_eq!(config.problems().first().map(|(path, _)| *path), Some(path));
     }
+
+    #[test_case(ReductionConfig::Pipe, false; "pipe makes room for it at once")]
+    #[test_case(ReductionConfig::Prr(PrrConfig { bound: PrrBound::SafeAck }), true; "a reduction in proportion holds it back")]
+    fn a_reduction_tells_whether_it_answers_what_is_lost_again(config: ReductionConfig, answers: bool) {
+        let reduction = build_reduction(&config);
+        assert_eq!(reduction.answers_lost_retransmissions(), answers);
+        assert_eq!(reduction.state_size(), size_of_val(&*reduction));
+    }
+
+    #[test]
+    fn what_a_detector_takes_at_first_is_its_own_size() {
+        let mut all = vec![DetectorConfig::DupThresh(DupThreshConfig::default()), DetectorConfig::default()];
+        all.push(DetectorConfig::RackRing(variants::RackRingConfig::default())); // variant: rack_ring
+        for config in all {
+            for detector in [build_detector(&config), build_detector_without_sack(&config)] {
+                assert_eq!(detector.state_size(), size_of_val(&*detector));
+            }
+        }
+    }
+
+    #[test]
+    fn what_judges_by_time_leaves_unmarked_holes_alone() {
+        assert!(!build_detector(&DetectorConfig::default()).fills_unmarked_holes());
+    }
 }

@@ -65,3 +65,33 @@ impl Episode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use test_case::test_case;
+
+    const POINT: SeqNum = SeqNum(u32::MAX - 1);
+
+    #[test_case(Episode::Open, [false; 3]; "nothing ends where no episode is")]
+    #[test_case(Episode::Cwr { point: POINT }, [false, false, true]; "a mark may be echoed up to its point")]
+    #[test_case(Episode::Recovery { point: POINT }, [false, true, true]; "fast recovery lasts up to its point")]
+    #[test_case(Episode::Loss { point: POINT }, [false, true, true]; "and so does the repair after a timeout")]
+    fn an_episode_ends_at_its_point(episode: Episode, ends: [bool; 3]) {
+        assert_eq!([POINT - 1, POINT, POINT + 1].map(|snd_una| episode.is_over(snd_una)), ends);
+        assert_eq!(episode.point(), (episode != Episode::Open).then_some(POINT));
+    }
+
+    #[test]
+    fn a_congestion_mark_means_nothing_to_a_detector() {
+        let all = [
+            Episode::Open,
+            Episode::Cwr { point: POINT },
+            Episode::Recovery { point: POINT },
+            Episode::Loss { point: POINT },
+        ];
+        assert_eq!(all.map(Episode::repairs), [false, false, true, true]);
+        assert_eq!(all.map(Episode::of_losses), [Episode::Open, Episode::Open, all[2], all[3]]);
+        assert_eq!(all.map(Episode::name), ["open", "cwr", "recovery", "loss"]);
+    }
+}

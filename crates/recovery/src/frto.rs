@@ -205,4 +205,14 @@ mod tests {
         frto.give_up();
         assert_eq!(frto.new_segments(), None);
     }
+
+    #[test]
+    fn new_data_is_waited_for_until_the_first_segment_of_it_left() {
+        let mut frto = Frto::SecondAck(NEW_SEGMENTS);
+        assert!(frto.nothing_was_sent());
+        frto.on_new_segment();
+        assert_eq!((frto.nothing_was_sent(), frto.new_segments()), (false, Some(NEW_SEGMENTS - 1)));
+        frto.give_up();
+        assert_eq!((frto.nothing_was_sent(), frto.new_segments()), (false, None));
+    }
 }

@@ -271,4 +271,11 @@ mod tests {
         assert_eq!(short.problems().len(), 1);
         assert!(RtoConfig { max_bound: MaxBound::Free, ..short }.problems().is_empty());
     }
+
+    #[test_case(999; "below the lower bound")]
+    #[test_case(60_001; "above the upper bound")]
+    fn a_first_timeout_outside_the_bounds_is_refused(initial: u64) {
+        let wrong = RtoConfig { initial: ms(initial), ..RtoConfig::default() };
+        assert_eq!(wrong.problems(), [("rto.initial", "must lie between rto.min and rto.max".to_owned())]);
+    }
 }

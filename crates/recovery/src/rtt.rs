@@ -326,4 +326,32 @@ mod tests {
         assert_eq!((ms(spread.srtt()), ms(each.srtt())), (Some(111), Some(199)));
         assert!(spread.rttvar() > Some(Duration::from_millis(50)) && each.rttvar() < Some(Duration::from_millis(1)));
     }
+
+    const WITH_PEAK: RttVariation = RttVariation::RoundPeak { floor: Duration::from_millis(200) };
+
+    #[test]
+    fn a_round_peak_follows_the_variation_and_is_what_the_timeout_adds() {
+        let config = RttConfig { variation: WITH_PEAK, ..RttConfig::default() };
+        let mut rtt = RttEstimator::new();
+        assert_eq!((rtt.peak(), rtt.heap_size()), (None, 0));
+        rtt.on_handshake(&config, Instant::ZERO, ms(100), NOTHING);
+        assert_eq!(rtt.peak(), Some(ms(200)));
+        // 500 ms of deviation, after 50 ms: a quarter of the way, four times.
+        rtt.on_sample(&config, Instant::ZERO + ms(600), ms(600), 1, NOTHING);
+        assert_eq!(rtt.peak(), Some(ms(650)));
+        assert!(rtt.heap_size() >= size_of::<Peak>());
+    }
+
+    #[test]
+    fn two_samples_that_agree_lower_the_minimum_and_leave_the_peak() {
+        for variation in [RttVariation::Smoothed, WITH_PEAK] {
+            let config = RttConfig { variation, ..RttConfig::default() };
+            let mut rtt = RttEstimator::new();
+            rtt.on_handshake(&config, Instant::ZERO, ms(400), NOTHING);
+            let mut sample = |at: u64| rtt.on_sample(&config, Instant::ZERO + ms(at), ms(20), 1, NOTHING);
+            assert_eq!([420, 440].map(&mut sample), [Trust::Doubted, Trust::Taken]);
+            assert_eq!(rtt.min_rtt(), Some(ms(20)));
+            assert_eq!((rtt.peak().is_some(), rtt.heap_size() > 0), (variation == WITH_PEAK, variation == WITH_PEAK));
+        }
+    }
 }

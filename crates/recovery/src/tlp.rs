@@ -330,4 +330,14 @@ mod tests {
         probe.reset();
         assert_eq!(probe.on_ack(&ack(200)), ProbeOutcome::Pending);
     }
+
+    #[test]
+    fn a_probe_is_due_between_its_timeout_and_its_departure() {
+        let mut probe = Probe::default();
+        assert!(!probe.is_due());
+        probe.on_timeout();
+        assert!(probe.is_due());
+        probe.on_sent(ProbeKind::New, SeqNum(1));
+        assert!(!probe.is_due());
+    }
 }

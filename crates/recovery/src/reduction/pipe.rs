@@ -52,14 +52,17 @@ mod tests {
     #[test]
     fn leaves_what_the_window_has_beside_the_flight() {
         let mut reduction = PipeReduction::default();
-        reduction.on_enter(&EpisodeEntry {
+        let entry = EpisodeEntry {
             ssthresh: 10_000,
             prior_cwnd: 20_000,
-            flight_size: 20_000,
+            flight_size: 9_000,
             sacked_before: 0,
             newly_acked: 0,
             smss: 1000,
-        });
+        };
+        reduction.on_enter(&entry);
+        assert_eq!(reduction.quota(), 1_000);
+        reduction.on_enter(&EpisodeEntry { flight_size: 20_000, ..entry });
         assert_eq!(reduction.quota(), 0, "half a flight has to drain first");
         reduction.on_ack(&RecoveryAck { delivered: 1000, pipe: 8_500, cwnd: 10_000, acked: 0, newly_lost: 1000 });
         assert_eq!(reduction.quota(), 1_500);

@@ -182,6 +182,16 @@ mod tests {
         }
     }
 
+    /// The window is ten seconds, its first sample 20 ms.
+    #[test_case(&[(10_000, 100)], 20; "the first sample counts to the very end of the window")]
+    #[test_case(&[(3_000, 50), (6_000, 80), (13_000, 100)], 50; "and so does the one that takes its place")]
+    #[test_case(&[(3_000, 50), (6_000, 80), (13_001, 100)], 80; "but not beyond it")]
+    fn a_sample_counts_as_long_as_the_window_is(samples: &[(u64, u64)], least: u64) {
+        let mut min = MinRtt::after_handshake(at(0), ms(20));
+        samples.iter().for_each(|&(now, sample)| min.update(Duration::from_secs(10), at(now), ms(sample)));
+        assert_eq!(min.get(), Some(ms(least)));
+    }
+
     #[test_case(&[(500, 50)], 50; "an eighth is trusted")]
     #[test_case(&[(500, 49)], 400; "less is not")]
     #[test_case(&[(500, 1), (600, 100)], 100; "one early ACK")]

@@ -194,4 +194,18 @@ mod tests {
         assert_eq!(rfc2883(block(5000, 7000), &cx), S);
         assert_ne!(rfc2883(block(4500, 5500), &cx), D);
     }
+
+    #[test]
+    fn a_duplicate_report_reaches_back_as_far_as_the_largest_window() {
+        let report = |start: u32| BlockCx {
+            seg_ack: SeqNum(5000),
+            snd_una: SeqNum(5000),
+            snd_nxt: SeqNum(9000),
+            max_window: 5000 - start,
+            position: 0,
+            second: None,
+        };
+        assert_eq!(rfc2883(block(1000, 2000), &report(1000)), BlockClass::Dsack);
+        assert_eq!(rfc2883(block(1000, 2000), &report(1001)), BlockClass::Reject(RejectReason::TooOld));
+    }
 }

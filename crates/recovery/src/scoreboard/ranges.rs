@@ -155,6 +155,19 @@ mod tests {
         assert_eq!(ranges.iter().collect::<Vec<_>>(), [range(10, 40)]);
     }
 
+    #[test]
+    fn a_search_counts_as_many_steps_as_the_tree_is_high() {
+        let mut ranges = Ranges::new(SeqNum(0));
+        let mut steps = Vec::new();
+        for n in 0..9 {
+            let before = ranges.steps();
+            ranges.insert(range(n * 10, n * 10 + 5));
+            steps.push(ranges.steps() - before);
+        }
+        assert_eq!(steps, [1, 1, 2, 2, 3, 3, 3, 3, 4]);
+        assert_eq!(ranges.heap_size() / size_of::<(u64, u64)>(), 9);
+    }
+
     proptest! {
         #[test]
         fn agrees_with_a_set_of_bytes(

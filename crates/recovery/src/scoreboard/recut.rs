@@ -176,4 +176,21 @@ mod tests {
         assert_eq!(board.recut(1000, 0, ALL), 0, "nothing is left to cut");
         assert_eq!((board.first().map(|first| first.id), board.last().map(|last| last.id)), names);
     }
+
+    #[test]
+    fn a_fin_that_left_alone_makes_no_piece_longer() {
+        let mut board = Scoreboard::new(SeqNum(0));
+        for (start, end) in [(0, 100), (100, 101)] {
+            board.on_sent(SeqRange::new(SeqNum(start), SeqNum(end)), 0, RateStamp::default(), Instant::ZERO);
+        }
+        assert_eq!(board.recut(50, 1, 1000), 100);
+        assert_eq!(board.first().map(|first| first.range().len()), Some(50));
+    }
+
+    #[test]
+    fn what_is_asked_for_is_marked_to_the_last_byte() {
+        let mut board = Scoreboard::new(SeqNum(0));
+        board.on_sent(SeqRange::new(SeqNum(0), SeqNum(200)), 0, RateStamp::default(), Instant::ZERO);
+        assert_eq!(board.recut(50, 0, 100), 100);
+    }
 }

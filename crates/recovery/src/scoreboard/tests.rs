@@ -270,6 +270,92 @@ fn departed_bytes_leave_pipe_without_a_mark() {
     assert_eq!(board.pipe(), 0);
 }
 
+#[test]
+fn what_was_given_up_for_nothing_is_in_flight_again_as_it_was_sent() {
+    let mut board = ten();
+    apply(&mut board, 0, &[(800, 900)]);
+    for id in [1, 2, 5] {
+        board.mark_lost(SegmentId(id));
+    }
+    resend(&mut board, SegmentId(2), 20);
+    assert_eq!((board.pipe(), board.lost_bytes()), (700, 200));
+    board.unmark_lost();
+    assert_eq!((board.pipe(), board.recount_pipe(), board.lost_bytes()), (900, 900, 0));
+    assert_eq!((send_order(&board), board.next_lost()), (vec![0, 1, 3, 4, 5, 6, 7, 9, 2], None));
+    assert_eq!(board.sacked_bytes(), 100, "what arrived stays so");
+}
+
+#[test]
+fn the_board_answers_for_its_ends() {
+    let empty = Scoreboard::new(SeqNum(0));
+    assert_eq!((empty.last(), empty.newest_sent_at(), empty.highest_sacked()), (None, None, None));
+    let mut board = ten();
+    assert!(!board.is_empty());
+    assert_eq!(board.last().map(|last| last.id), Some(SegmentId(9)));
+    assert_eq!((board.get(SegmentId(9)).is_some(), board.get(SegmentId(10))), (true, None));
+    resend(&mut board, SegmentId(3), 20);
+    assert_eq!(board.newest_sent_at(), Some(at(20)));
+    apply(&mut board, 0, &[(500, 700)]);
+    assert_eq!(board.highest_sacked(), Some(SeqNum(700)));
+    board.set_departed(250);
+    assert_eq!(board.departed_bytes(), 250);
+    for id in 0..10 {
+        board.mark_lost(SegmentId(id));
+    }
+    assert_eq!(board.newest_sent_at(), None, "nothing is in flight");
+}
+
+#[test]
+fn a_search_from_inside_a_record_begins_with_the_next_one() {
+    let board = ten();
+    assert_eq!(board.next_unsacked(SeqNum(150), SeqNum(1000)).map(|found| found.id), Some(SegmentId(2)));
+    assert_eq!(board.next_unsacked(SeqNum(950), SeqNum(1000)), None, "the last one has no next");
+}
+
+/// Where segments are of one size but for the first, proportion is at most one off.
+#[test_case(10, 115, 2; "one too low")]
+#[test_case(190, 275, 1; "one too high")]
+fn a_record_is_found_beside_where_proportion_says(first: u32, seq: u32, index: usize) {
+    let mut board = Scoreboard::new(SeqNum(0));
+    send(&mut board, first, 0);
+    for ms in 0..63 {
+        send(&mut board, 100, ms);
+    }
+    let visited = board.visited();
+    assert_eq!(board.flight().unwrap().find(SeqNum(seq)), index);
+    assert_eq!(board.visited() - visited, 2);
+}
+
+#[test]
+fn each_list_of_a_flight_counts_towards_its_memory() {
+    let mut board = Scoreboard::new(SeqNum(0));
+    let grows = |board: &mut Scoreboard, least: usize, step: &mut dyn FnMut(&mut Scoreboard)| {
+        let before = board.heap_size();
+        step(board);
+        let grown = board.heap_size() - before;
+        assert!((least..4 * least).contains(&grown), "{grown} bytes where {least} are the least");
+    };
+    send(&mut board, 100, 0);
+    grows(&mut board, 900 * size_of::<Record>(), &mut |board| {
+        for ms in 0..1000 {
+            send(board, 100, ms);
+        }
+    });
+    let log_and_queue = size_of::<(SentSegment, RateStamp)>() + size_of::<u64>();
+    grows(&mut board, 500 * log_and_queue, &mut |board| {
+        for id in 0..500 {
+            board.mark_lost(SegmentId(id));
+        }
+    });
+    let steps = board.range_steps();
+    grows(&mut board, 100 * size_of::<(u64, u64)>(), &mut |board| {
+        (300..400).for_each(|n| drop(apply(board, 0, &[(200 * n, 200 * n + 100)])));
+    });
+    assert!(board.range_steps() >= steps + 100);
+    let out = apply(&mut board, 50_000, &[]);
+    assert!((500..2000).contains(&(out.heap_size() / size_of::<SentSegment>())));
+}
+
 // ---- the model ----
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -171,3 +171,42 @@ fn an_episode_that_begins_while_reports_are_waited_for_is_one_with_the_last() {
     let many = [1, 2, 3, 4, 5].map(|n| range(n * 100, n * 100 + 10));
     assert!(episode(&many[..4]).goes_on(&config) && !episode(&many).goes_on(&config), "nor after many losses");
 }
+
+#[test]
+fn a_record_is_worth_keeping_where_any_evidence_is_taken() {
+    let off = UndoConfig { further_round_trips: 3, ..UndoConfig::default() };
+    assert!(off.is_off(), "round trips of waiting are no evidence");
+    assert!(!UndoConfig { dsack: DsackUndo::On, ..off }.is_off());
+    assert!(!UndoConfig { eifel: Eifel::Timestamps, ..off }.is_off());
+    assert!(!UndoConfig { frto: FrtoDetection::On, ..off }.is_off());
+    assert_eq!([Proof::Dsack, Proof::Eifel, Proof::Frto].map(Proof::name), ["dsack", "eifel", "frto"]);
+}
+
+#[test]
+fn a_record_that_goes_on_lasts_until_the_next_exit() {
+    let config = UndoConfig { further_round_trips: 1, ..BY_DSACK };
+    let mut undo = episode(&[range(100, 110)]);
+    undo.on_exit(&config, SeqNum(300));
+    assert!(undo.goes_on(&config));
+    assert!([1_000, 2_000, 3_000].iter().all(|&una| !undo.is_stale(SeqNum(una), SeqNum(una + 100))));
+    undo.on_exit(&config, SeqNum(4_000));
+    assert!(!undo.goes_on(&BY_DSACK));
+    assert_eq!([4_001, 4_102].map(|una| undo.is_stale(SeqNum(una), SeqNum(una + 100))), [false, true]);
+}
+
+/// Undelayed answers have taken 30 ms, and no round trip less than 40.
+#[test_case(1_014, Some(Proof::Eifel); "sooner than half an undelayed round trip")]
+#[test_case(1_015, None; "after just that")]
+#[test_case(1_016, None; "between that and half the least round trip")]
+fn an_answer_is_early_by_the_least_undelayed_round_trip_too(now_ms: u64, proof: Option<Proof>) {
+    let mut undo = Undo::new(Frto::Idle, Some(Duration::from_millis(30)));
+    undo.on_retransmitted(range(100, 110));
+    assert_eq!(undo.on_ack(&ALL, None, &[segment(100, 110, 1)], &cx(now_ms, None)), proof);
+}
+
+#[test]
+fn memory_grows_with_what_is_in_doubt() {
+    let copies: Vec<SeqRange> = (0..100).map(|n| range(n * 10, n * 10 + 10)).collect();
+    let taken = episode(&copies).heap_size();
+    assert!((100..=200).contains(&(taken / size_of::<SeqRange>())), "{taken} bytes");
+}

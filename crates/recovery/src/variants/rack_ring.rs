@@ -131,9 +131,6 @@ impl LossDetector for RackRing {
         self.block = self.capacity.map_or(1, |capacity| cx.smss.max(flight / capacity));
     }
 
-    fn on_duplicate_ack(&mut self, cx: &DetectCx) {
-        self.beside.on_duplicate_ack(cx);
-    }
     fn on_recovery_exit(&mut self) {
         self.beside.on_recovery_exit();
     }

@@ -259,3 +259,32 @@ fn with_sack_an_ack_that_advances_inside_an_episode_marks_nothing_by_itself() {
     sender.resend(0);
     assert_eq!(sender.ack(5000, &[]), []);
 }
+
+#[test]
+fn without_sack_a_full_ack_marks_nothing_while_its_episode_is_still_open() {
+    let mut sender = Sender::new(DupThresh::without_sack, 4);
+    (0..3).for_each(|_| drop(sender.duplicate()));
+    sender.resend(0);
+    (0..2).for_each(|_| sender.send(MSS));
+    sender.una = 4000;
+    sender.board.apply(SeqNum(4000), &[], &mut Delivered::default());
+    sender.detector.on_delivered(&[], &sender.cx());
+    assert_eq!(sender.judge(), []);
+}
+
+#[test]
+fn without_sack_what_duplicates_announced_ends_with_the_episode() {
+    let mut sender = Sender::new(DupThresh::without_sack, 4);
+    (0..10).for_each(|_| drop(sender.duplicate()));
+    sender.resend(0);
+    (0..2).for_each(|_| sender.send(MSS));
+    sender.ack(4000, &[]);
+    assert_eq!(sender.board.pipe(), 2000, "more was announced than was ever in flight");
+}
+
+#[test]
+fn holes_are_filled_unmarked_only_where_sack_shows_them() {
+    let config = DupThreshConfig::default();
+    assert!(DupThresh::new(&config).fills_unmarked_holes());
+    assert!(!DupThresh::without_sack(&config).fills_unmarked_holes());
+}

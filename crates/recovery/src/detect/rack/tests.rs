@@ -534,3 +534,79 @@ fn nothing_retransmitted_is_believed_before_the_least_rtt_is_known() {
     cx.min_rtt = None;
     assert!(believed(&cx, 0) && !believed(&cx, 1));
 }
+
+/// Sends four segments, gives the first up after three SACKs, and does not send it again. Round trips take 10 ms.
+fn one_given_up(lateness_max_srtts: u8) -> Sender {
+    let mut sender = Sender::new(us(10_000), us(10_000));
+    sender.rack = Rack::new(&RackConfig { lateness_max_srtts, ..RackConfig::default() });
+    sender.send(&[0, 0, 0, 0]);
+    sender.ack(10_000, 0, &[1, 2, 3]);
+    assert_eq!(sender.lost(), [0]);
+    sender
+}
+
+#[test]
+fn an_original_that_arrives_after_it_was_given_up_shows_how_late_it_was() {
+    let mut sender = one_given_up(8);
+    sender.ack(15_000, 4, &[]);
+    assert!(sender.rack.reordering().unwrap().seen);
+    assert_eq!(sender.window(), us(5_000 + 1_250), "and a quarter more");
+}
+
+#[test]
+fn a_report_of_a_duplicate_shows_how_late_the_original_was() {
+    let mut sender = one_given_up(8);
+    let cx = sender.cx(18_000);
+    sender.rack.on_dsack(SeqRange::new(sender.seq(0), sender.seq(1)), &cx);
+    sender.timer(18_000);
+    assert_eq!(sender.window(), us(8_000 + 2_000));
+}
+
+#[test]
+fn the_answer_to_a_copy_shows_nothing_of_its_original() {
+    let mut sender = one_given_up(8);
+    sender.resend(0, 11_000);
+    sender.ack(30_000, 4, &[]);
+    assert_eq!(sender.window(), us(2_500), "a quarter of the least round trip");
+}
+
+#[test]
+fn the_answer_to_a_copy_that_was_given_up_too_shows_nothing() {
+    let mut sender = one_given_up(8);
+    sender.resend(0, 11_000);
+    sender.send(&[12_000]);
+    sender.ack(40_000, 0, &[4]);
+    assert_eq!(sender.lost(), [0]);
+    sender.ack(41_000, 5, &[]);
+    assert_eq!(sender.window(), us(2_500));
+}
+
+#[test]
+fn where_lateness_does_not_count_nothing_is_remembered_of_it() {
+    let mut sender = one_given_up(0);
+    assert_eq!(sender.rack.state_size(), size_of::<Rack>());
+    sender.ack(15_000, 4, &[]);
+    assert_eq!(sender.window(), us(2_500));
+    assert!(one_given_up(8).rack.state_size() >= size_of::<Rack>() + size_of::<lateness::Lateness>());
+}
+
+#[test]
+fn an_episode_for_nothing_is_proof_of_reordering() {
+    let mut rack = Rack::new(&RackConfig::default());
+    assert!(!rack.reordering().unwrap().seen);
+    rack.on_spurious();
+    assert!(rack.reordering().unwrap().seen);
+}
+
+/// The least round trip takes 40 ms.
+#[test_case(EarlyAnswer::MinRtt, 40_000)]
+#[test_case(EarlyAnswer::MinRttLessTick, 39_000)]
+#[test_case(EarlyAnswer::HalfMinRtt, 20_000)]
+fn an_answer_is_early_below_the_bound_and_not_at_it(early: EarlyAnswer, bound: u64) {
+    let mut sender = Sender::new(us(40_000), us(50_000));
+    sender.send(&[0]);
+    sender.resend(0, 100_000);
+    let copy = sender.board.first().unwrap();
+    assert!(rules::is_early(&copy, early, &sender.cx(100_000 + bound - 1)));
+    assert!(!rules::is_early(&copy, early, &sender.cx(100_000 + bound)));
+}

@@ -291,3 +291,56 @@ fn a_lost_retransmission_is_never_seen() {
     }
     assert_eq!(board.lost_log().iter().map(|(segment, _)| segment.id.0).collect::<Vec<_>>(), [0]);
 }
+
+#[test]
+fn the_ring_keeps_what_is_in_flight_and_what_was_acknowledged_leaves_it() {
+    let mut ring = RackRing::new(&RackRingConfig { capacity: None, dup_thresh: 3 });
+    let mut board = Scoreboard::new(SeqNum(0));
+    for index in 0..SEGMENTS {
+        let range = SeqRange::new(SeqNum(index * MSS), SeqNum((index + 1) * MSS));
+        let id = board.on_sent(range, 0, RateStamp::default(), Instant::ZERO);
+        ring.on_sent(&board.get(id).unwrap());
+    }
+    let slots = (ring.state_size() - size_of::<RackRing>()) / size_of::<Slot>();
+    assert!((SEGMENTS as usize..=2 * SEGMENTS as usize).contains(&slots), "room for {slots}");
+    let mut out = Delivered::default();
+    board.apply(SeqNum(79 * MSS), &[], &mut out);
+    let cx = an_rtt_later(79 * MSS, 80 * MSS);
+    ring.on_delivered(&out.batch, &cx);
+    assert_eq!(ring.slots.len(), 1);
+    assert_eq!(ring.on_timeout(&mut board, &cx).newly_lost, MSS, "go-back-N, as beside RFC 6675");
+    assert!(ring.fills_unmarked_holes(), "as RFC 6675 does");
+}
+
+fn an_rtt_later(snd_una: u32, snd_nxt: u32) -> DetectCx {
+    DetectCx {
+        now: Instant::ZERO + RTT,
+        smss: MSS,
+        snd_una: SeqNum(snd_una),
+        snd_nxt: SeqNum(snd_nxt),
+        srtt: Some(RTT),
+        min_rtt: Some(RTT),
+        tsecr: None,
+        arrival: crate::Arrival::InTurn,
+        episode: Episode::Open,
+    }
+}
+
+#[test]
+fn the_ack_that_ends_an_episode_is_no_duplicate() {
+    let mut ring = RackRing::new(&RackRingConfig::default());
+    let (mut board, mut out) = (Scoreboard::new(SeqNum(0)), Delivered::default());
+    for index in 0..9 {
+        let range = SeqRange::new(SeqNum(index), SeqNum(index + 1));
+        board.on_sent(range, 0, RateStamp::default(), Instant::ZERO);
+    }
+    // It reports news above the cumulative ACK, too. Two duplicates follow, of bytes that prove nothing by their number.
+    for sacked in [3, 4, 5] {
+        board.apply(SeqNum(1), &[SeqRange::new(SeqNum(2), SeqNum(sacked))], &mut out);
+        ring.on_delivered(&out.batch, &an_rtt_later(1, 9));
+        if sacked == 3 {
+            ring.on_recovery_exit();
+        }
+    }
+    assert_eq!(ring.detect(&mut board, &an_rtt_later(1, 9)).newly_lost, 0);
+}
