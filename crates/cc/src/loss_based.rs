@@ -20,7 +20,7 @@
 use crate::avoidance::Avoidance;
 use crate::control::{CcNote, CongestionControl, Pacing, Snapshot};
 use crate::pacing::WindowPacing;
-use crate::sample::{AckSample, CongestionEvent, EpisodeKind, SentSample};
+use crate::sample::{AckSample, CongestionEvent, EpisodeKind};
 use crate::slow_start::{ExitCause, SlowStart, Step};
 use crate::window::Window;
 use base::{Bytes, Duration, Instant};
@@ -271,12 +271,6 @@ impl<S: SlowStart, A: Avoidance> LossBased<S, A> {
 }
 
 impl<S: SlowStart, A: Avoidance> CongestionControl for LossBased<S, A> {
-    fn on_sent(&mut self, sent: &SentSample) {
-        if self.state.slow_starting() {
-            self.state.slow_start.on_sent(sent);
-        }
-    }
-
     fn on_ack(&mut self, ack: &AckSample) -> Option<CcNote> {
         let note = match ack.episode {
             EpisodeKind::Open | EpisodeKind::Loss => self.state.on_ack(ack),

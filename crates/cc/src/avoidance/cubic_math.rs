@@ -23,7 +23,7 @@ impl Ticks {
     pub fn of(span: Duration) -> Self {
         // 10^9 = 2^9 · 5^9: half of the scaling cancels, and the rest is a division by a constant.
         const FIVE_TO_THE_NINTH: u64 = 1_953_125;
-        let ns = span.as_nanos().min((1 << 52) - 1);
+        let ns = span.as_nanos().min(1 << 52);
         Self(((ns << (FRACTION_BITS - 9)) / FIVE_TO_THE_NINTH).min(Self::MAX))
     }
     /// Whole milliseconds.

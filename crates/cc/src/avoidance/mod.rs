@@ -30,9 +30,7 @@ pub trait Avoidance: Debug + Clone + Send + 'static {
         false
     }
     /// Up to two named numbers for traces.
-    fn values(&self) -> [(&'static str, u64); 2] {
-        [("", 0); 2]
-    }
+    fn values(&self) -> [(&'static str, u64); 2];
 }
 
 /// What a congestion signal reduces.

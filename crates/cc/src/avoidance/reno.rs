@@ -141,4 +141,19 @@ mod tests {
         let mut reno = Reno::new(&RenoConfig { ssthresh_base, ..RenoConfig::default() });
         assert_eq!(reno.on_congestion(&window, &CongestionEvent::Loss { flight_size }, Instant::ZERO), expected);
     }
+
+    #[test]
+    fn a_mark_reduces_by_its_own_factor() {
+        let (mut reno, window) = ten_segments();
+        let mark = |beta| CongestionEvent::Ecn { flight_size: 10_000, beta, least_segments: 1 };
+        let reduced = [None, Ratio::new(17, 20)].map(|beta| reno.on_congestion(&window, &mark(beta), Instant::ZERO));
+        assert_eq!(reduced, [5_000, 8_500]);
+    }
+
+    #[test]
+    fn what_was_counted_is_reported() {
+        let (mut reno, window) = ten_segments();
+        reno.on_ack(&ack(0, 9_999), &window);
+        assert_eq!(reno.values(), [("bytes_acked", 9_999), ("", 0)]);
+    }
 }

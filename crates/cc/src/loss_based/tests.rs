@@ -566,3 +566,40 @@ fn the_whole_state_is_small_and_a_copy_lives_its_own_life() {
     cc.on_ack(&ack(0, SEGMENT));
     assert_ne!(cc.window(), copy.window());
 }
+
+#[test]
+fn an_undo_gives_reno_back_what_it_had_counted() {
+    let mut cc = reno(10);
+    cc.state.window.set_ssthresh(10 * SEGMENT);
+    let counted = |cc: &LossBased<Classic, Reno>| cc.snapshot().values[0].1;
+    cc.on_ack(&ack(0, 4 * SEGMENT));
+    cc.on_congestion(&loss(10), Instant::ZERO);
+    assert!(cc.undo());
+    cc.on_ack(&ack(1, SEGMENT));
+    assert_eq!(counted(&cc), u64::from(5 * SEGMENT));
+}
+
+#[test]
+fn an_idle_time_does_not_count_for_the_cubic() {
+    let mut busy = cubic(100);
+    busy.state.window.set_ssthresh(100 * SEGMENT);
+    busy.on_ack(&ack(0, SEGMENT));
+    let mut idle = busy.clone();
+    idle.on_idle_restart(Duration::from_secs(60));
+    for ms in (100..5_000).step_by(100) {
+        busy.on_ack(&ack(ms, 100 * SEGMENT));
+        idle.on_ack(&ack(60_000 + ms, 100 * SEGMENT));
+    }
+    assert_eq!(idle.window(), busy.window());
+}
+
+#[test]
+fn the_pace_and_what_an_undo_needs_count_towards_memory() {
+    let paced = |pacing| LossBased::new(window(10), Classic::new(&CLASSIC), Reno::new(&RenoConfig::default()), pacing);
+    let plain = size_of::<LossBased<Classic, Reno>>();
+    assert_eq!(paced(None).state_size(), plain);
+    let mut cc = paced(Some(WindowPacing::new(100, 100, 1)));
+    assert_eq!(cc.state_size(), plain + size_of::<WindowPacing>());
+    cc.on_congestion(&loss(10), Instant::ZERO);
+    assert!(cc.state_size() > plain + size_of::<WindowPacing>() + size_of::<State<Classic, Reno>>());
+}

@@ -154,6 +154,7 @@ mod tests {
     #[test_case(500, 500, 100, Some(16); "more than half a round trip on a shorter one")]
     #[test_case(80_000, 80_000, 0, None; "not while ACKs come as the segments left, however long that takes")]
     #[test_case(80_000, 80_000, 100, None; "not for less")]
+    #[test_case(68_000, 68_000, 500, Some(32); "nor for just an eighth, which the 17th ACK's is")]
     fn a_train_is_stretched(min_rtt_us: u32, first_us: u64, grows_us: u64, expected: Option<u64>) {
         assert_eq!(stretched_at(min_rtt_us, first_us, grows_us), expected);
     }

@@ -17,7 +17,7 @@ pub use hystart_pp::{HystartPp, HystartPpConfig};
 pub use limit::AckLimit;
 
 use crate::control::Pacing;
-use crate::sample::{AckSample, SentSample};
+use crate::sample::AckSample;
 use crate::window::Window;
 use base::Bytes;
 use core::fmt::Debug;
@@ -26,8 +26,6 @@ use core::fmt::Debug;
 pub trait SlowStart: Debug + Clone + Send + 'static {
     /// Name of the phase in traces.
     const NAME: &'static str;
-    /// A segment left.
-    fn on_sent(&mut self, _sent: &SentSample) {}
     /// An ACK arrived while `cwnd < ssthresh`, or while the policy contends with avoidance.
     fn on_ack(&mut self, ack: &AckSample, window: &Window) -> Step;
     /// An episode or a timeout began; whatever was measured about this slow start is void.

@@ -153,3 +153,23 @@ fn an_ack_without_any_known_round_trip_only_opens_the_window() {
     let blind = AckSample { snd_una: SeqNum(5_000), snd_nxt: SeqNum(9_000), ..ack(0, 4 * SEGMENT) };
     assert_eq!(flow.policy.on_ack(&blind, &flow.window), Step::Grow(4 * SEGMENT));
 }
+
+#[test]
+fn an_ack_of_nothing_new_is_no_part_of_a_train() {
+    let mut flow = hystart(|config| config.delay_increase = Detection::Off);
+    assert_eq!(flow.round(2_001, 100_000, 100_000), None, "with gaps");
+    let duplicate = |flow: &mut Flights| {
+        flow.now_us += 1_000;
+        let sample = AckSample {
+            now: Instant::from_nanos(flow.now_us * 1_000),
+            min_rtt: Some(Duration::from_micros(100_000)),
+            snd_una: flow.una,
+            snd_nxt: flow.una + SEGMENT,
+            ..ack(0, 0)
+        };
+        matches!(flow.policy.on_ack(&sample, &flow.window), Step::Exit { .. })
+    };
+    // The next round begins with an ACK of data.
+    flow.una += SEGMENT;
+    assert!(!(0..100).any(|_| duplicate(&mut flow)));
+}
