@@ -34,7 +34,8 @@ cargo xtask traces [--check]
     Writes docs/traces.txt, digests of canonical traces of all profiles in all built-in experiments, of all scripts and of 10,000
     swarm worlds, and says which moved; with --check fails when any did. Takes minutes; outside CI.
 cargo xtask mutants PACKAGE… [-- ARGUMENT…]
-    Plants small defects one at a time and says which the package's own tests do not find. Further arguments are cargo-mutants',
+    Plants small defects one at a time; fails when the package's own tests miss one that crates/xtask/survivors.txt does not
+    accept, or when that list names one without need. Further arguments are cargo-mutants',
     which is installed (some minutes, once). Takes minutes to hours; outside CI.
 cargo xtask negations
     Negates each condition of the decision about what leaves, one at a time, and says whether a row of its table of tests fails.
