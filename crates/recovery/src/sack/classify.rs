@@ -208,4 +208,15 @@ mod tests {
         assert_eq!(rfc2883(block(1000, 2000), &report(1000)), BlockClass::Dsack);
         assert_eq!(rfc2883(block(1000, 2000), &report(1001)), BlockClass::Reject(RejectReason::TooOld));
     }
+
+    #[test]
+    fn classes_have_names_of_their_own() {
+        let rejected = [RejectReason::Empty, RejectReason::BeyondSent, RejectReason::BelowAck, RejectReason::TooOld];
+        let mut names: Vec<&str> = [BlockClass::Sack, BlockClass::Dsack].map(BlockClass::name).to_vec();
+        assert_eq!(names, ["sack", "dsack"]);
+        names.extend(rejected.map(|reason| BlockClass::Reject(reason).name()));
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), 6);
+    }
 }

@@ -289,6 +289,7 @@ fn what_was_given_up_for_nothing_is_in_flight_again_as_it_was_sent() {
 fn the_board_answers_for_its_ends() {
     let empty = Scoreboard::new(SeqNum(0));
     assert_eq!((empty.last(), empty.newest_sent_at(), empty.highest_sacked()), (None, None, None));
+    assert!(empty.is_empty());
     let mut board = ten();
     assert!(!board.is_empty());
     assert_eq!(board.last().map(|last| last.id), Some(SegmentId(9)));
