@@ -8,7 +8,7 @@
 //! Deviations from deployed forms: "well-filled" is a segment of half the largest size, where they look at the memory a
 //! packet occupies; and segments below that open nothing, where they open a little.
 
-use super::{DrsConfig, FIRST_SPACE_SEGMENTS, Lent};
+use super::config::{DrsConfig, FIRST_SPACE_SEGMENTS, Lent};
 use base::Bytes;
 
 /// Room beyond twice a round trip's bytes, in segments.

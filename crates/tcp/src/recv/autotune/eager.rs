@@ -7,7 +7,7 @@
 //! slow start from any initial window has at most that window plus everything acknowledged in flight, so it is never
 //! held up before the maximum, whatever the round-trip time.
 
-use super::{FIRST_SPACE_SEGMENTS, Lent};
+use super::config::{FIRST_SPACE_SEGMENTS, Lent};
 use base::Bytes;
 
 /// Multiple of a round trip's bytes that the buffer holds.
