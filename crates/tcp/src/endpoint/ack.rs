@@ -3,29 +3,18 @@
 //! 1 window · 2 classify blocks · 3 scoreboard · 4 RTT · 5 probe · 6 detector · 7 episode · 8 controller and
 //! reduction · 9 timers · 10 event.
 
-use super::books::{emit_rate, emit_reordering, emit_sack};
-use super::sender::{Progress, RttCx};
-use super::{Endpoint, Probing, Segment, SendSide};
+use super::books::{AckReport, emit_probe_answer, emit_rate, emit_reordering, emit_sack};
+use super::path::ProbeLoss;
+use super::sender::{Blocks, Losses, Progress, Reaction, RttCx};
+use super::{Endpoint, News, Probing, Segment, SendSide};
 use crate::cx::Cx;
-use base::{Bytes, Duration, Instant, RateSample, SeqNum, SeqRange};
+use base::{Bytes, Duration, Instant, SeqNum};
 use cc::CcNote;
 use recovery::rtt::Trust;
-use recovery::sack::{BlockClass, BlockCx};
 use recovery::tlp::{ProbeAck, ProbeOutcome, Repeated};
+use recovery::undo::Proof;
 use recovery::{Arrival, Delivered, DetectCx, Episode};
 use trace::{Event, Observer};
-use wire::tcp::MAX_SACK_BLOCKS;
-
-/// An ACK's SACK blocks, classified.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Blocks {
-    genuine: [SeqRange; MAX_SACK_BLOCKS],
-    count: usize,
-    dsack: Option<SeqRange>,
-    /// Blocks in the option, and those of them that report duplicates.
-    pub total: u8,
-    pub dsacks: u8,
-}
 
 impl Endpoint {
     //= specs/rfc6675.md#scoreboard
@@ -36,25 +25,17 @@ impl Endpoint {
         let wnd_before = self.snd.space.wnd();
         self.snd.update_window(&self.cfg.send, &seg.repr, ack, u32::from(seg.repr.window) << self.neg.snd_shift);
         // 2
-        let blocks = self.classify(cx, seg, ack);
+        let blocks = self.snd.classify(&self.cfg, self.neg.sack, seg, ack, |range, class| {
+            cx.emit(|| Event::BlockReceived { range, class: class.name() });
+        });
         let duplicate = !self.neg.sack && self.snd.is_duplicate_ack(seg, ack, wnd_before);
         if ack == self.snd.space.una()
-            && blocks.count == 0
+            && blocks.genuine().is_empty()
             && blocks.dsack.is_none()
             && !duplicate
             && !self.echoes_mark(seg)
         {
-            // Neither progress nor news about the flight: a window update, data the other way, or the answer to a probe
-            // that was not needed, from a peer that does not report duplicates.
-            if seg.seq_len() == 0 && self.snd.space.wnd() == wnd_before && seg.repr.options.sack.as_slice().is_empty() {
-                self.answer_probe(cx, &ProbeAck { ack, dsack: None, repeated: Repeated::Yes });
-            }
-            self.take_answer(cx, wnd_before);
-            self.note_ack(cx.now, ack, None, None);
-            self.note_sack(seg, false);
-            #[cfg(not(longhaul_unwatched))]
-            emit_sack(cx, &self.snd, ack, (blocks.total, blocks.dsacks), &Progress::default());
-            return;
+            return self.on_bare_ack(cx, seg, ack, wnd_before, &blocks);
         }
         let fack = self.snd.rec.board.highest_sacked();
         let departed_before = self.snd.rec.board.departed_bytes();
@@ -68,17 +49,25 @@ impl Endpoint {
         let mut delivered = self.snd.rec.delivered.take().unwrap_or_default();
         // 3
         self.advance(cx, ack, &blocks, &mut delivered, &mut progress);
-        self.note_sack(seg, progress.acked + progress.sacked > 0 || progress.dsack.is_some());
         // 4
         progress.arrival = self.snd.rec.board.arrival_of_newest(&delivered);
         progress.rtt = self.sample_rtt(cx, seg, &delivered, progress.arrival, progress.prior_pipe);
         progress.rate = self.snd.rec.sampler.on_ack(cx.now, &delivered, self.snd.rec.rtt.min_rtt());
         #[cfg(not(longhaul_unwatched))]
         emit_rate(cx, progress.rate);
-        self.note_ack(cx.now, ack, Some(&delivered), progress.rate.as_ref());
-        self.note_reordering(cx, &delivered, fack);
+        let news = progress.acked + progress.sacked > 0 || progress.dsack.is_some();
+        let report = AckReport {
+            is_current: ack == self.snd.space.una(),
+            dsacks: blocks.dsacks,
+            sack_news: (blocks.total > 0).then_some(news),
+            delivered: Some(&delivered),
+            rate: progress.rate.as_ref(),
+            overtaken: self.snd.overtaken(&delivered, fack),
+        };
+        self.tally.on_ack(cx, &report);
         // 5
-        let probe = self.answer_probe(cx, &ProbeAck { ack, dsack: blocks.dsack, repeated: Repeated::No });
+        let probe = self.snd.rec.tail.on_ack(&ProbeAck { ack, dsack: blocks.dsack, repeated: Repeated::No });
+        emit_probe_answer(cx, probe);
         // 6 and 7
         self.detect_on_ack(cx, seg, duplicate, probe, &delivered, &mut progress);
         self.snd.rec.delivered = Some(delivered).filter(|_| !self.snd.rec.board.is_empty());
@@ -99,6 +88,45 @@ impl Endpoint {
         self.after_ack(cx);
     }
 
+    /// Neither progress nor news about the flight: a window update, data the other way, or the answer to a probe that was not
+    /// needed, from a peer that does not report duplicates.
+    fn on_bare_ack<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        seg: &Segment<'_>,
+        ack: SeqNum,
+        wnd_before: Bytes,
+        blocks: &Blocks,
+    ) {
+        if seg.seq_len() == 0 && self.snd.space.wnd() == wnd_before && seg.repr.options.sack.as_slice().is_empty() {
+            let outcome = self.snd.rec.tail.on_ack(&ProbeAck { ack, dsack: None, repeated: Repeated::Yes });
+            emit_probe_answer(cx, outcome);
+        }
+        // If the window is as closed as before, the next empty probe waits from now on.
+        let waits = self.snd.waits_with_empty_probe(&self.cfg.send);
+        if self.stop_probing_if_opened(cx.now, wnd_before) || waits {
+            self.arm_loss_timer(cx);
+        }
+        let sack_news = (blocks.total > 0).then_some(false);
+        self.tally.on_ack(cx, &AckReport { is_current: true, sack_news, ..AckReport::default() });
+        #[cfg(not(longhaul_unwatched))]
+        emit_sack(cx, &self.snd, ack, (blocks.total, blocks.dsacks), &Progress::default());
+    }
+
+    /// The peer's window may have opened while the persist timer stood in for news of it. Returns whether it has.
+    #[inline]
+    fn stop_probing_if_opened(&mut self, now: Instant, wnd_before: Bytes) -> bool {
+        if self.snd.rec.probing() == Probing::Idle {
+            return false;
+        }
+        let size = self.segment_size();
+        let opened = self.snd.stop_probing_if_opened(&self.cfg.send, now, wnd_before, size);
+        if opened && let Some(extras) = self.extras.as_deref_mut() {
+            extras.silence.on_progress();
+        }
+        opened
+    }
+
     /// Step 10.
     #[inline]
     fn emit_processed<O: Observer>(&self, cx: &mut Cx<'_, O>, ack: SeqNum, progress: &Progress) {
@@ -112,45 +140,6 @@ impl Endpoint {
             pipe: self.snd.rec.board.pipe(),
             cwnd: self.snd.cc.window().cwnd(),
         });
-    }
-
-    //= specs/rfc2883.md#sender
-    //# A duplicate report marks nothing on the scoreboard.
-    /// Step 2: separates SACK, D-SACK and invalid blocks.
-    #[inline]
-    fn classify<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, ack: SeqNum) -> Blocks {
-        let mut out = Blocks::default();
-        let wire_blocks = seg.repr.options.sack.as_slice();
-        if wire_blocks.is_empty() || !self.neg.sack {
-            return out;
-        }
-        let classify = self.cfg.classify();
-        out.total = wire_blocks.len() as u8;
-        for (position, &block) in wire_blocks.iter().enumerate() {
-            let about = BlockCx {
-                seg_ack: ack,
-                snd_una: self.snd.space.una(),
-                snd_nxt: self.snd.space.nxt(),
-                max_window: self.snd.space.max_wnd(),
-                position,
-                second: if position == 0 { wire_blocks.get(1).copied() } else { None },
-            };
-            let class = classify(block, &about);
-            cx.emit(|| Event::BlockReceived { range: block, class: class.name() });
-            match class {
-                BlockClass::Sack => {
-                    out.genuine[out.count] = block;
-                    out.count += 1;
-                }
-                BlockClass::Dsack => {
-                    out.dsack = Some(block);
-                    out.dsacks += 1;
-                    self.tally.rare_mut().dsacks_received += 1;
-                }
-                BlockClass::Reject(_) => {}
-            }
-        }
-        out
     }
 
     //= specs/rfc6298.md#managing-the-timer
@@ -168,7 +157,7 @@ impl Endpoint {
         p: &mut Progress,
     ) {
         let una = ack.max(self.snd.space.una());
-        self.snd.rec.board.apply(una, &blocks.genuine[..blocks.count], d);
+        self.snd.rec.board.apply(una, blocks.genuine(), d);
         (p.acked, p.sacked, p.delivered) = (d.acked, d.sacked, d.delivered);
         self.snd.space.on_delivered(d.largest);
         if una.after(self.snd.space.una()) {
@@ -177,7 +166,7 @@ impl Endpoint {
             let bytes = p.acked.min(self.snd.buffer.len());
             self.snd.on_bytes_acked(bytes);
             let woken = self.snd.wakes_on_ack(&self.cfg);
-            self.note_writable(woken);
+            self.pending.add_if(woken, News::Writable);
             self.snd.rec.forget_retries();
             // A back-off lasts until a valid sample comes (RFC 6298 §5, closing note; Karn's second rule).
             self.snd.rec.restart_rto(cx.now);
@@ -229,7 +218,8 @@ impl Endpoint {
         }
         let dcx = self.snd.detect_cx(cx.now, tsecr);
         let verdict = self.snd.rec.detector.detect(&mut self.snd.rec.board, &dcx);
-        p.newly_lost = self.take_verdict(cx, verdict);
+        p.newly_lost = self.snd.take_verdict(cx.now, verdict);
+        self.tally.on_lost(cx, &self.snd, p.newly_lost);
         #[cfg(not(longhaul_unwatched))]
         if reordering_before.is_some_and(|before| p.dsack.is_some() || before != self.snd.rec.detector.reordering()) {
             emit_reordering(cx, &self.snd, p.dsack.is_some());
@@ -269,41 +259,6 @@ impl Endpoint {
         }
     }
 
-    /// What an acceptable ACK brought, if anything. One from before `SND.UNA` does not show that the peer lives: it left
-    /// before another, or is that of a peer that lacks what was acknowledged in its name and will never go on.
-    #[inline]
-    fn note_ack(&mut self, now: Instant, ack: SeqNum, delivered: Option<&Delivered>, rate: Option<&RateSample>) {
-        if !ack.before(self.snd.space.una()) {
-            self.tally.on_answer(now);
-            if let Some(extras) = self.extras.as_deref_mut() {
-                extras.silence.on_answer();
-            }
-        }
-        let segments = delivered.map_or(0, |d| d.batch.len() as u32);
-        self.tally.on_ack(segments, rate);
-    }
-
-    /// An ACK came; one with SACK blocks should say something new: bytes acknowledged either way, or a duplicate.
-    #[inline]
-    fn note_sack(&mut self, seg: &Segment<'_>, news: bool) {
-        if self.neg.sack && !seg.repr.options.sack.as_slice().is_empty() {
-            self.tally.rare_mut().on_sack(news);
-        }
-    }
-
-    /// Something never sent again was delivered after something behind it: the path reorders (RFC 4737). `fack` is the
-    /// highest number that was selectively acknowledged before this ACK.
-    #[inline]
-    fn note_reordering<O: Observer>(&mut self, cx: &mut Cx<'_, O>, d: &Delivered, fack: Option<SeqNum>) {
-        let Some(fack) = fack else { return };
-        // The batch is in sequence order, so the first one is what was overtaken by most.
-        let Some(late) = d.batch.iter().find(|s| s.retransmits == 0).filter(|s| s.start.before(fack)) else { return };
-        let (fack, end) = (self.snd.rec.board.highest_sacked().unwrap_or(fack).max(fack), late.xmit.end);
-        let extent = fack.distance_from(late.start);
-        let max_extent = self.tally.rare_mut().on_reordering(extent);
-        cx.emit(|| Event::ReorderingSeen { extent, max_extent, fack, end });
-    }
-
     /// Step 4: what the ACK tells of the round-trip time, if the estimator trusts it.
     #[inline]
     fn sample_rtt<O: Observer>(
@@ -319,7 +274,7 @@ impl Endpoint {
         let about = RttCx { cfg, now: cx.now, clock, tsecr, resolution, arrival, prior_pipe };
         let (sample, trust) = self.snd.sample_rtt(&about, d)?;
         if d.sacked > 0 {
-            let prompt = &mut self.extras_mut().prompt_rtt;
+            let prompt = &mut self.extras.get_or_insert_default().prompt_rtt;
             *prompt = Some(prompt.unwrap_or(sample).min(sample));
         }
         let (rtt, rto) = (&self.snd.rec.rtt, self.snd.rec.rto.current().duration());
@@ -347,10 +302,79 @@ impl Endpoint {
         !sample.is_zero() && sample >= self.clock_resolution()
     }
 
-    /// Sets the resolution of this host's clock. Time is counted in nanoseconds, so only a coarser clock needs room.
-    pub(crate) fn set_clock_resolution(&mut self, resolution: Duration) {
-        if resolution > Duration::from_nanos(1) {
-            self.extras_mut().clock_resolution = resolution;
+    /// Step 7, entry: `newly_lost` bytes were marked lost, perhaps none.
+    pub(super) fn enter_recovery_if_lost<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        newly_lost: Bytes,
+        sacked_before: Bytes,
+        newly_acked: Bytes,
+    ) {
+        // When a probe of the path was all that was lost, that is taken back and repaired, and nothing remains to be answered;
+        // when it was one of several, its loss says nothing about its size.
+        if let Some(extras) = &mut self.extras {
+            let open = self.snd.rec.episode() == Episode::Open;
+            let lost = self.snd.rec.board.lost_log().iter().map(|(segment, _)| segment.range());
+            match extras.path.on_lost(lost, open) {
+                ProbeLoss::None => {}
+                ProbeLoss::AmongOthers => {
+                    self.snd.recut(Bytes::MAX);
+                }
+                ProbeLoss::Alone => {
+                    self.snd.rec.board.clear_lost_log();
+                    self.cut_to_path(cx, Bytes::MAX);
+                    return;
+                }
+            }
         }
+        if newly_lost == 0 {
+            return;
+        }
+        let (cfg, sack, prompt_rtt) = (&self.cfg, self.neg.sack, self.prompt_rtt());
+        let losses = Losses { cfg, now: cx.now, sack, sacked_before, newly_acked, prompt_rtt };
+        let reaction = self.snd.on_losses(&losses);
+        if matches!(reaction, Reaction::Answered | Reaction::Recovers) {
+            self.ecn.owe_cwr(self.neg.ecn);
+        }
+        if matches!(reaction, Reaction::Recovers | Reaction::RecoversAfterMark) {
+            let rare = self.tally.rare_mut();
+            rare.episodes += 1;
+            rare.fast_retransmits += 1;
+            self.set_episode(cx, Episode::Recovery { point: self.snd.space.nxt() }, self.snd.rec.detector.name());
+        }
+    }
+
+    /// Least round trip of a segment that was SACKed.
+    pub(super) fn prompt_rtt(&self) -> Option<Duration> {
+        self.extras.as_ref().and_then(|extras| extras.prompt_rtt)
+    }
+
+    /// Step 7, exit.
+    pub(super) fn leave_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cause: &'static str) {
+        if matches!(self.snd.rec.episode(), Episode::Recovery { .. }) {
+            self.tally.rare_mut().episodes_without_timeout += 1;
+        }
+        self.tally.rare_mut().on_timeout_over(cx.now);
+        self.snd.leave_episode(&self.cfg, cx.now);
+        self.set_episode(cx, Episode::Open, cause);
+    }
+
+    //= specs/rfc5682.md#response
+    //# A timeout that proves spurious is answered by a response that the IETF has specified, such as Eifel's.
+    /// The episode was for nothing.
+    pub(super) fn undo_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, proof: Proof) {
+        if !self.snd.undo() {
+            return;
+        }
+        self.ecn.withdraw_cwr();
+        let rare = self.tally.rare_mut();
+        rare.undone = rare.undone.saturating_add(1);
+        if self.snd.rec.episode().repairs() {
+            self.leave_episode(cx, proof.name());
+        }
+        cx.emit(|| {
+            let window = self.snd.cc.window();
+            Event::Undone { proof: proof.name(), cwnd: window.cwnd(), ssthresh: window.ssthresh() }
+        });
     }
 }

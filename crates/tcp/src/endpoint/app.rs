@@ -1,15 +1,21 @@
-//! What the application and the stack ask of a connection, but for writing: read, bytes or the position-coded pattern, other
-//! settings, the end (RFC 9293 §3.6), and less memory.
+//! What the application asks of a connection: read and write, bytes or the position-coded pattern (RFC 9293 §3.9.1), other
+//! settings, and the end (§3.6).
+//!
+//! Whether more may leave is looked at when something happened that may let it: a write, a segment from the peer, a change of
+//! settings, the pacer.
 
+use super::network::probe_view;
+use super::path::{Path, ProbeNow};
 use super::receiver::Receiver;
-use super::{Endpoint, SendSide, State};
+use super::refused::Outlet;
+use super::sender::{Boundary, HeldBy, Released, Sender, Source, TurnCx};
+use super::{Endpoint, News, SendSide, State};
 use crate::config::{ReceiveConfig, ValidConfig};
 use crate::cx::Cx;
-use crate::event::{CloseReason, Read, ReadError, UrgentError};
+use crate::event::{CloseReason, Read, ReadError, UrgentError, WriteError};
 use crate::recv::AckPace;
 use crate::timers::TimerKind;
 use base::{Bytes, Duration};
-use recovery::Scoreboard;
 use trace::{Event, Observer};
 
 impl Endpoint {
@@ -21,7 +27,9 @@ impl Endpoint {
     /// controller, kind of ACK timer, what the SYNs negotiated, receive buffer) stays as it was built.
     pub(crate) fn reconfigure<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cfg: &ValidConfig) {
         let before = core::mem::replace(&mut self.cfg, cfg.clone());
-        self.follow_send_config(&before.send);
+        let urgent = self.is_urgent();
+        let woken = self.snd.reconfigure(&before.send, &self.cfg, urgent);
+        self.pending.add_if(woken, News::Writable);
         self.rcv.reconfigure(&before.receive.accounting, &self.cfg.receive);
         if before.keepalive != cfg.keepalive {
             self.arm_keepalive(cx);
@@ -85,14 +93,6 @@ impl Endpoint {
     /// has not arrived.
     pub fn urgent_byte(&self) -> Result<u8, UrgentError> {
         self.rcv.urgent_byte(&self.cfg.receive)
-    }
-
-    /// Fetches the last urgent byte, which was kept out of the stream.
-    ///
-    /// # Errors
-    /// As for [`Self::urgent_byte`].
-    pub fn take_urgent_byte(&mut self) -> Result<u8, UrgentError> {
-        self.rcv.take_urgent_byte(&self.cfg.receive)
     }
 
     /// Copies received bytes to the front of `out` without taking them, and returns how many.
@@ -163,23 +163,77 @@ impl Endpoint {
     /// Says whether a call waits for the connection that writes as soon as it is open.
     pub(crate) fn announce_writer(&mut self, waits: bool) {
         if waits || self.extras.is_some() {
-            self.extras_mut().opening.announce_writer(waits);
+            self.extras.get_or_insert_default().opening.announce_writer(waits);
         }
     }
 
-    /// Whether the peer should hear of a window that the host held back.
-    pub(crate) fn reopen(&mut self) -> bool {
-        let due = self.life.state().may_receive() && self.rcv.window_update_due(&self.cfg.receive);
-        self.rcv.due_ack_if(due);
-        due
+    /// Takes as much of `source` as the send buffer has room for, and says what is at the end of it. A short count means that
+    /// `Writable` will follow.
+    ///
+    /// # Errors
+    /// After `shutdown`, or when the connection is over.
+    pub fn write_with<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        source: Source<'_>,
+        boundary: Boundary,
+    ) -> Result<u64, WriteError> {
+        if self.outlet == Outlet::Reopened {
+            self.retry_refused();
+        }
+        match self.life.closed() {
+            Some(reason) => Err(WriteError::Closed(reason)),
+            None if self.snd.space.side() != SendSide::Open => Err(WriteError::Shutdown),
+            None => Ok(self.on_turn(cx, |snd, turn| snd.write(turn, source, boundary)).0),
+        }
     }
 
-    /// Frees every buffer of a connection that neither sends nor delivers any more data.
-    pub(crate) fn compact(&mut self) {
-        self.rcv.compact();
-        self.snd.drop_bytes();
-        self.snd.rec.board = Scoreboard::new(self.snd.space.nxt());
-        self.snd.rec.delivered = None;
-        self.snd.rec.undo = None;
+    /// Lends the sender what the turn of new data depends on, and applies what came of a write or of that turn. Returns what
+    /// holds the next part back.
+    #[inline]
+    pub(super) fn on_turn<O: Observer, T>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        act: impl FnOnce(&mut Sender, &TurnCx<'_>) -> (T, Released),
+    ) -> (T, Option<HeldBy>) {
+        let (now, size, idle) = (cx.now, self.segment_size(), self.tally.since_data_sent(cx.now));
+        let (open, urgent, at) = (self.may_send(), self.is_urgent(), self.path_cx());
+        let path = self.extras.as_ref().map_or(&Path::UNKNOWN, |extras| &extras.path);
+        let probes_path = |snd: &Sender| path.searches() && path.probe_now(&at, &probe_view(snd, size)) != ProbeNow::No;
+        let turn = TurnCx { cfg: &self.cfg, size, now, idle, open, urgent, probes_path: &probes_path };
+        let (result, released) = act(&mut self.snd, &turn);
+        self.pending.add_if(released.woken, News::Writable);
+        if released.waits_for_window && self.snd.wait_for_window(self.is_early()) {
+            self.arm_loss_timer(cx);
+        }
+        (result, released.held)
+    }
+
+    /// Whether it is worth while to write: there is a good part of the buffer free, and not too much waits to be sent.
+    pub fn is_writable(&self) -> bool {
+        self.snd.is_writable(&self.cfg)
+    }
+
+    //= specs/rfc9293.md#urgent-data
+    //# Urgent data may have any length.
+    /// Takes as much of `data` as there is room for; the last byte taken is the last urgent one. Earlier urgent data that is still on its way becomes
+    /// part of it.
+    ///
+    /// # Errors
+    /// As for `write_with`.
+    pub fn write_urgent<O: Observer>(&mut self, cx: &mut Cx<'_, O>, data: &[u8]) -> Result<usize, WriteError> {
+        let taken = self.write_with(cx, Source::Bytes(data), Boundary::None)?;
+        if taken > 0 {
+            let end = self.snd.data_end();
+            self.extras.get_or_insert_default().urgent.set(end);
+            self.snd.look_again(&self.cfg.send, true);
+        }
+        Ok(taken as usize)
+    }
+
+    /// Urgent data was written and is not acknowledged.
+    #[inline]
+    pub(super) fn is_urgent(&self) -> bool {
+        self.extras.as_deref().is_some_and(|extras| extras.urgent.is_set())
     }
 }

@@ -3,17 +3,15 @@
 use super::books::{SendCause, Told};
 use super::life::syn_deadline;
 use super::output::{Outgoing, Transmit, TxBuf};
-use super::refused::Outlet;
 use super::sender::Train;
-use super::{Endpoint, Probing, State};
+use super::{EcnState, Endpoint, Probing, State};
 use crate::cx::Cx;
-use crate::recv::ReceiveBuffer;
-use crate::send::SendBuffer;
+use crate::options;
 use crate::timers::TimerKind;
-use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
+use base::{Bytes, Instant, SeqNum, SeqRange};
 use cc::SentSample;
-use trace::{Event, Observer, Off};
-use wire::{Ecn, Flags, IpRepr, Options, TcpRepr, Timestamps};
+use trace::{Event, Observer};
+use wire::{Ecn, FastOpen, Flags, IpRepr, Options, TcpRepr, Timestamps};
 
 /// Bytes of a SACK option beside its blocks, padding included, and of a block (RFC 2018 §3).
 const SACK_OVERHEAD: u32 = 4;
@@ -258,88 +256,44 @@ impl Endpoint {
         if payload > self.snd.space.smss() { payload.div_ceil(self.segment_size()) } else { 1 }
     }
 
-    /// The device takes packets from now on, or takes none.
-    pub(crate) fn set_outlet(&mut self, refuses: bool) {
-        self.outlet.set(refuses);
-    }
-
-    /// How long refused data waits, if the device refuses and the profile does not take data for sent.
-    pub(super) fn refused_for(&self) -> Option<Duration> {
-        self.cfg.retries.refused.filter(|_| self.outlet == Outlet::Refuses)
-    }
-
-    /// Something happened upon which data is tried again.
-    #[cold]
-    pub(super) fn retry_refused(&mut self) {
-        // Probing that stands for refused data begins anew; a window that is closed is still probed.
-        if self.snd.rec.probing() != Probing::Idle && self.snd.rec.board.is_empty() && self.snd.space.wnd() > 0 {
-            self.snd.rec.set_probing(Probing::Idle);
-            self.timers.stop(TimerKind::Persist);
-        }
-        self.outlet.reopen();
-    }
-
-    /// In place of `poll_transmit` while the device refuses: nothing leaves.
-    #[cold]
-    pub(super) fn poll_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) {
-        let (mut rng, mut off) = (cx.rng.clone(), Off);
-        loop {
-            // The copy has the bytes, and this endpoint none meanwhile: they may be megabytes, and sending changes none of them.
-            let mut bytes = (ReceiveBuffer::new(), SendBuffer::new(0));
-            self.rcv.exchange_bytes(&mut bytes.0);
-            self.snd.buffer.exchange_bytes(&mut bytes.1);
-            let mut trial = self.clone();
-            trial.rcv.exchange_bytes(&mut bytes.0);
-            trial.snd.buffer.exchange_bytes(&mut bytes.1);
-            trial.outlet = Outlet::Open;
-            let mut unseen = Cx::new(cx.now, &mut rng, cx.conn, &mut off);
-            let sent = trial.poll_transmit(&mut unseen, out).is_some();
-            trial.outlet = Outlet::Refuses;
-            if sent
-                && self.is_data_of(&trial)
-                && let Some(wait) = self.cfg.retries.refused
-            {
-                trial.rcv.exchange_bytes(&mut bytes.0);
-                self.rcv.exchange_bytes(&mut bytes.0);
-                self.snd.buffer.exchange_bytes(&mut trial.snd.buffer);
-                return self.hold_refused(cx, wait);
-            }
-            let syn_again = self.life.syn_due() && self.snd.rec.retries() > 0;
-            *self = trial;
-            if let Some(wait) = self.cfg.retries.refused.filter(|_| syn_again) {
-                self.arm(cx, TimerKind::Retransmit, cx.now + wait);
-            }
-            if !sent {
-                return;
-            }
+    /// The option and the bytes of data that the SYN or SYN-ACK carries which leaves now.
+    fn fast_open_of_syn(&self) -> (Option<FastOpen>, Bytes) {
+        match self.life.state() {
+            _ if self.syn_left_again() => (None, 0),
+            State::SynSent => self.fast_open().of_first_syn(false),
+            State::SynReceived => self.fast_open().of_first_syn(true),
+            _ => (None, 0),
         }
     }
 
-    /// Whether what `sent` has just sent, which was like this before, is data or a FIN, new or again.
-    fn is_data_of(&self, sent: &Self) -> bool {
-        let again = |endpoint: &Self| endpoint.counters().segments_retransmitted;
-        self.life.state() != State::SynSent
-            && !self.life.syn_due()
-            && (sent.snd.space.nxt() != self.snd.space.nxt() || again(sent) != again(self))
-    }
-
-    /// Data was refused: it waits, and without a flight the persist timer brings it back as a probe would be.
-    fn hold_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, wait: Duration) {
-        // The acknowledgement that it would have carried is lost, and a tail probe gives way to the timeout.
-        self.rcv.forget_due_ack();
-        self.snd.rec.tail.reset();
-        match self.snd.rec.probing() {
-            Probing::Due(probes) => {
-                self.snd.rec.set_probing(Probing::Waiting(probes.saturating_add(1)));
-                let at = cx.now + wait;
-                let at = self.user_timeout().map_or(at, |timeout| timeout.bound(at, cx.now));
-                self.arm(cx, TimerKind::Persist, at);
-            }
-            Probing::Idle if self.snd.rec.board.is_empty() => {
-                self.snd.rec.set_probing(Probing::Waiting(0));
-                self.arm_loss_timer(cx);
-            }
-            Probing::Idle | Probing::Waiting(_) => {}
+    //= specs/rfc9293.md#segment-size
+    //# A maximum segment size is sent, and one that is received is respected.
+    /// The header fields and options of our SYN or SYN-ACK.
+    pub(super) fn syn_repr(&self, now: Instant) -> TcpRepr {
+        let mss = self.announced_mss();
+        let mut opts = options::offer(&self.cfg, mss);
+        let answering = self.life.state() == State::SynReceived;
+        let timestamps = if answering { self.neg.timestamps } else { options::wants_timestamps(&self.cfg, None) };
+        if answering {
+            // An option is answered only if the peer offered it.
+            opts.sack_permitted = self.neg.sack;
+            opts.window_scale = if self.neg.scaling { Some(self.neg.rcv_shift) } else { None };
+        }
+        if timestamps {
+            opts.timestamps = Some(wire::Timestamps { tsval: self.ts.tsval(now), tsecr: self.ts.tsecr() });
+        }
+        TcpRepr {
+            src_port: self.tuple.local_port,
+            dst_port: self.tuple.remote_port,
+            seq: self.snd.space.iss(),
+            ack: answering.then(|| self.rcv.rcv_nxt()),
+            flags: Flags::SYN.with(match answering {
+                true => EcnState::of_syn_ack(self.neg.ecn),
+                false => EcnState::of_syn(&self.cfg.ecn, self.snd.rec.retries() > 0),
+            }),
+            window: self.rcv.syn_window(),
+            urgent: 0,
+            options: opts,
         }
     }
 }

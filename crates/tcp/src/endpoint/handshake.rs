@@ -1,6 +1,7 @@
 //! Opening a connection (RFC 9293 §3.5): constructors, SYN-SENT and SYN-RECEIVED.
 
 use super::life::{Copies, Settles, may_defer};
+use super::path::Path;
 use super::receiver::FirstSizes;
 use super::refused::Outlet;
 use super::{
@@ -80,7 +81,7 @@ impl Endpoint {
         let mut endpoint = Self::accept(cfg, syn, cx);
         endpoint.life.take_syn();
         endpoint.snd.space.on_syn_sent(0);
-        endpoint.extras_mut().opening.on_rebuilt();
+        endpoint.extras.get_or_insert_default().opening.on_rebuilt();
         endpoint
     }
 
@@ -141,7 +142,13 @@ impl Endpoint {
         self.snd.space.set_smss(agreed_smss(ours, &self.tuple, syn, self.neg.timestamps));
         let rmss = u32::from(ours).saturating_sub(overhead).max(1);
         self.rcv.on_peer_syn(syn.seq, rmss);
-        self.begin_path(now);
+        let at = self.path_cx();
+        if self.extras.is_some() || Path::begins_to_search(&at) {
+            // The SYNs have agreed on a segment size; the path may take less.
+            let path = &mut self.extras.get_or_insert_default().path;
+            path.begin(&at, now);
+            self.snd.space.set_smss(path.smss(&at));
+        }
         let known = match self.life.origin() {
             // The SYN has left before options were agreed on.
             Origin::Active => u32::from(ours),
@@ -259,7 +266,7 @@ impl Endpoint {
             self.ts.on_ack_sent(taken.end);
         }
         if answer != FastOpenAnswer::Nothing {
-            self.extras_mut().fast_open.answer(option, taken.len(), goes_ahead.then_some(cx.now));
+            self.extras.get_or_insert_default().fast_open.answer(option, taken.len(), goes_ahead.then_some(cx.now));
         }
     }
 
@@ -271,18 +278,8 @@ impl Endpoint {
             return None;
         }
         let bytes = self.snd.buffer.write(&data[..data.len().min(room as usize)]);
-        self.extras_mut().fast_open.offer(option, bytes as Bytes);
+        self.extras.get_or_insert_default().fast_open.offer(option, bytes as Bytes);
         Some(bytes)
-    }
-
-    /// The option and the bytes of data that the SYN or SYN-ACK carries which leaves now.
-    pub(super) fn fast_open_of_syn(&self) -> (Option<FastOpen>, Bytes) {
-        match self.life.state() {
-            _ if self.syn_left_again() => (None, 0),
-            State::SynSent => self.fast_open().of_first_syn(false),
-            State::SynReceived => self.fast_open().of_first_syn(true),
-            _ => (None, 0),
-        }
     }
 
     /// The peer has acknowledged our SYN with `ack`, perhaps some data of it, and said what it says in `repr`.
@@ -378,36 +375,5 @@ impl Endpoint {
             let _ = self.arrive(cx, repr, None);
         }
         self.arm_keepalive(cx);
-    }
-
-    //= specs/rfc9293.md#segment-size
-    //# A maximum segment size is sent, and one that is received is respected.
-    /// The header fields and options of our SYN or SYN-ACK.
-    pub(super) fn syn_repr(&self, now: Instant) -> TcpRepr {
-        let mss = self.announced_mss();
-        let mut opts = options::offer(&self.cfg, mss);
-        let answering = self.life.state() == State::SynReceived;
-        let timestamps = if answering { self.neg.timestamps } else { options::wants_timestamps(&self.cfg, None) };
-        if answering {
-            // An option is answered only if the peer offered it.
-            opts.sack_permitted = self.neg.sack;
-            opts.window_scale = if self.neg.scaling { Some(self.neg.rcv_shift) } else { None };
-        }
-        if timestamps {
-            opts.timestamps = Some(wire::Timestamps { tsval: self.ts.tsval(now), tsecr: self.ts.tsecr() });
-        }
-        TcpRepr {
-            src_port: self.tuple.local_port,
-            dst_port: self.tuple.remote_port,
-            seq: self.snd.space.iss(),
-            ack: answering.then(|| self.rcv.rcv_nxt()),
-            flags: Flags::SYN.with(match answering {
-                true => EcnState::of_syn_ack(self.neg.ecn),
-                false => EcnState::of_syn(&self.cfg.ecn, self.snd.rec.retries() > 0),
-            }),
-            window: self.rcv.syn_window(),
-            urgent: 0,
-            options: opts,
-        }
     }
 }

@@ -4,14 +4,13 @@ use super::challenge::Allowance;
 use super::receiver::Around;
 use super::refused::Outlet;
 use super::{Application, Endpoint, News, Origin, Segment, State};
-use crate::config::{EcnResponse, MissingTimestamps, TimeWaitDuplicates, TimeWaitReset, UnsentAck};
+use crate::config::{MissingTimestamps, TimeWaitDuplicates, TimeWaitReset, UnsentAck};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
 use crate::options;
 use crate::recv::Arrival;
 use crate::timers::TimerKind;
 use base::{Bytes, Instant, SeqNum, SeqRange};
-use recovery::Episode;
 use trace::{Event, Observer};
 use wire::{Ecn, Flags, TcpRepr};
 
@@ -79,8 +78,8 @@ impl Endpoint {
         let repeats = matches!(reason, DropReason::OutOfWindow | DropReason::OldTimestamp);
         let carries_data = seg.seq_len() > 0 && !seg.repr.flags.contains(Flags::SYN);
         let cfg = self.cfg.challenge;
-        let answered =
-            (repeats && carries_data) || Allowance::take(&mut self.extras_mut().answers, &cfg, cx.now, cx.rng);
+        let answered = (repeats && carries_data)
+            || Allowance::take(&mut self.extras.get_or_insert_default().answers, &cfg, cx.now, cx.rng);
         self.rcv.due_ack_if(answered);
     }
 
@@ -94,7 +93,7 @@ impl Endpoint {
         };
         if self.life.state() == State::SynReceived {
             if self.is_deferred(cx.now, seg) {
-                self.extras_mut().opening.on_deferred();
+                self.extras.get_or_insert_default().opening.on_deferred();
                 return Disposition::Accepted;
             }
             if !self.ends_handshake(ack) {
@@ -110,6 +109,12 @@ impl Endpoint {
         if let Some(ts) = repr.options.timestamps.filter(|_| self.neg.timestamps) {
             // Only now is it known that the segment belongs: a forged one would make the peer's own look old.
             self.ts.on_segment(ts.tsval, repr.seq, cx.now);
+        }
+        // One from before `SND.UNA` does not show that the peer lives ([`super::books::AckReport`]).
+        if !ack.before(self.snd.space.una())
+            && let Some(extras) = self.extras.as_deref_mut()
+        {
+            extras.silence.on_answer();
         }
         self.process_ack(cx, seg, ack);
         match (self.life.state(), self.life.closed()) {
@@ -231,9 +236,9 @@ impl Endpoint {
             Refusal::SynAgain => {
                 // Our SYN-ACK was lost, or is slow.
                 let cfg = self.cfg.challenge;
-                if Allowance::take(&mut self.extras_mut().answers, &cfg, cx.now, cx.rng) {
+                if Allowance::take(&mut self.extras.get_or_insert_default().answers, &cfg, cx.now, cx.rng) {
                     self.life.require_syn();
-                    self.extras_mut().opening.on_repeated_syn();
+                    self.extras.get_or_insert_default().opening.on_repeated_syn();
                 }
                 Disposition::Dropped(DropReason::OutOfWindow)
             }
@@ -387,41 +392,5 @@ impl Endpoint {
             self.arm(cx, TimerKind::DelayedAck, at);
         }
         Ok(())
-    }
-
-    /// Whether the segment's acknowledgement echoes a mark. What a SYN carries in its place is another question.
-    #[inline]
-    pub(super) fn echoes_mark(&self, seg: &Segment<'_>) -> bool {
-        self.neg.ecn && seg.repr.flags.contains(Flags::ECE) && !seg.repr.flags.contains(Flags::SYN)
-    }
-
-    /// Until when new data has to wait because marks came at a window of one segment, if it has to.
-    #[inline]
-    pub(super) fn held_by_marks(&self, now: Instant) -> Option<Instant> {
-        self.extras.as_ref()?.held_by_marks.filter(|&until| now < until)
-    }
-
-    //= specs/rfc3168.md#sender
-    //# An echo at a window of one segment holds new data back until the retransmission timer would expire.
-    //= specs/rfc9438.md#multiplicative-decrease
-    //# With a window of one segment, further ECN echoes slow the sender down by other means.
-    /// Step 7, after the losses: an acknowledgement that echoes a mark and delivered `segments`.
-    pub(super) fn answer_mark<O: Observer>(
-        &mut self,
-        cx: &mut Cx<'_, O>,
-        segments: usize,
-        sacked_before: Bytes,
-        newly_acked: Bytes,
-    ) {
-        let rare = self.tally.rare_mut();
-        rare.delivered_ce = rare.delivered_ce.saturating_add(segments as u32);
-        let Some(prior_cwnd) = self.snd.on_mark(&self.cfg, cx.now, sacked_before, newly_acked) else { return };
-        rare.mark_reductions += 1;
-        self.ecn.owe_cwr(self.neg.ecn);
-        if self.cfg.ecn.response == EcnResponse::AtOnce && prior_cwnd <= self.snd.space.smss() {
-            let until = cx.now + self.snd.rec.rto.current().duration();
-            self.extras_mut().held_by_marks = Some(until);
-        }
-        self.set_episode(cx, Episode::Cwr { point: self.snd.space.nxt() }, "ecn");
     }
 }

@@ -3,9 +3,9 @@
 //! [`sender`] and [`receiver`] own the two directions, [`life`] what is remembered from the handshake to the end: their methods
 //! take values and return what crosses to other parts, and none knows the endpoint. The files here give the order of things and
 //! apply what crosses: this one the connection's state, `handshake` its beginning, `input` segments in the order of RFC 9293
-//! §3.10.7.4, `ack` the ten steps of ACK processing, `episode` the begin and end of recovery, `output`, `probe` and `build` what
-//! leaves, `network` what [`path`] learns of the way between the hosts, `timeout` every
-//! deadline, `app` and `write` the application's calls. [`books`] counts, reports and reads the others.
+//! §3.10.7.4, `ack` the ten steps of ACK processing with the begin and end of recovery, `output` and `build` what leaves, `refused`
+//! what a device does not take, `network` what the network reports and [`path`] learns of it, `timeout` every deadline, `app`
+//! the application's calls. [`books`] counts, reports and reads the others.
 
 mod ack;
 mod app;
@@ -13,7 +13,6 @@ mod books;
 mod build;
 mod challenge;
 mod ecn;
-mod episode;
 mod extras;
 mod handshake;
 mod input;
@@ -21,8 +20,6 @@ mod life;
 mod network;
 mod output;
 mod path;
-mod probe;
-mod queues;
 mod receiver;
 mod refused;
 mod segment;
@@ -32,21 +29,20 @@ mod state;
 mod tests;
 mod timeout;
 mod urgent;
-mod write;
 
+pub use books::{FinProgress, Queues};
 pub(crate) use handshake::SynInfo;
 pub(crate) use life::{Answers, FastOpenAnswer, FastOpenNews, Predecessor};
 pub use output::{Transmit, TxBuf};
 pub(crate) use path::LearnedMtu;
 #[cfg(test)]
 pub(crate) use path::{About, MayCut};
-pub use queues::{FinProgress, Queues};
 pub(crate) use segment::Numbering;
 pub use segment::{FourTuple, Segment};
+pub use sender::{Boundary, Source};
 pub use state::{Origin, State};
-pub use write::{Boundary, Source};
 
-use crate::config::{TimeWaitReuse, ValidConfig};
+use crate::config::{Discovery, GuardConfig, TimeWaitReuse, ValidConfig};
 use crate::cx::Cx;
 use crate::event::{CloseReason, ConnEvent};
 use crate::info::{Counters, Details, TcpInfo};
@@ -65,6 +61,18 @@ use sender::{Held, Sender};
 use state::{Probing, SendSide};
 use trace::{Event, Observer};
 use wire::TcpRepr;
+
+/// What a host has for each of its connections.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Host {
+    pub guards: GuardConfig,
+    /// The device takes several segments at once.
+    pub bursts: bool,
+    /// The device refuses packets.
+    pub refuses: bool,
+    /// What an earlier connection to the same peer has learned of the path.
+    pub path: Option<LearnedMtu>,
+}
 
 /// One TCP connection, sans I/O.
 ///
@@ -198,6 +206,30 @@ impl Endpoint {
         &mut self.rcv
     }
 
+    /// The send half, for what its settings are to the stack.
+    #[inline]
+    pub(crate) fn sender(&mut self) -> &mut Sender {
+        &mut self.snd
+    }
+
+    /// The connection begins on this host.
+    pub(crate) fn equip(&mut self, host: &Host) {
+        self.rcv.guard(&host.guards);
+        if host.bursts {
+            self.snd.send_bursts(&self.cfg);
+        }
+        self.outlet.set(host.refuses);
+        // Time is counted in nanoseconds, so only a coarser clock needs room.
+        if host.guards.clock_resolution > Duration::from_nanos(1) {
+            self.extras.get_or_insert_default().clock_resolution = host.guards.clock_resolution;
+        }
+        if let Some(learned) = host.path.filter(|_| self.cfg.path_mtu.discovery == Discovery::On) {
+            let at = self.path_cx();
+            self.extras.get_or_insert_default().path.know(&at, learned);
+            self.fit_path();
+        }
+    }
+
     //= specs/rfc9293.md#closing
     //# Who closes first waits in TIME-WAIT for twice the maximum segment lifetime.
     /// The connection goes to another state, with what belongs to its beginning. FIN-WAIT-2 is bounded only once the application
@@ -231,7 +263,7 @@ impl Endpoint {
             return;
         }
         if self.is_early() {
-            self.extras_mut().fast_open.on_early_end(cx.now, reason);
+            self.extras.get_or_insert_default().fast_open.on_early_end(cx.now, reason);
         }
         let reason = self.path().reports().cause(reason);
         let from = self.life.enter(State::Closed);
@@ -267,12 +299,6 @@ impl Endpoint {
     fn arm<O: Observer>(&mut self, cx: &mut Cx<'_, O>, kind: TimerKind, at: Instant) {
         let at = self.timers.arm(kind, at, self.cfg.timers.granularity);
         cx.emit(|| Event::TimerArmed { kind: kind.name(), fires_at: at });
-    }
-
-    /// The box, made on first use.
-    #[inline]
-    fn extras_mut(&mut self) -> &mut Extras {
-        self.extras.get_or_insert_default()
     }
 
     /// The connection's part in Fast Open.

@@ -1,19 +1,17 @@
-//! The network between the two hosts: ICMP errors about segments of ours (RFC 9293 §3.9.2.2, RFC 5927), and what the path's
-//! size changes in the connection. [`super::path`] judges both.
+//! The network between the two hosts: ICMP errors about segments of ours (RFC 9293 §3.9.2.2, RFC 5927), echoes of congestion
+//! marks (RFC 3168), and what the path's size changes in the connection.
 
-use super::books::SendCause;
-use super::output::{Outgoing, Transmit, TxBuf};
-use super::path::{Heard, LearnedMtu, Path, PathCx, ProbeLoss, ProbeNow, ProbeView, TooBig};
-use super::sender::{Sender, Train};
-use super::{Endpoint, Origin, SendSide, State};
-use crate::config::Discovery;
+use super::path::{Heard, LearnedMtu, Path, PathCx, ProbeNow, ProbeView, TooBig};
+use super::sender::Sender;
+use super::{Endpoint, Origin, Segment, State};
+use crate::config::{Discovery, EcnResponse};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason, IcmpError};
 use crate::options::{self, TIMESTAMP_BYTES};
 use base::{Bytes, Instant, SeqRange};
 use recovery::{Episode, Mark};
 use trace::Observer;
-use wire::{Fragmentation, IcmpKind, IcmpNotice, Unreachable};
+use wire::{Flags, Fragmentation, IcmpKind, IcmpNotice, Unreachable};
 
 impl Endpoint {
     /// What is known of the path.
@@ -66,6 +64,10 @@ impl Endpoint {
     //# An error about a segment that is not in flight is dropped and counted.
     //= specs/rfc5927.md#errors
     //# A source quench does nothing.
+    //= specs/rfc9293.md#network-layer
+    //# The application learns what the network reports.
+    //= specs/rfc5927.md#errors
+    //# A soft error ends nothing, but is reported to the application.
     /// The network speaks of a segment that this endpoint sent, at `cx.now`.
     pub fn handle_icmp<O: Observer>(&mut self, cx: &mut Cx<'_, O>, notice: &IcmpNotice) -> Disposition {
         if matches!(self.life.state(), State::TimeWait | State::Closed) {
@@ -78,82 +80,46 @@ impl Endpoint {
         }
         if let IcmpKind::TooBig { mtu, packet_len } = notice.kind {
             self.on_too_big(cx, &TooBig { seq: notice.seq, said: mtu, packet_len });
-        } else if let Some(error) = IcmpError::of(notice.kind) {
-            self.on_icmp_error(cx, error);
+            return Disposition::Accepted;
         }
-        Disposition::Accepted
-    }
-
-    //= specs/rfc9293.md#network-layer
-    //# The application learns what the network reports.
-    //= specs/rfc5927.md#errors
-    //# A soft error ends nothing, but is reported to the application.
-    fn on_icmp_error<O: Observer>(&mut self, cx: &mut Cx<'_, O>, error: IcmpError) {
+        let Some(error) = IcmpError::of(notice.kind) else { return Disposition::Accepted };
         let opening = self.is_opening();
         if opening && error.ends_opening(self.cfg.icmp.opening) {
             let reason = match (error, self.life.origin()) {
                 (IcmpError::Unreachable(Unreachable::Port), Origin::Active) => CloseReason::Refused,
                 _ => CloseReason::Icmp(error),
             };
-            return self.finish(cx, reason);
+            self.finish(cx, reason);
+        } else {
+            // Of a connection that it has not been given yet, an application hears nothing.
+            let known = !(opening && self.life.origin() == Origin::Passive);
+            self.extras.get_or_insert_default().path.reports_mut().on_error(error, known);
         }
-        // Of a connection that it has not been given yet, an application hears nothing.
-        let known = !(opening && self.life.origin() == Origin::Passive);
-        self.extras_mut().path.reports_mut().on_error(error, known);
+        Disposition::Accepted
     }
 
     /// A router could not forward a segment of ours, because it was too large.
     fn on_too_big<O: Observer>(&mut self, cx: &mut Cx<'_, O>, message: &TooBig) {
         let (at, largest) = (self.path_cx(), u32::from(self.snd.space.largest_delivered()));
-        let Heard::Narrower { resent } = self.extras_mut().path.on_too_big(&at, cx.now, message, largest) else {
+        let Heard::Narrower { resent } =
+            self.extras.get_or_insert_default().path.on_too_big(&at, cx.now, message, largest)
+        else {
             return;
         };
         self.fit_path();
         self.snd.space.forget_larger();
-        if self.life.state() == State::SynSent && self.extras_mut().fast_open.withdraw_data() {
+        if self.life.state() == State::SynSent && self.extras.get_or_insert_default().fast_open.withdraw_data() {
             self.life.require_syn();
         }
         let most = self.cfg.cc.initial_window.bytes(self.snd.space.smss()).saturating_sub(resent);
         let marked = self.cut_to_path(cx, most);
-        self.extras_mut().path.on_sent_again(marked);
-    }
-
-    /// The stack knows the path from an earlier connection to the same host.
-    pub(crate) fn know_path(&mut self, learned: LearnedMtu) {
-        if self.cfg.path_mtu.discovery == Discovery::On {
-            let at = self.path_cx();
-            self.extras_mut().path.know(&at, learned);
-            self.fit_path();
-        }
+        self.extras.get_or_insert_default().path.on_sent_again(marked);
     }
 
     /// A path that a message has just shown to be narrower, for other connections to the same host.
     #[inline]
     pub(crate) fn take_path_news(&mut self) -> Option<LearnedMtu> {
         self.extras.as_mut()?.path.take_news()
-    }
-
-    /// The SYNs have agreed on a segment size; the path may take less.
-    pub(super) fn begin_path(&mut self, now: Instant) {
-        let at = self.path_cx();
-        if self.extras.is_none() && !Path::begins_to_search(&at) {
-            return;
-        }
-        let path = &mut self.extras_mut().path;
-        path.begin(&at, now);
-        let smss = path.smss(&at);
-        self.snd.space.set_smss(smss);
-    }
-
-    /// Before new data leaves: time may have changed what is known of the path.
-    #[inline]
-    pub(super) fn prepare_path(&mut self, now: Instant) {
-        if self.path().ages() {
-            let at = self.path_cx();
-            if self.extras_mut().path.prepare(&at, now) {
-                self.fit_path();
-            }
-        }
     }
 
     /// Whether the next new data is to be a probe of the path.
@@ -165,53 +131,24 @@ impl Endpoint {
         self.path().probe_now(&self.path_cx(), &probe_view(&self.snd, self.segment_size()))
     }
 
-    /// Sends `len` bytes of new data in one segment larger than any that is known to arrive.
-    pub(super) fn send_mtu_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf, len: Bytes) -> Transmit {
-        let range = self.snd.on_mtu_probe(cx.now, self.ts.tsval(cx.now), len);
+    /// The retransmission timer expired: a router's message about the first segment is believed now, and without one, timeout
+    /// after timeout, perhaps what is large vanishes without a word. What was too large is cut and lost, and leaves as after any
+    /// timeout. In between, the receiver's reports about the flight are forgotten: the message is judged by the flight as it was.
+    pub(super) fn judge_path_by_timeout(&mut self, now: Instant) {
         let at = self.path_cx();
-        self.extras_mut().path.on_probe_sent(&at, range);
-        self.emit_data(cx, out, Outgoing { range, retransmits: 0, train: Train::No, cause: SendCause::MtuProbe })
-    }
-
-    /// Step 7: segments were marked lost. When a probe of the path was all of them, that is taken back and repaired, and what
-    /// remains to be answered is nothing; when it was one of several, its loss says nothing about its size.
-    pub(super) fn judge_probe_by_loss<O: Observer>(&mut self, cx: &mut Cx<'_, O>, newly_lost: Bytes) -> Bytes {
-        let Some(extras) = &mut self.extras else { return newly_lost };
-        let open = self.snd.rec.episode() == Episode::Open;
-        let lost = self.snd.rec.board.lost_log().iter().map(|(segment, _)| segment.range());
-        match extras.path.on_lost(lost, open) {
-            ProbeLoss::None => newly_lost,
-            ProbeLoss::AmongOthers => {
-                self.recut(Bytes::MAX);
-                newly_lost
-            }
-            ProbeLoss::Alone => {
-                self.snd.rec.board.clear_lost_log();
-                self.cut_to_path(cx, Bytes::MAX);
-                0
-            }
-        }
-    }
-
-    /// The retransmission timer expired: a router's message about the first segment is believed now. What was too large is cut
-    /// and lost, and leaves as after any timeout.
-    pub(super) fn hear_pending_mtu(&mut self, now: Instant) {
-        let at = self.path_cx();
-        let first = self.snd.rec.board.first().filter(|first| first.mark != Mark::Sacked);
-        let Some(extras) = &mut self.extras else { return };
-        if extras.path.on_timeout(&at, now, first.map(|first| first.range())) {
+        let first = self.snd.rec.board.first().filter(|first| first.mark != Mark::Sacked).map(|first| first.range());
+        if self.extras.as_deref_mut().is_some_and(|extras| extras.path.on_timeout(&at, now, first)) {
             self.fit_path();
             self.snd.space.forget_larger();
-            self.recut(Bytes::MAX);
+            self.snd.recut(Bytes::MAX);
         }
-    }
-
-    /// Timeout after timeout: perhaps what is large vanishes without a word.
-    pub(super) fn suspect_black_hole(&mut self, now: Instant) {
+        self.snd.forget_reneged();
         let (at, timeouts) = (self.path_cx(), self.snd.rec.retries());
-        if self.extras_mut().path.suspect_black_hole(&at, now, timeouts) {
+        if self.refused_for().is_none()
+            && self.extras.get_or_insert_default().path.suspect_black_hole(&at, now, timeouts)
+        {
             self.fit_path();
-            self.recut(Bytes::MAX);
+            self.snd.recut(Bytes::MAX);
         }
     }
 
@@ -239,7 +176,7 @@ impl Endpoint {
     /// What is in flight and too large will not arrive: it is cut, and up to `most` bytes of it wait for retransmission.
     /// The controller does not hear of it as a loss, nor will duplicate ACKs for it be one. Returns how many bytes wait.
     pub(super) fn cut_to_path<O: Observer>(&mut self, cx: &mut Cx<'_, O>, most: Bytes) -> Bytes {
-        let marked = self.recut(most);
+        let marked = self.snd.recut(most);
         if marked == 0 {
             return 0;
         }
@@ -252,10 +189,40 @@ impl Endpoint {
         marked
     }
 
-    /// Cuts what is in flight and too large; the bytes that are lost with it, of which `most` may be.
-    fn recut(&mut self, most: Bytes) -> Bytes {
-        let fin = u32::from(self.snd.space.side() == SendSide::FinSent);
-        self.snd.rec.board.recut(self.snd.space.smss(), fin, most)
+    /// Whether the segment's acknowledgement echoes a mark. What a SYN carries in its place is another question.
+    #[inline]
+    pub(super) fn echoes_mark(&self, seg: &Segment<'_>) -> bool {
+        self.neg.ecn && seg.repr.flags.contains(Flags::ECE) && !seg.repr.flags.contains(Flags::SYN)
+    }
+
+    /// Until when new data has to wait because marks came at a window of one segment, if it has to.
+    #[inline]
+    pub(super) fn held_by_marks(&self, now: Instant) -> Option<Instant> {
+        self.extras.as_ref()?.held_by_marks.filter(|&until| now < until)
+    }
+
+    //= specs/rfc3168.md#sender
+    //# An echo at a window of one segment holds new data back until the retransmission timer would expire.
+    //= specs/rfc9438.md#multiplicative-decrease
+    //# With a window of one segment, further ECN echoes slow the sender down by other means.
+    /// Step 7, after the losses: an acknowledgement that echoes a mark and delivered `segments`.
+    pub(super) fn answer_mark<O: Observer>(
+        &mut self,
+        cx: &mut Cx<'_, O>,
+        segments: usize,
+        sacked_before: Bytes,
+        newly_acked: Bytes,
+    ) {
+        let rare = self.tally.rare_mut();
+        rare.delivered_ce = rare.delivered_ce.saturating_add(segments as u32);
+        let Some(prior_cwnd) = self.snd.on_mark(&self.cfg, cx.now, sacked_before, newly_acked) else { return };
+        rare.mark_reductions += 1;
+        self.ecn.owe_cwr(self.neg.ecn);
+        if self.cfg.ecn.response == EcnResponse::AtOnce && prior_cwnd <= self.snd.space.smss() {
+            let until = cx.now + self.snd.rec.rto.current().duration();
+            self.extras.get_or_insert_default().held_by_marks = Some(until);
+        }
+        self.set_episode(cx, Episode::Cwr { point: self.snd.space.nxt() }, "ecn");
     }
 }
 

@@ -5,7 +5,7 @@ use super::books::{Limit, SendCause, Told, cause_of_new, cause_of_retransmission
 use super::path::ProbeNow;
 use super::refused::Outlet;
 use super::sender::{Ask, Departure, HeldBy, NewData, TailProbe, Train, View};
-use super::{Endpoint, Probing, State};
+use super::{Endpoint, News, Probing, State};
 use crate::cx::Cx;
 use crate::pattern::Payload;
 use crate::send::SendSlice;
@@ -135,7 +135,10 @@ impl Endpoint {
             return;
         }
         if self.extras.is_some() {
-            self.prepare_path(cx.now);
+            let at = self.path_cx();
+            if self.path().ages() && self.extras.get_or_insert_default().path.prepare(&at, cx.now) {
+                self.fit_path();
+            }
             view.size = self.segment_size();
             view.mtu_probe = self.mtu_probe_now();
             if view.mtu_probe != ProbeNow::No && self.snd.planned() == 0 {
@@ -146,8 +149,7 @@ impl Endpoint {
             return;
         }
         if self.snd.must_prepare_new() {
-            let released = self.on_turn(cx.now, |snd, turn| snd.prepare_new(turn));
-            view.chunk_held = self.take_released(cx, released);
+            view.chunk_held = self.on_turn(cx, |snd, turn| ((), snd.prepare_new(turn))).1;
         }
     }
 
@@ -158,7 +160,9 @@ impl Endpoint {
         }
         match by {
             Some(HeldBy::Cwnd | HeldBy::MtuSearch) => self.snd.usage.on_blocked(self.snd.space.nxt()),
-            Some(HeldBy::PeerWindow | HeldBy::Nagle | HeldBy::Cork) => self.wait_for_window(cx),
+            Some(HeldBy::PeerWindow | HeldBy::Nagle | HeldBy::Cork) if self.snd.wait_for_window(self.is_early()) => {
+                self.arm_loss_timer(cx);
+            }
             // The timer looks again. Traces know of it by `Limited`.
             Some(HeldBy::Pacer(until)) if self.timers.deadline(TimerKind::Pace) != Some(until) => {
                 self.timers.arm(TimerKind::Pace, until, self.cfg.timers.granularity);
@@ -169,7 +173,7 @@ impl Endpoint {
             _ => {}
         }
         let woken = self.snd.on_held(&self.cfg, cx.now);
-        self.note_writable(woken);
+        self.pending.add_if(woken, News::Writable);
         self.tally.note_held(cx.now, self.held());
         #[cfg(not(longhaul_unwatched))]
         if O::ENABLED {
@@ -209,10 +213,17 @@ impl Endpoint {
                 self.send_again(cx, out, id, SendCause::Additional)?
             }
             Departure::WindowProbe(ask) => self.send_window_probe(cx, out, ask),
-            Departure::MtuProbe { len } => self.send_mtu_probe(cx, out, len),
+            Departure::MtuProbe { len } => {
+                let (at, tsval) = (self.path_cx(), self.ts.tsval(cx.now));
+                let range = self.snd.on_mtu_probe(cx.now, tsval, len);
+                self.extras.get_or_insert_default().path.on_probe_sent(&at, range);
+                let cause = SendCause::MtuProbe;
+                self.emit_data(cx, out, Outgoing { range, retransmits: 0, train: Train::No, cause })
+            }
             Departure::BareProbe => {
                 self.snd.rec.set_bare_probe(false);
-                self.send_bare_probe(cx, out)
+                let (range, told) = self.bare_probe();
+                self.send_segment(cx, out, range, Flags::NONE, told)
             }
             Departure::Ack => {
                 let nxt = self.snd.space.nxt();
@@ -278,7 +289,8 @@ impl Endpoint {
         let transmit = match ask {
             Ask::Empty => {
                 self.arm_loss_timer(cx);
-                return self.send_bare_probe(cx, out);
+                let (range, told) = self.bare_probe();
+                return self.send_segment(cx, out, range, Flags::NONE, told);
             }
             Ask::New(new) => {
                 self.snd.on_probe(new.len, self.segment_size());
@@ -290,18 +302,9 @@ impl Endpoint {
     }
 
     /// A segment without data, one number below what the peer expects: it has to answer (RFC 9293 §3.8.4; §3.10.7.4, first).
-    fn send_bare_probe<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) -> Transmit {
+    fn bare_probe(&self) -> (SeqRange, Told) {
         let seq = self.snd.space.una() - 1;
         let cause = if self.snd.rec.probing() == Probing::Idle { SendCause::KeepAlive } else { SendCause::WindowProbe };
-        self.send_segment(cx, out, SeqRange::new(seq, seq), Flags::NONE, Told::of(cause))
-    }
-
-    /// New data waits for the peer's window, or for more of itself. Where nothing is in flight that could bring news, the
-    /// persist timer has to.
-    pub(super) fn wait_for_window<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
-        if self.snd.rec.board.is_empty() && self.snd.rec.probing() == Probing::Idle && !self.is_early() {
-            self.snd.rec.set_probing(Probing::Waiting(0));
-            self.arm_loss_timer(cx);
-        }
+        (SeqRange::new(seq, seq), Told::of(cause))
     }
 }

@@ -8,7 +8,14 @@
 //! What would leave is found out by sending it from a copy, so that the rules of sending have one owner. A device refuses
 //! seldom, and what that costs is of no account.
 
+use super::output::TxBuf;
+use super::{Endpoint, Probing, State};
+use crate::cx::Cx;
+use crate::recv::ReceiveBuffer;
+use crate::send::SendBuffer;
 use crate::timers::TimerKind;
+use base::Duration;
+use trace::{Observer, Off};
 
 /// Whether the device takes packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +49,93 @@ impl Outlet {
     pub fn on_timer(&mut self, kind: TimerKind) {
         if kind != TimerKind::DelayedAck && kind != TimerKind::KeepAlive {
             self.reopen();
+        }
+    }
+}
+
+impl Endpoint {
+    /// The device takes packets from now on, or takes none.
+    pub(crate) fn set_outlet(&mut self, refuses: bool) {
+        self.outlet.set(refuses);
+    }
+
+    /// How long refused data waits, if the device refuses and the profile does not take data for sent.
+    pub(super) fn refused_for(&self) -> Option<Duration> {
+        self.cfg.retries.refused.filter(|_| self.outlet == Outlet::Refuses)
+    }
+
+    /// Something happened upon which data is tried again.
+    #[cold]
+    pub(super) fn retry_refused(&mut self) {
+        // Probing that stands for refused data begins anew; a window that is closed is still probed.
+        if self.snd.rec.probing() != Probing::Idle && self.snd.rec.board.is_empty() && self.snd.space.wnd() > 0 {
+            self.snd.rec.set_probing(Probing::Idle);
+            self.timers.stop(TimerKind::Persist);
+        }
+        self.outlet.reopen();
+    }
+
+    /// In place of `poll_transmit` while the device refuses: nothing leaves.
+    #[cold]
+    pub(super) fn poll_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &mut TxBuf) {
+        let (mut rng, mut off) = (cx.rng.clone(), Off);
+        loop {
+            // The copy has the bytes, and this endpoint none meanwhile: they may be megabytes, and sending changes none of them.
+            let mut bytes = (ReceiveBuffer::new(), SendBuffer::new(0));
+            self.rcv.exchange_bytes(&mut bytes.0);
+            self.snd.buffer.exchange_bytes(&mut bytes.1);
+            let mut trial = self.clone();
+            trial.rcv.exchange_bytes(&mut bytes.0);
+            trial.snd.buffer.exchange_bytes(&mut bytes.1);
+            trial.outlet = Outlet::Open;
+            let mut unseen = Cx::new(cx.now, &mut rng, cx.conn, &mut off);
+            let sent = trial.poll_transmit(&mut unseen, out).is_some();
+            trial.outlet = Outlet::Refuses;
+            if sent
+                && self.is_data_of(&trial)
+                && let Some(wait) = self.cfg.retries.refused
+            {
+                trial.rcv.exchange_bytes(&mut bytes.0);
+                self.rcv.exchange_bytes(&mut bytes.0);
+                self.snd.buffer.exchange_bytes(&mut trial.snd.buffer);
+                return self.hold_refused(cx, wait);
+            }
+            let syn_again = self.life.syn_due() && self.snd.rec.retries() > 0;
+            *self = trial;
+            if let Some(wait) = self.cfg.retries.refused.filter(|_| syn_again) {
+                self.arm(cx, TimerKind::Retransmit, cx.now + wait);
+            }
+            if !sent {
+                return;
+            }
+        }
+    }
+
+    /// Whether what `sent` has just sent, which was like this before, is data or a FIN, new or again.
+    fn is_data_of(&self, sent: &Self) -> bool {
+        let again = |endpoint: &Self| endpoint.counters().segments_retransmitted;
+        self.life.state() != State::SynSent
+            && !self.life.syn_due()
+            && (sent.snd.space.nxt() != self.snd.space.nxt() || again(sent) != again(self))
+    }
+
+    /// Data was refused: it waits, and without a flight the persist timer brings it back as a probe would be.
+    fn hold_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, wait: Duration) {
+        // The acknowledgement that it would have carried is lost, and a tail probe gives way to the timeout.
+        self.rcv.forget_due_ack();
+        self.snd.rec.tail.reset();
+        match self.snd.rec.probing() {
+            Probing::Due(probes) => {
+                self.snd.rec.set_probing(Probing::Waiting(probes.saturating_add(1)));
+                let at = cx.now + wait;
+                let at = self.user_timeout().map_or(at, |timeout| timeout.bound(at, cx.now));
+                self.arm(cx, TimerKind::Persist, at);
+            }
+            Probing::Idle if self.snd.rec.board.is_empty() => {
+                self.snd.rec.set_probing(Probing::Waiting(0));
+                self.arm_loss_timer(cx);
+            }
+            Probing::Idle | Probing::Waiting(_) => {}
         }
     }
 }

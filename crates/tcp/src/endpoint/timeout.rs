@@ -147,16 +147,13 @@ impl Endpoint {
         rare.timeouts += 1;
         rare.episodes += u32::from(opens);
         rare.on_timeout(cx.now, further);
-        self.hear_pending_mtu(cx.now);
-        self.snd.forget_reneged();
-        if self.refused_for().is_none() {
-            self.suspect_black_hole(cx.now);
-        }
+        self.judge_path_by_timeout(cx.now);
         let event =
             CongestionEvent::Timeout { flight_size: self.snd.space.flight_size(), first: self.snd.rec.retries() == 1 };
         let dcx = self.snd.detect_cx(cx.now, None);
         let verdict = self.snd.rec.detector.on_timeout(&mut self.snd.rec.board, &dcx);
-        self.take_verdict(cx, verdict);
+        let newly_lost = self.snd.take_verdict(cx.now, verdict);
+        self.tally.on_lost(cx, &self.snd, newly_lost);
         let prompt_rtt = self.prompt_rtt();
         self.snd.on_timeout(&self.cfg, cx.now, &event, prompt_rtt);
         self.ecn.owe_cwr(self.neg.ecn);
@@ -200,7 +197,8 @@ impl Endpoint {
     fn on_reorder_timeout<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         let dcx = self.snd.detect_cx(cx.now, None);
         let verdict = self.snd.rec.detector.detect(&mut self.snd.rec.board, &dcx);
-        let newly_lost = self.take_verdict(cx, verdict);
+        let newly_lost = self.snd.take_verdict(cx.now, verdict);
+        self.tally.on_lost(cx, &self.snd, newly_lost);
         let sacked = self.snd.rec.board.sacked_bytes();
         self.enter_recovery_if_lost(cx, newly_lost, sacked, 0);
         self.snd.inform_reduction(0, 0, newly_lost);
@@ -281,7 +279,7 @@ impl Endpoint {
             return self.arm(cx, TimerKind::KeepAlive, cx.now + idle.saturating_sub(quiet));
         }
         let user_timeout = self.cfg.retries.user_timeout;
-        if self.extras_mut().silence.on_keepalive_timeout(count, user_timeout, quiet) {
+        if self.extras.get_or_insert_default().silence.on_keepalive_timeout(count, user_timeout, quiet) {
             self.life.require_reset();
             return self.finish(cx, CloseReason::TimedOut);
         }

@@ -68,7 +68,7 @@ impl SendBuffer {
         Self { content: Content::Unset, capacity, acked: 0, writer_waits: false, heard: false }
     }
     /// Exchanges the bytes with those of another buffer, and nothing else.
-    pub fn exchange_bytes(&mut self, other: &mut Self) {
+    pub fn exchange_bytes(&mut self, other: &mut SendBuffer) {
         core::mem::swap(&mut self.content, &mut other.content);
     }
     /// The buffer has another size. What it holds stays, also when that is more.

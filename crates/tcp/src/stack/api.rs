@@ -1,8 +1,7 @@
 //! The application's side of a stack.
 
 use super::slots::{Admission, Label, Slot};
-use super::{Conn, ConnectError, LocalEnd, PORT_STEPS_MAX, Stack, StackCounters};
-use super::{Segmentation, StackEvent};
+use super::{Conn, ConnectError, LocalEnd, PORT_STEPS_MAX, Stack, StackCounters, StackEvent};
 use crate::config::ValidConfig;
 use crate::cx::{Cx, StackCx};
 use crate::endpoint::{Boundary, Endpoint, FourTuple, Source, State};
@@ -59,22 +58,10 @@ impl Stack {
         let (id, mut rng) = self.next_stream();
         let mut ecx = Cx::new(cx.now, &mut rng, id, cx.obs);
         let mut endpoint = Endpoint::connect(cfg, tuple, numbering, self.device.mtu, &mut ecx);
-        self.start_on_known_path(&mut endpoint, cx.now);
-        self.equip(&mut endpoint);
+        endpoint.equip(&self.host(remote.ip(), cx.now));
         let conn = self.admit(endpoint, rng, id, Admission::Owned);
         self.mark_ready(conn.slot);
         Ok(conn)
-    }
-
-    /// Passes the stack's bounds and the device's capabilities to an endpoint.
-    pub(super) fn equip(&self, endpoint: &mut Endpoint) {
-        endpoint.receiver().guard(&self.guards);
-        if let Segmentation::Tso { .. } = self.device.segmentation {
-            endpoint.send_bursts();
-        }
-        if self.refuses {
-            endpoint.set_outlet(true);
-        }
     }
 
     pub(super) fn next_stream(&mut self) -> (ConnId, base::Rng) {
@@ -153,12 +140,16 @@ impl Stack {
 
     /// Whether it is worth while to write; if not, `Writable` follows when it is.
     pub fn poll_writable<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) -> bool {
-        self.with(cx, conn, |endpoint, _| endpoint.poll_writable()).unwrap_or(false)
+        self.with(cx, conn, |endpoint, _| {
+            let cfg = endpoint.config().clone();
+            endpoint.sender().poll_writable(&cfg)
+        })
+        .unwrap_or(false)
     }
 
     /// What waits for more to be written leaves now.
     pub fn push_pending<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) {
-        self.with(cx, conn, |endpoint, _| endpoint.push_pending());
+        self.with(cx, conn, |endpoint, _| endpoint.sender().push_pending());
     }
 
     /// Like [`Self::write`], for `len` bytes of the position-coded pattern.
@@ -192,7 +183,11 @@ impl Stack {
     /// # Errors
     /// There is none, or not yet, or no such connection.
     pub fn take_urgent_byte<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) -> Result<u8, UrgentError> {
-        self.with(cx, conn, |endpoint, _| endpoint.take_urgent_byte()).unwrap_or(Err(UrgentError::NoConnection))
+        self.with(cx, conn, |endpoint, _| {
+            let cfg = endpoint.config().clone();
+            endpoint.receiver().take_urgent_byte(&cfg.receive)
+        })
+        .unwrap_or(Err(UrgentError::NoConnection))
     }
 
     /// Moves received bytes into `buf`.

@@ -191,8 +191,7 @@ impl Stack {
         let syn = SynInfo { tuple, numbering, mtu: self.device.mtu, repr: recall(repr, mss), ecn: wire::Ecn::NotEct };
         let (id, mut rng) = self.next_stream();
         let mut endpoint = Endpoint::rebuild(&cfg, &syn, &mut Cx::new(at, &mut rng, id, obs));
-        self.equip(&mut endpoint);
-        self.start_on_known_path(&mut endpoint, at);
+        endpoint.equip(&self.host(tuple.remote, at));
         let conn = self.admit(endpoint, rng, id, Admission::Embryonic(on));
         self.counters.cookies_taken += 1;
         self.handle_segment(conn.slot, at, ip, segment, obs);

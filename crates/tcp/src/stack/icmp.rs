@@ -1,8 +1,8 @@
 //! ICMP errors on their way to the connection they speak of, and what is remembered of the paths to hosts.
 
-use super::Stack;
+use super::{Segmentation, Stack};
 use crate::cx::Cx;
-use crate::endpoint::{Endpoint, FourTuple, LearnedMtu};
+use crate::endpoint::{Endpoint, FourTuple, Host, LearnedMtu};
 use crate::event::{Disposition, IcmpError};
 use crate::stack::Conn;
 use crate::turn::RxFrame;
@@ -89,12 +89,10 @@ impl Stack {
         }
     }
 
-    /// A connection begins: what the path to its peer takes may be known.
-    pub(super) fn start_on_known_path(&mut self, endpoint: &mut Endpoint, now: Instant) {
-        endpoint.set_clock_resolution(self.guards.clock_resolution);
-        if let Some(learned) = self.paths.get(endpoint.tuple().remote, now) {
-            endpoint.know_path(learned);
-        }
+    /// Returns what a connection to `remote` begins with: the stack's bounds, what the device can do, what is known of the path.
+    pub(super) fn host(&mut self, remote: IpAddr, now: Instant) -> Host {
+        let bursts = self.device.segmentation != Segmentation::Off;
+        Host { guards: self.guards, bursts, refuses: self.refuses, path: self.paths.get(remote, now) }
     }
 
     /// Bytes of the largest packet that the path of a connection takes, as far as routers have said.

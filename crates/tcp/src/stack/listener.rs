@@ -271,8 +271,7 @@ impl Stack {
         let answer = self.answer_fast_open(on, &tuple, segment, at);
         let mut cx = Cx::new(at, &mut rng, id, obs);
         let mut endpoint = Endpoint::accept(cfg, &syn, &mut cx);
-        self.equip(&mut endpoint);
-        self.start_on_known_path(&mut endpoint, at);
+        endpoint.equip(&self.host(tuple.remote, at));
         endpoint.answer_syn(&mut cx, segment, answer);
         let goes_ahead = matches!(answer, FastOpenAnswer::Believe(_));
         let admission = if goes_ahead { Admission::Waiting(on) } else { Admission::Embryonic(on) };

@@ -77,6 +77,12 @@ impl Slot {
     pub(super) fn has_changed(&self) -> bool {
         self.released || self.endpoint.received_memory() != self.share.held
     }
+
+    /// Frees every buffer of a connection that neither sends nor delivers any more data.
+    fn compact(&mut self) {
+        self.endpoint.receiver().compact();
+        self.endpoint.sender().compact();
+    }
 }
 
 impl Stack {
@@ -87,7 +93,7 @@ impl Stack {
         let (mut held, role) = slot.weigh();
         let before = slot.share.role;
         if role == Some(Expendable::TimeWait) && before != role {
-            slot.endpoint.compact();
+            slot.compact();
             (held, _) = slot.weigh();
         }
         if !role.is_some_and(Expendable::is_orphan) {
@@ -112,8 +118,9 @@ impl Stack {
         if now > before
             && let Some(slot) = self.slots.get_mut(conn)
         {
+            let (cfg, state) = (slot.endpoint.config().clone(), slot.endpoint.state());
             slot.endpoint.receiver().set_window_max(now);
-            if slot.endpoint.reopen() {
+            if slot.endpoint.receiver().reopen(&cfg.receive, state) {
                 self.mark_ready(conn.slot);
             }
         }
@@ -223,7 +230,7 @@ impl Stack {
     fn abort_at<O: Observer>(&mut self, index: u32, now: Instant, obs: &mut O) {
         let Some(slot) = self.slots.at(index) else { return };
         slot.endpoint.abort(&mut Cx::new(now, &mut slot.rng, slot.conn.id, obs));
-        slot.endpoint.compact();
+        slot.compact();
         let wants = slot.endpoint.wants_to_send();
         self.recount(index);
         if wants {

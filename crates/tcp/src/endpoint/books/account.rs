@@ -2,9 +2,9 @@
 //! between any two calls, recomputed from scratch (checkers call that; it costs O(window)). Reads, and changes nothing.
 
 use super::counters::{RareTally, RateOf, Tally, TimeAccounts};
+use super::queues::{FinProgress, Queues};
 use crate::config::ValidConfig;
 use crate::endpoint::life::Life;
-use crate::endpoint::queues::{FinProgress, Queues};
 use crate::endpoint::receiver::Receiver;
 use crate::endpoint::sender::Sender;
 use crate::endpoint::state::{Probing, SendSide, State};

@@ -4,10 +4,11 @@
 //! What can be computed from what others keep is not counted here: bytes acknowledged are the send buffer's, bytes sent
 //! follow from sequence numbers.
 
-use crate::endpoint::sender::Held;
+use crate::endpoint::sender::{Held, Overtaken};
 use crate::event::DropReason;
 use crate::info::EcnInfo;
 use base::{Bytes, Duration, Instant, RateSample};
+use recovery::Delivered;
 use wire::Ecn;
 
 /// What keeps the next segment from leaving.
@@ -51,6 +52,21 @@ pub(super) enum RateOf {
     /// Only how much the application had to send; so is it before the first sample.
     #[default]
     Application,
+}
+
+/// What an acceptable ACK brought.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::endpoint) struct AckReport<'a> {
+    /// It is not from before `SND.UNA`. One that is does not show that the peer lives: it left before another, or is that of a
+    /// peer that lacks what was acknowledged in its name and will never go on.
+    pub is_current: bool,
+    /// SACK blocks that report duplicates.
+    pub dsacks: u8,
+    /// For one with SACK blocks: whether it says something new, bytes acknowledged either way or a duplicate.
+    pub sack_news: Option<bool>,
+    pub delivered: Option<&'a Delivered>,
+    pub rate: Option<&'a RateSample>,
+    pub overtaken: Option<Overtaken>,
 }
 
 /// What every connection counts.
@@ -175,18 +191,24 @@ impl Tally {
             self.rare_mut().on_retransmission(payload, segments);
         }
     }
-    /// An acceptable ACK delivered so many segments.
+    /// An acceptable ACK has arrived and brought this. Returns the largest extent of reordering seen so far if it showed some.
     #[inline]
-    pub fn on_ack(&mut self, segments: u32, rate: Option<&RateSample>) {
+    pub(super) fn book_ack(&mut self, now: Instant, ack: &AckReport<'_>) -> Option<Bytes> {
+        if ack.is_current {
+            self.ack_received_ms = ms(now);
+        }
+        let segments = ack.delivered.map_or(0, |d| d.batch.len() as u32);
         self.delivered_segments = self.delivered_segments.wrapping_add(segments);
-        if let Some(sample) = rate {
+        if let Some(sample) = ack.rate {
             self.on_rate(sample);
         }
-    }
-    /// An ACK arrived that shows that the peer lives.
-    #[inline]
-    pub fn on_answer(&mut self, now: Instant) {
-        self.ack_received_ms = ms(now);
+        if ack.dsacks > 0 {
+            self.rare_mut().dsacks_received += u32::from(ack.dsacks);
+        }
+        if let Some(news) = ack.sack_news {
+            self.rare_mut().on_sack(news);
+        }
+        ack.overtaken.map(|late| self.rare_mut().on_reordering(late.extent))
     }
     /// Nothing more can leave for now: the time until something does is booked on `held`.
     #[inline]

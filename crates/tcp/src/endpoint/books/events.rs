@@ -1,14 +1,15 @@
 //! What only traces want to know: why a segment leaves, what SACK blocks were taken for, what limits the sender. Nothing here is
 //! computed unless an observer watches.
 
-use super::counters::{Limit, Tally};
+use super::counters::{AckReport, Limit, Tally};
 use crate::config::Config;
 use crate::cx::Cx;
-use crate::endpoint::sender::{Progress, Sender};
+use crate::endpoint::sender::{Overtaken, Progress, Sender};
 use crate::endpoint::state::{Probing, SendSide};
 use base::{Bytes, Instant, RateSample, SeqNum, SeqRange};
 use cc::Pacing;
 use recovery::Episode;
+use recovery::tlp::ProbeOutcome;
 use trace::{Event, Observer};
 
 /// Why a segment leaves.
@@ -79,6 +80,34 @@ impl Tally {
     pub fn emit_limit<O: Observer>(&mut self, cx: &mut Cx<'_, O>, limit: Limit) {
         if self.turn_to(limit) {
             cx.emit(|| Event::Limited { by: limit.name() });
+        }
+    }
+
+    /// An acceptable ACK has arrived and brought this.
+    #[inline]
+    pub fn on_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>, ack: &AckReport<'_>) {
+        let max_extent = self.book_ack(cx.now, ack);
+        if let (Some(late), Some(max_extent)) = (ack.overtaken, max_extent) {
+            let Overtaken { extent, fack, end } = late;
+            cx.emit(|| Event::ReorderingSeen { extent, max_extent, fack, end });
+        }
+    }
+
+    /// `newly_lost` bytes were marked lost, perhaps none.
+    pub fn on_lost<O: Observer>(&mut self, cx: &mut Cx<'_, O>, snd: &Sender, newly_lost: Bytes) {
+        if newly_lost == 0 {
+            return;
+        }
+        let rare = self.rare_mut();
+        for (segment, _) in snd.rec.board.lost_log() {
+            rare.bytes_lost += u64::from(segment.xmit.end.distance_from(segment.start));
+            rare.lost_retransmissions += u32::from(segment.retransmits > 0);
+            cx.emit(|| Event::SegmentLost {
+                range: SeqRange::new(segment.start, segment.xmit.end),
+                sent_at: segment.xmit.at,
+                retransmits: segment.retransmits,
+                by: snd.rec.detector.name(),
+            });
         }
     }
 
@@ -179,6 +208,16 @@ pub(in crate::endpoint) fn emit_sack<O: Observer>(
         in_recovery: snd.rec.episode().repairs(),
         point: snd.rec.episode().point(),
     });
+}
+
+/// Step 5: what an acknowledgement says about the tail loss probe.
+#[inline]
+pub(in crate::endpoint) fn emit_probe_answer<O: Observer>(cx: &mut Cx<'_, O>, outcome: ProbeOutcome) {
+    match outcome {
+        ProbeOutcome::Pending => {}
+        ProbeOutcome::Done => cx.emit(|| Event::ProbeAnswered { repaired: false }),
+        ProbeOutcome::Repaired => cx.emit(|| Event::ProbeAnswered { repaired: true }),
+    }
 }
 
 pub(in crate::endpoint) fn emit_rate<O: Observer>(cx: &mut Cx<'_, O>, sample: Option<RateSample>) {

@@ -28,6 +28,14 @@ impl PendingEvents {
         self.0 |= news as u8;
     }
 
+    /// Adds one if there `is` one.
+    #[inline]
+    pub fn add_if(&mut self, is: bool, news: News) {
+        if is {
+            self.add(news);
+        }
+    }
+
     /// Removes one; returns whether it was there.
     #[inline]
     pub fn take(&mut self, news: News) -> bool {

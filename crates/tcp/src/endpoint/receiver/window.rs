@@ -3,6 +3,7 @@
 
 use super::Receiver;
 use crate::config::{FrameMemory, ReceiveAccounting, ReceiveConfig};
+use crate::endpoint::State;
 use crate::info::ReceiveMemory;
 use crate::recv::{Arrival, Memory};
 use base::{Bytes, SeqNum};
@@ -182,6 +183,13 @@ impl Receiver {
             None => self.window.update_due(rcv_nxt, self.unread(config), self.rmss),
             Some(memory) => memory.update_due(rcv_nxt, self.window.shift(), self.window.max()),
         }
+    }
+
+    /// Whether the peer should hear of a window that the host held back; an ACK is due then.
+    pub fn reopen(&mut self, config: &ReceiveConfig, state: State) -> bool {
+        let due = state.may_receive() && self.window_update_due(config);
+        self.due_ack_if(due);
+        due
     }
 
     /// What is left of the window that was offered last.

@@ -2,17 +2,49 @@
 //! detector are told.
 
 use super::Sender;
-use crate::config::{Config, SendConfig, WindowShrinking};
+use crate::config::{Config, SendConfig, ValidConfig, WindowProbe, WindowShrinking};
 use crate::endpoint::{Probing, Segment};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use cc::{AckSample, CcNote, EpisodeKind, GrowthCount};
 use recovery::rate_sample::RateSample;
-use recovery::{Arrival, DetectCx, Episode};
+use recovery::sack::{BlockClass, BlockCx};
+use recovery::{Arrival, Delivered, DetectCx, Episode};
+use wire::tcp::MAX_SACK_BLOCKS;
 use wire::{Flags, TcpRepr};
+
+/// An ACK's SACK blocks, classified.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Blocks {
+    genuine: [SeqRange; MAX_SACK_BLOCKS],
+    count: usize,
+    pub dsack: Option<SeqRange>,
+    /// Blocks in the option, and those of them that report duplicates.
+    pub total: u8,
+    pub dsacks: u8,
+}
+
+impl Blocks {
+    /// Those that acknowledge something.
+    #[inline]
+    pub fn genuine(&self) -> &[SeqRange] {
+        &self.genuine[..self.count]
+    }
+}
+
+/// A segment arrived after what was sent later.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Overtaken {
+    /// Bytes from its first number to the highest number that had arrived.
+    pub extent: Bytes,
+    /// That highest number.
+    pub fack: SeqNum,
+    /// Where it ends.
+    pub end: SeqNum,
+}
 
 /// What one ACK brought, gathered on the way through the steps.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::endpoint) struct Progress {
+pub(crate) struct Progress {
     pub acked: Bytes,
     pub sacked: Bytes,
     pub delivered: Bytes,
@@ -50,6 +82,98 @@ impl Sender {
         if newer && !doubtful && ack.at_or_after(self.space.una()) && !repr.flags.contains(Flags::SYN) {
             self.space.take_window(wnd, repr.seq, ack);
         }
+    }
+
+    //= specs/rfc2883.md#sender
+    //# A duplicate report marks nothing on the scoreboard.
+    /// Step 2: separates SACK, D-SACK and invalid blocks of a connection that uses `sack`, and shows each with its class to
+    /// `judged`.
+    #[inline]
+    pub fn classify(
+        &self,
+        cfg: &ValidConfig,
+        sack: bool,
+        seg: &Segment<'_>,
+        ack: SeqNum,
+        mut judged: impl FnMut(SeqRange, BlockClass),
+    ) -> Blocks {
+        let mut out = Blocks::default();
+        let wire_blocks = seg.repr.options.sack.as_slice();
+        if wire_blocks.is_empty() || !sack {
+            return out;
+        }
+        let classify = cfg.classify();
+        out.total = wire_blocks.len() as u8;
+        for (position, &block) in wire_blocks.iter().enumerate() {
+            let about = BlockCx {
+                seg_ack: ack,
+                snd_una: self.space.una(),
+                snd_nxt: self.space.nxt(),
+                max_window: self.space.max_wnd(),
+                position,
+                second: if position == 0 { wire_blocks.get(1).copied() } else { None },
+            };
+            let class = classify(block, &about);
+            judged(block, class);
+            match class {
+                BlockClass::Sack => {
+                    out.genuine[out.count] = block;
+                    out.count += 1;
+                }
+                BlockClass::Dsack => {
+                    out.dsack = Some(block);
+                    out.dsacks += 1;
+                }
+                BlockClass::Reject(_) => {}
+            }
+        }
+        out
+    }
+
+    /// Something never sent again was delivered after something behind it: the path reorders (RFC 4737). `fack` is the
+    /// highest number that was selectively acknowledged before this ACK.
+    #[inline]
+    pub fn overtaken(&self, d: &Delivered, fack: Option<SeqNum>) -> Option<Overtaken> {
+        let fack = fack?;
+        // The batch is in sequence order, so the first one is what was overtaken by most.
+        let late = d.batch.iter().find(|s| s.retransmits == 0).filter(|s| s.start.before(fack))?;
+        let fack = self.rec.board.highest_sacked().unwrap_or(fack).max(fack);
+        Some(Overtaken { extent: fack.distance_from(late.start), fack, end: late.xmit.end })
+    }
+
+    /// Whether an empty probe of the peer's window waits for its turn: an answer makes it wait anew.
+    pub fn waits_with_empty_probe(&self, send: &SendConfig) -> bool {
+        matches!(self.rec.probing(), Probing::Waiting(_))
+            && self.rec.board.is_empty()
+            && send.window_probe == WindowProbe::Empty
+    }
+
+    /// Where probes are empty, a window that does not take the next segment is as good as closed, and probes go on as they were.
+    fn is_still_too_narrow(&self, send: &SendConfig, size: Bytes) -> bool {
+        let unsent = self.data_end().distance_from(self.space.nxt());
+        send.window_probe == WindowProbe::Empty && self.space.wnd() < unsent.min(size)
+    }
+
+    //= specs/rfc9293.md#windows
+    //# A window that the peer takes back does not harm the connection.
+    /// The peer's window grew while the persist timer stood in for news of it: the timer watches over the flight again,
+    /// and what a probe carried beyond a closed window is due at once, without blame. Returns whether that is so; `size` is that
+    /// of a full segment.
+    pub fn stop_probing_if_opened(&mut self, send: &SendConfig, now: Instant, wnd_before: Bytes, size: Bytes) -> bool {
+        if self.space.wnd() <= wnd_before || self.is_still_too_narrow(send, size) {
+            return false;
+        }
+        self.rec.set_probing(Probing::Idle);
+        self.rec.forget_retries();
+        self.rec.restart_rto(now);
+        if wnd_before == 0
+            && let Some(probe) = self.rec.board.oldest_sent()
+        {
+            self.rec.board.mark_lost(probe.id);
+            self.rec.board.clear_lost_log();
+            self.rec.force(true);
+        }
+        true
     }
 
     //= specs/rfc5681.md#fast-retransmit-and-fast-recovery

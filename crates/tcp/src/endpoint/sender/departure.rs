@@ -10,7 +10,7 @@ use recovery::{Episode, LimitedTransmit};
 
 /// What holds the sender back, for the accounts of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::endpoint) enum Held {
+pub(crate) enum Held {
     /// Nothing is buffered: the application has nothing to send.
     #[default]
     Nothing,

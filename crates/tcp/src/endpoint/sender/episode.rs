@@ -6,17 +6,18 @@
 
 use super::Sender;
 use crate::config::{Config, EcnResponse, MarkBeta};
+use crate::endpoint::state::SendSide;
 use base::{Bytes, Duration, Instant, SeqRange};
-use cc::CongestionEvent;
+use cc::{CongestionEvent, LossSample};
 use recovery::frto::{AckAfterTimeout, Advanced, Frto, FrtoVerdict, OriginalDelivered};
 use recovery::undo::{FrtoDetection, Proof, UndoConfig};
 use recovery::{
-    Delivered, DetectCx, Episode, EpisodeEntry, LostRetransmission, Mark, RecoveryAck, Undo, build_reduction,
+    Delivered, DetectCx, Episode, EpisodeEntry, LostRetransmission, Mark, RecoveryAck, Undo, Verdict, build_reduction,
 };
 
 /// Segments were marked lost.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::endpoint) struct Losses<'a> {
+pub(crate) struct Losses<'a> {
     pub cfg: &'a Config,
     pub now: Instant,
     /// Whether the connection uses SACK.
@@ -30,7 +31,7 @@ pub(in crate::endpoint) struct Losses<'a> {
 
 /// How the sender reacts to losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::endpoint) enum Reaction {
+pub(crate) enum Reaction {
     /// They belong to what was answered before.
     None,
     /// The controller has answered them, inside an episode.
@@ -42,6 +43,26 @@ pub(in crate::endpoint) enum Reaction {
 }
 
 impl Sender {
+    /// The detector has judged: controller and sampler hear of every segment that it marked lost. Returns the bytes.
+    pub fn take_verdict(&mut self, now: Instant, verdict: Verdict) -> Bytes {
+        self.rec.set_recheck(verdict.recheck_at);
+        if verdict.newly_lost == 0 {
+            return 0;
+        }
+        for (segment, stamp) in self.rec.board.lost_log() {
+            let bytes = segment.xmit.end.distance_from(segment.start);
+            self.cc.on_lost(&LossSample { now, bytes, pipe_at_send: stamp.pipe, delivered_at_send: stamp.delivered });
+            self.rec.sampler.on_lost(bytes);
+        }
+        verdict.newly_lost
+    }
+
+    /// Cuts what is in flight and larger than a segment may be now, and marks up to `most` bytes of it lost. Returns how many.
+    pub fn recut(&mut self, most: Bytes) -> Bytes {
+        let fin = u32::from(self.space.side() == SendSide::FinSent);
+        self.rec.board.recut(self.space.smss(), fin, most)
+    }
+
     //= specs/rfc5682.md#basic-algorithm
     //# While the test lasts, duplicate ACKs do not start fast recovery.
     //= specs/rfc9937.md#beginning-of-an-episode

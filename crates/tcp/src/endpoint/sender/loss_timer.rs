@@ -11,11 +11,11 @@ use recovery::tlp::FlightOf;
 
 /// What the timers depend on beside the sender's own state.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::endpoint) struct TimerCx<'a> {
+pub(crate) struct TimerCx<'a> {
     pub cfg: &'a Config,
     pub neg: &'a Negotiated,
     pub now: Instant,
-    pub user_timeout: Option<UserTimeout>,
+    pub(in crate::endpoint) user_timeout: Option<UserTimeout>,
 }
 
 impl Sender {

@@ -16,36 +16,40 @@ mod recovery_side;
 mod room;
 mod round_trip;
 mod segmenter;
+mod source;
 mod space;
 mod syn_data;
 
-pub(super) use ack::Progress;
+pub(super) use ack::{Blocks, Overtaken, Progress};
 pub(super) use departure::Held;
 pub(super) use episode::{Losses, Reaction};
 pub(super) use loss_timer::TimerCx;
 pub(super) use plan::{Ask, Departure, HeldBy, NewData, TailProbe, View};
 pub(super) use round_trip::RttCx;
 pub(super) use segmenter::{Released, Train, TurnCx};
+pub use source::{Boundary, Source};
 
-use crate::config::ValidConfig;
+use super::state::Probing;
+use crate::config::{Config, CorkConfig, NagleConfig, SendConfig, ValidConfig};
 use crate::send::{CwndUsage, Pacer, SendBuffer};
 use base::{Instant, SeqNum};
 use cc::CongestionControl;
 use chunks::Chunked; // variant: chunks
+use recovery::Scoreboard;
 use recovery_side::RecoverySide;
 use segmenter::Segmenter;
 use space::SendSpace;
 
 /// The send half.
 #[derive(Clone, Debug)]
-pub(super) struct Sender {
-    pub space: SendSpace,
-    pub buffer: SendBuffer,
-    pub rec: RecoverySide,
-    pub cc: Box<dyn CongestionControl>,
-    pub usage: CwndUsage,
+pub(crate) struct Sender {
+    pub(super) space: SendSpace,
+    pub(super) buffer: SendBuffer,
+    pub(super) rec: RecoverySide,
+    pub(super) cc: Box<dyn CongestionControl>,
+    pub(super) usage: CwndUsage,
     /// Where the controller paces.
-    pub pacer: Option<Box<Pacer>>,
+    pub(super) pacer: Option<Box<Pacer>>,
     segmenter: Segmenter,
     chunked: Chunked, // variant: chunks
 }
@@ -69,6 +73,40 @@ impl Sender {
     /// The device takes several segments at once.
     pub fn send_bursts(&mut self, cfg: &ValidConfig) {
         self.segmenter = Segmenter::for_bursts(&cfg.send);
+    }
+
+    /// Settings have changed to those of `cfg`. Returns whether a writer that waits may go on.
+    pub fn reconfigure(&mut self, before: &SendConfig, cfg: &Config, urgent: bool) -> bool {
+        let send = &cfg.send;
+        if (send.buffer, send.growth) != (before.buffer, before.growth) {
+            self.buffer.set_capacity(send.buffer);
+        }
+        let no_delay = send.nagle == NagleConfig::Off;
+        let uncorked = before.cork == CorkConfig::On && send.cork == CorkConfig::Off;
+        if no_delay && (uncorked || before.nagle != NagleConfig::Off) {
+            self.push_pending();
+        } else if uncorked {
+            self.look_again(send, urgent);
+        }
+        self.buffer.writer_waits() && self.wake_writer(cfg)
+    }
+
+    /// New data waits for the peer's window, or for more of itself. Where nothing is in flight that could bring news, the
+    /// persist timer has to. Returns whether it is to start.
+    pub fn wait_for_window(&mut self, early: bool) -> bool {
+        let starts = self.rec.board.is_empty() && self.rec.probing() == Probing::Idle && !early;
+        if starts {
+            self.rec.set_probing(Probing::Waiting(0));
+        }
+        starts
+    }
+
+    /// Frees every buffer: no more data is sent.
+    pub fn compact(&mut self) {
+        self.drop_bytes();
+        self.rec.board = Scoreboard::new(self.space.nxt());
+        self.rec.delivered = None;
+        self.rec.undo = None;
     }
 
     /// The application has written, and was cut short or not.

@@ -10,14 +10,14 @@ use recovery::{Mark, SegmentId};
 
 /// New data, with the FIN behind it if `fin`; a FIN alone has no bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::endpoint) struct NewData {
+pub(crate) struct NewData {
     pub len: Bytes,
     pub fin: bool,
 }
 
 /// What a tail loss probe sends (RFC 8985 §7.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::endpoint) enum TailProbe {
+pub(crate) enum TailProbe {
     New(NewData),
     /// The segment with the highest numbers, once more.
     Again(SegmentId),
@@ -25,7 +25,7 @@ pub(in crate::endpoint) enum TailProbe {
 
 /// What a probe of a closed window sends (RFC 9293 §3.8.6.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::endpoint) enum Ask {
+pub(crate) enum Ask {
     /// An empty segment.
     Empty,
     New(NewData),
@@ -33,7 +33,7 @@ pub(in crate::endpoint) enum Ask {
 
 /// What leaves now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::endpoint) enum Departure {
+pub(crate) enum Departure {
     Reset,
     Syn,
     /// A segment that is marked lost; `forced` whatever the congestion window says.
@@ -64,7 +64,7 @@ pub(in crate::endpoint) enum Departure {
 
 /// What holds back what waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::endpoint) enum HeldBy {
+pub(crate) enum HeldBy {
     /// The congestion window, or the reduction of an episode.
     Cwnd,
     PeerWindow,
@@ -87,7 +87,7 @@ pub(in crate::endpoint) enum HeldBy {
 
 /// What the decision needs to know beside the sender.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::endpoint) struct View {
+pub(crate) struct View {
     pub reset_due: bool,
     pub syn_due: bool,
     /// The state lets data leave.
@@ -104,7 +104,7 @@ pub(in crate::endpoint) struct View {
     pub lost: Option<(SegmentId, Bytes)>,
     pub paced_until: Option<Instant>,
     pub marks_until: Option<Instant>,
-    pub mtu_probe: ProbeNow,
+    pub(in crate::endpoint) mtu_probe: ProbeNow,
     /// Why the oldest chunk was not released, if it was looked at.
     pub chunk_held: Option<HeldBy>,
 }

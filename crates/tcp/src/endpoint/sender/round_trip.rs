@@ -9,7 +9,7 @@ use recovery::{Arrival, Delivered};
 
 /// An ACK, as far as a round trip can be taken from it.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::endpoint) struct RttCx<'a> {
+pub(crate) struct RttCx<'a> {
     pub cfg: &'a Config,
     pub now: Instant,
     /// The clock that timestamps are read from.

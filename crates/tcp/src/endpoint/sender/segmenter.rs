@@ -2,9 +2,8 @@
 //! this is the only file that asks which.
 
 use super::chunks::Chunked; // variant: chunks
-use super::{HeldBy, Sender, View};
+use super::{Boundary, HeldBy, Sender, Source, View};
 use crate::config::{Config, SegmenterConfig, SendConfig};
-use crate::endpoint::write::{Boundary, Source};
 use base::{Bytes, Duration, Instant, SeqNum};
 use recovery::SentSegment;
 
@@ -19,7 +18,7 @@ pub(in crate::endpoint) enum Segmenter {
 
 /// Segments that are sent again together, as one burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::endpoint) enum Train {
+pub(crate) enum Train {
     /// There is none, or it goes on.
     No,
     /// The segment is the last one.
@@ -28,7 +27,7 @@ pub(in crate::endpoint) enum Train {
 
 /// What the turn of new data depends on beside the sender's own state.
 #[derive(Clone, Copy)]
-pub(in crate::endpoint) struct TurnCx<'a> {
+pub(crate) struct TurnCx<'a> {
     pub cfg: &'a Config,
     /// Payload bytes of a full segment.
     pub size: Bytes,
@@ -45,7 +44,7 @@ pub(in crate::endpoint) struct TurnCx<'a> {
 
 /// What came of a write, or of the turn of new data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::endpoint) struct Released {
+pub(crate) struct Released {
     /// What holds back the next part of what was written, if it was looked at.
     pub held: Option<HeldBy>,
     /// Only an answer to a probe of the window can bring news.

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 /// Whether the receiver is to hand up what it has when the end of this arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::endpoint) enum Push {
+pub(crate) enum Push {
     No,
     /// When it leaves for the first time: a burst of several segments is.
     First,

@@ -3,7 +3,7 @@
 use super::super::Sender;
 use super::super::segmenter::{Released, TurnCx};
 use super::burst::{Scope, SmallRule};
-use crate::endpoint::write::{Boundary, Source};
+use crate::endpoint::sender::{Boundary, Source};
 use base::Bytes;
 use recovery::Episode;
 

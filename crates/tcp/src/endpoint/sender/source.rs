@@ -1,0 +1,48 @@
+//! What an application writes (RFC 9293 §3.9.1.2): bytes or the position-coded pattern, and what is at the end of it.
+
+use crate::send::SendBuffer;
+use base::Bytes;
+
+/// What is at the end of a write. Segmenters that keep no chunks make no difference between these.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Boundary {
+    /// Nothing special: what was written is pushed.
+    #[default]
+    None,
+    /// More is to come at once: a small segment at the end waits for it, with nothing in flight no longer than one RTO.
+    More,
+    /// The end of a record: no segment carries bytes from both sides of it.
+    Record,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug)]
+pub enum Source<'a> {
+    /// These bytes.
+    Bytes(&'a [u8]),
+    /// So many bytes of the pattern that continues where the last write ended ([`crate::pattern`]).
+    Pattern(u64),
+}
+
+impl Source<'_> {
+    /// Bytes.
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Bytes(data) => data.len() as u64,
+            Self::Pattern(len) => *len,
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Appends `len` bytes that begin at `from`.
+    pub(in crate::endpoint) fn append_to(&self, buffer: &mut SendBuffer, from: u64, len: Bytes) {
+        match self {
+            Self::Bytes(data) => buffer.append(&data[from as usize..][..len as usize]),
+            Self::Pattern(_) => buffer.append_pattern(len),
+        }
+    }
+}
