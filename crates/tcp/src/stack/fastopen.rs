@@ -12,23 +12,15 @@
 //!   that for each port): what is lost by trying is what a handshake costs anyway.
 
 use super::isn::sip_hash;
-use super::{Conn, ConnectError, ListenOn, Stack};
-use crate::config::{FastOpenClient, FastOpenConfig, FastOpenServer, ValidConfig};
-use crate::cx::StackCx;
-use crate::endpoint::{Answers, FastOpenAnswer, FastOpenNews, FourTuple, Segment};
-use crate::options;
-use base::{Duration, Instant};
-use core::fmt;
-use core::net::{IpAddr, SocketAddr};
+use crate::config::{FastOpenClient, FastOpenConfig, FastOpenServer};
+use crate::endpoint::{Answers, FastOpenAnswer, FourTuple};
+use base::Instant;
+use core::net::IpAddr;
 use std::collections::{BTreeMap, VecDeque};
-use trace::Observer;
 use wire::{Cookie, FastOpen, FastOpenKind};
 
 /// Servers that are remembered at most; the one not heard of for longest goes first.
 const SERVERS_MAX: usize = 1024;
-
-/// How long a connection that was reset instead of established counts as pending.
-const RESET_COUNTS_FOR: Duration = Duration::from_secs(60);
 
 /// Bytes of a SYN that data leaves to options: as many as a header can hold, since boxes on the path may add some.
 const OPTION_SPACE: u16 = 40;
@@ -42,39 +34,17 @@ pub struct FastOpenKeys {
     pub previous: Option<[u8; 16]>,
 }
 
-/// Why a connection cannot begin with data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FastOpenError {
-    /// The configuration does not allow it.
-    Off,
-    /// The SYN has left, or the connection does not exist.
-    TooLate,
-    /// The connection could not be opened at all.
-    Connect(ConnectError),
-}
-
-impl fmt::Display for FastOpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Off => f.write_str("Fast Open is off: `fastopen.client` would have to allow it"),
-            Self::TooLate => f.write_str("data can be sent with a SYN only before it has left"),
-            Self::Connect(error) => error.fmt(f),
-        }
-    }
-}
-impl core::error::Error for FastOpenError {}
-
 /// A stack's part in Fast Open.
 #[derive(Debug)]
 pub(super) struct FastOpenStack {
-    keys: FastOpenKeys,
+    pub keys: FastOpenKeys,
     servers: BTreeMap<IpAddr, Server>,
     /// Counts what is learnt, for the age of an entry.
     lessons: u64,
     /// No more data in SYNs before this moment, ...
     paused_until: Instant,
     /// ... for so many silences without a success between.
-    silences: u32,
+    pub silences: u32,
 }
 
 /// What is remembered of a server.
@@ -100,11 +70,11 @@ enum Asked {
 /// A listener's part.
 #[derive(Debug, Default)]
 pub(super) struct FastOpenListener {
-    keys: Option<FastOpenKeys>,
+    pub keys: Option<FastOpenKeys>,
     /// Connections that went ahead of their handshake, those included that were reset in the last minute.
-    pending: u32,
+    pub pending: u32,
     /// When the latter count no more, oldest first.
-    resets: VecDeque<Instant>,
+    pub resets: VecDeque<Instant>,
 }
 
 impl FastOpenListener {
@@ -113,7 +83,7 @@ impl FastOpenListener {
     //= specs/rfc7413.md#server
     //# A connection that was reset counts as pending for a while.
     /// Whether one connection more may go ahead.
-    fn has_room(&mut self, now: Instant, pending_max: u32) -> bool {
+    pub fn has_room(&mut self, now: Instant, pending_max: u32) -> bool {
         if self.pending >= pending_max && self.resets.front().is_some_and(|until| *until <= now) {
             self.resets.pop_front();
             self.pending -= 1;
@@ -123,6 +93,12 @@ impl FastOpenListener {
 }
 
 impl FastOpenStack {
+    /// Forgets every server, and every pause.
+    pub fn forget(&mut self) {
+        self.servers.clear();
+        (self.paused_until, self.silences) = (Instant::ZERO, 0);
+    }
+
     /// `secret` keys the cookies until another key is set.
     pub fn new(secret: [u64; 2]) -> Self {
         // Not the key of the sequence numbers, or either would reveal something about the other.
@@ -144,7 +120,7 @@ impl FastOpenStack {
     //= specs/rfc7413.md#client
     //# A cookie that nobody asked for is not kept.
     /// A server's SYN-ACK has arrived.
-    fn learn(&mut self, from: IpAddr, mss: u16, option: Option<FastOpen>, answers: Answers) {
+    pub fn learn(&mut self, from: IpAddr, mss: u16, option: Option<FastOpen>, answers: Answers) {
         self.lessons += 1;
         if !self.servers.contains_key(&from) && self.servers.len() >= SERVERS_MAX {
             let oldest = self.servers.iter().min_by_key(|(_, server)| server.lesson).map(|(ip, _)| *ip);
@@ -167,7 +143,7 @@ impl FastOpenStack {
     //= specs/rfc7413.md#client
     //# With a cookie, the SYN carries it, and no more data than the server's segment size allows.
     /// What a SYN to `server` carries: the option, and how much data at most for an own segment size of `own_mss`.
-    fn plan(&self, config: &FastOpenConfig, server: IpAddr, own_mss: u16, now: Instant) -> (Option<FastOpen>, u16) {
+    pub fn plan(&self, config: &FastOpenConfig, server: IpAddr, own_mss: u16, now: Instant) -> (Option<FastOpen>, u16) {
         let known = self.servers.get(&server);
         let room = known.map_or(own_mss, |known| known.mss.min(own_mss)).saturating_sub(OPTION_SPACE);
         if now < self.paused_until {
@@ -187,7 +163,7 @@ impl FastOpenStack {
     //= specs/rfc7413.md#client
     //# Fast Open is not tried for a while on a path on which it failed.
     /// A connection that tried was answered by silence: the path may swallow what it does not know.
-    fn on_silence(&mut self, config: &FastOpenConfig, at: Instant) {
+    pub fn on_silence(&mut self, config: &FastOpenConfig, at: Instant) {
         if let Some(first) = config.pause {
             self.paused_until = at + first.scale(1 << self.silences.min(6), 1);
             self.silences = self.silences.saturating_add(1);
@@ -225,7 +201,12 @@ fn v6_bytes(ip: IpAddr) -> [u8; 16] {
 //= specs/rfc7413.md#server
 //# A request for a cookie, and a cookie that is not valid, are answered with a valid one, and the data is left.
 /// What to answer a SYN that carries `offer` to a listener that allows Fast Open.
-fn answer(server: FastOpenServer, keys: &FastOpenKeys, tuple: &FourTuple, offer: Option<FastOpen>) -> FastOpenAnswer {
+pub(super) fn answer(
+    server: FastOpenServer,
+    keys: &FastOpenKeys,
+    tuple: &FourTuple,
+    offer: Option<FastOpen>,
+) -> FastOpenAnswer {
     if server == FastOpenServer::WithoutCookie {
         return FastOpenAnswer::Believe(None);
     }
@@ -237,122 +218,6 @@ fn answer(server: FastOpenServer, keys: &FastOpenKeys, tuple: &FourTuple, offer:
         Some(cookie) if cookie == valid => FastOpenAnswer::Believe(None),
         Some(cookie) if Some(cookie) == former => FastOpenAnswer::Believe(Some(fresh)),
         _ => FastOpenAnswer::Cookie(fresh),
-    }
-}
-
-impl Stack {
-    /// Makes and checks cookies with these keys from now on, for every listener without keys of its own.
-    pub fn set_fast_open_keys(&mut self, keys: FastOpenKeys) {
-        self.fast_open.keys = keys;
-    }
-
-    /// Gives a listener keys of its own, or takes them back. Without effect where no socket listens.
-    pub fn set_fast_open_keys_of(&mut self, on: impl Into<ListenOn>, keys: Option<FastOpenKeys>) {
-        if let Some(listener) = self.listeners.get_mut(&on.into()) {
-            listener.fast_open.keys = keys;
-        }
-    }
-
-    /// Forgets every server, and every pause.
-    pub fn forget_fast_open_servers(&mut self) {
-        let Self { fast_open, .. } = self;
-        fast_open.servers.clear();
-        (fast_open.paused_until, fast_open.silences) = (Instant::ZERO, 0);
-    }
-
-    /// Whether a connection to `remote` could begin with data now: an application that has none yet may as well wait with
-    /// the SYN until it has.
-    pub fn fast_open_is_ready(&self, cfg: &ValidConfig, remote: IpAddr, now: Instant) -> bool {
-        cfg.fastopen.client != FastOpenClient::Off && self.fast_open.plan(&cfg.fastopen, remote, u16::MAX, now).1 > 0
-    }
-
-    /// Lets the SYN of a connection that was opened at this very moment, without a turn since, carry data: as much of `data`
-    /// as fits, for which a cookie of the server is needed. Without one, the SYN asks for it and carries nothing; an empty
-    /// `data` lets it carry the cookie alone.
-    ///
-    /// Returns how many bytes were taken. The rest is for [`Self::write`]. What was taken arrives also when the peer takes
-    /// no data from SYNs, after the handshake. It may arrive twice at an application whose server forgets what it answered
-    /// (RFC 7413 §6): it has to bear that.
-    ///
-    /// # Errors
-    /// The configuration does not allow it, or the SYN has left.
-    pub fn fast_open<O: Observer>(
-        &mut self,
-        cx: &mut StackCx<'_, O>,
-        conn: Conn,
-        data: &[u8],
-    ) -> Result<usize, FastOpenError> {
-        let slot = self.slots.get_mut(conn).ok_or(FastOpenError::TooLate)?;
-        let (cfg, tuple) = (slot.endpoint.config().clone(), slot.endpoint.tuple());
-        if cfg.fastopen.client == FastOpenClient::Off {
-            return Err(FastOpenError::Off);
-        }
-        let own_mss = options::own_mss(&cfg, self.device.mtu, tuple.local);
-        let (option, room) = self.fast_open.plan(&cfg.fastopen, tuple.remote, own_mss, cx.now);
-        slot.endpoint.open_fast(option, data, u32::from(room)).ok_or(FastOpenError::TooLate)
-    }
-
-    /// [`Self::connect`] and [`Self::fast_open`] in one.
-    ///
-    /// # Errors
-    /// As for both. When Fast Open is off, no connection is opened.
-    pub fn connect_with_data<O: Observer>(
-        &mut self,
-        cx: &mut StackCx<'_, O>,
-        cfg: &ValidConfig,
-        remote: SocketAddr,
-        data: &[u8],
-    ) -> Result<(Conn, usize), FastOpenError> {
-        if cfg.fastopen.client == FastOpenClient::Off {
-            return Err(FastOpenError::Off);
-        }
-        let conn = self.connect(cx, cfg, remote).map_err(FastOpenError::Connect)?;
-        let taken = self.fast_open(cx, conn, data)?;
-        Ok((conn, taken))
-    }
-
-    /// What a listener answers a SYN. Counts the connection as pending if it may go ahead.
-    pub(super) fn answer_fast_open(
-        &mut self,
-        on: ListenOn,
-        tuple: &FourTuple,
-        syn: &Segment<'_>,
-        at: Instant,
-    ) -> FastOpenAnswer {
-        let offer = syn.repr.options.fast_open;
-        let asked = offer.is_some() || !syn.payload.is_empty();
-        let Some(listener) = self.listeners.get_mut(&on).filter(|_| asked) else { return FastOpenAnswer::Nothing };
-        let config = listener.cfg.fastopen;
-        let pending = &mut listener.fast_open;
-        if config.server == FastOpenServer::Off || !pending.has_room(at, config.pending_max) {
-            return FastOpenAnswer::Nothing;
-        }
-        let answer = answer(config.server, pending.keys.as_ref().unwrap_or(&self.fast_open.keys), tuple, offer);
-        pending.pending += u32::from(matches!(answer, FastOpenAnswer::Believe(_)));
-        answer
-    }
-
-    /// A connection has news of Fast Open.
-    #[cold]
-    pub(super) fn on_fast_open_news(&mut self, index: u32, news: FastOpenNews) {
-        let Some(slot) = self.slots.at(index) else { return };
-        let (tuple, config) = (slot.endpoint.tuple(), slot.endpoint.config().fastopen);
-        match news {
-            FastOpenNews::Learnt { mss, option, answers } => {
-                self.fast_open.learn(tuple.remote, mss, option, answers);
-                self.fast_open.silences = 0;
-            }
-            FastOpenNews::Silence(at) => self.fast_open.on_silence(&config, at),
-            FastOpenNews::Settled | FastOpenNews::Reset(_) => {
-                let on = self.listener_for(&tuple).map(|(on, _)| on);
-                let Some(listener) = on.and_then(|on| self.listeners.get_mut(&on)) else { return };
-                let pending = &mut listener.fast_open;
-                match news {
-                    FastOpenNews::Reset(at) => pending.resets.push_back(at + RESET_COUNTS_FOR),
-                    _ => pending.pending = pending.pending.saturating_sub(1),
-                }
-            }
-        }
     }
 }
 

@@ -4,12 +4,16 @@
 
 mod api;
 mod budget;
+mod cookie_jar;
 mod cookies;
 mod drive;
+mod fast_connect;
 mod fastopen;
 mod icmp;
 mod isn;
+mod listen;
 mod listener;
+mod paths;
 mod planted;
 mod relief;
 mod reset;
@@ -19,9 +23,10 @@ mod socket;
 mod tests;
 mod timers;
 
-pub use fastopen::{FastOpenError, FastOpenKeys};
+pub use budget::{GuardCounters, GuardedUsage};
+pub use fast_connect::FastOpenError;
+pub use fastopen::FastOpenKeys;
 pub use listener::ListenOn;
-pub use relief::{GuardCounters, GuardedUsage};
 pub use slots::Conn;
 
 use crate::config::GuardConfig;
@@ -29,14 +34,14 @@ use crate::endpoint::TxBuf;
 use crate::event::ConnEvent;
 use base::{Instant, Rng};
 use budget::Budget;
-use cookies::CookieJar;
+use cookie_jar::CookieJar;
 use core::fmt;
 use core::net::IpAddr;
 use core::ops::RangeInclusive;
 use fastopen::FastOpenStack;
-use icmp::PathCache;
 use isn::IsnGenerator;
 use listener::Listener;
+use paths::PathCache;
 use slots::Slots;
 use std::collections::{BTreeMap, VecDeque};
 use timers::DeadlineHeap;

@@ -1,7 +1,7 @@
 //! How a stack keeps within its guards: what each connection holds is counted after every call, and the oldest holders are evicted when
 //! a bound is exceeded. [`super::budget`] keeps the books and says in which order.
 
-use super::budget::{CONNECTION_BYTES, Expendable, REPLY_BYTES};
+use super::budget::{CONNECTION_BYTES, Expendable, GuardCounters, GuardedUsage, REPLY_BYTES};
 use super::slots::{Admission, Slot};
 use super::{Conn, Stack};
 use crate::config::GuardConfig;
@@ -10,44 +10,6 @@ use crate::endpoint::{Endpoint, State};
 use base::{Bytes, Instant, Rng};
 use trace::{ConnId, Observer};
 use wire::{IpRepr, TcpRepr};
-
-/// What a stack holds on behalf of its peers, against the bounds of its [`crate::config::GuardConfig`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GuardedUsage {
-    /// Memory that counts against the budget, in bytes.
-    pub memory: u64,
-    /// The largest window that is offered now, in bytes; `u32::MAX` while memory is not scarce.
-    pub window_max: u32,
-    /// Handshakes under way.
-    pub embryonic: usize,
-    /// Connections in TIME-WAIT that the application has released.
-    pub time_wait: usize,
-    /// Orphans.
-    pub orphans: usize,
-    /// Replies that wait for the device.
-    pub replies: usize,
-    /// Entries of the deadline heap.
-    pub deadlines: usize,
-}
-
-/// What guards have done so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct GuardCounters {
-    /// Connections whose TIME-WAIT ended early.
-    pub time_wait_evicted: u64,
-    /// Handshakes that were forgotten.
-    pub embryonic_evicted: u64,
-    /// Orphans that were reset: there were too many, the memory was needed, or their time was over.
-    pub orphans_reset: u64,
-    /// Blocks of data out of order that were discarded.
-    pub out_of_order_discarded: u64,
-    /// Segments with data, and attempts to connect, that were dropped because the budget was spent.
-    pub refused_for_memory: u64,
-    /// Replies that were dropped because too many waited for the device.
-    pub replies_dropped: u64,
-    /// Resets that were not sent because too many had been.
-    pub resets_withheld: u64,
-}
 
 impl Slot {
     /// Memory that counts against the budget, in bytes, and the role in which the connection can be evicted.

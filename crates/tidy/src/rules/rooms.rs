@@ -14,26 +14,15 @@ const ENDPOINT: &str = "crates/tcp/src/endpoint/";
 pub struct Room {
     /// Its name.
     pub name: &'static str,
-    /// What it may use of the endpoint's files beside its own: `state` is that file, or that room, whole; `write::Train` one item of a file.
+    /// What it may use of the endpoint's files beside its own: `state` is that file, or that room, whole; `segment::Segment` one item of a file or a room.
     pub uses: &'static [&'static str],
 }
 
 /// The rooms.
 pub const ROOMS: &[Room] = &[
-    Room {
-        name: "sender",
-        uses: &[
-            "state",
-            "mod::Probing",
-            "mod::Segment",
-            "mod::SendSide",
-            "patience::UserTimeout",
-            "tally::Held",
-            "write::Train",
-        ],
-    },
-    Room { name: "receiver", uses: &["state", "mod::Segment"] },
-    Room { name: "life", uses: &["state", "mod::Origin"] },
+    Room { name: "sender", uses: &["state", "segment::Segment", "life::UserTimeout", "path::ProbeNow"] },
+    Room { name: "receiver", uses: &["state", "segment::Segment"] },
+    Room { name: "life", uses: &["state"] },
     Room { name: "path", uses: &["state"] },
     // Only reads, and no room reads it.
     Room { name: "books", uses: &["state", "sender", "receiver", "life", "path"] },

@@ -1,6 +1,7 @@
 //! Cookies against values computed elsewhere, and what a stack remembers of servers.
 
 use super::*;
+use base::Duration;
 use core::net::{Ipv4Addr, Ipv6Addr};
 use test_case::test_case;
 

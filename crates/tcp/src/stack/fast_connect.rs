@@ -1,0 +1,151 @@
+//! Connections that begin with data (RFC 7413), on either side. [`super::fastopen`] remembers servers, makes and checks cookies.
+
+use super::fastopen::{FastOpenKeys, answer};
+use super::{Conn, ConnectError, ListenOn, Stack};
+use crate::config::{FastOpenClient, FastOpenServer, ValidConfig};
+use crate::cx::StackCx;
+use crate::endpoint::{FastOpenAnswer, FastOpenNews, FourTuple, Segment};
+use crate::options;
+use base::{Duration, Instant};
+use core::fmt;
+use core::net::{IpAddr, SocketAddr};
+use trace::Observer;
+
+/// How long a connection that was reset instead of established counts as pending.
+const RESET_COUNTS_FOR: Duration = Duration::from_secs(60);
+
+/// Why a connection cannot begin with data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FastOpenError {
+    /// The configuration does not allow it.
+    Off,
+    /// The SYN has left, or the connection does not exist.
+    TooLate,
+    /// The connection could not be opened at all.
+    Connect(ConnectError),
+}
+
+impl fmt::Display for FastOpenError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Off => f.write_str("Fast Open is off: `fastopen.client` would have to allow it"),
+            Self::TooLate => f.write_str("data can be sent with a SYN only before it has left"),
+            Self::Connect(error) => error.fmt(f),
+        }
+    }
+}
+impl core::error::Error for FastOpenError {}
+
+impl Stack {
+    /// Makes and checks cookies with these keys from now on, for every listener without keys of its own.
+    pub fn set_fast_open_keys(&mut self, keys: FastOpenKeys) {
+        self.fast_open.keys = keys;
+    }
+
+    /// Gives a listener keys of its own, or takes them back. Without effect where no socket listens.
+    pub fn set_fast_open_keys_of(&mut self, on: impl Into<ListenOn>, keys: Option<FastOpenKeys>) {
+        if let Some(listener) = self.listeners.get_mut(&on.into()) {
+            listener.fast_open.keys = keys;
+        }
+    }
+
+    /// Forgets every server, and every pause.
+    pub fn forget_fast_open_servers(&mut self) {
+        self.fast_open.forget();
+    }
+
+    /// Whether a connection to `remote` could begin with data now: an application that has none yet may as well wait with
+    /// the SYN until it has.
+    pub fn fast_open_is_ready(&self, cfg: &ValidConfig, remote: IpAddr, now: Instant) -> bool {
+        cfg.fastopen.client != FastOpenClient::Off && self.fast_open.plan(&cfg.fastopen, remote, u16::MAX, now).1 > 0
+    }
+
+    /// Lets the SYN of a connection that was opened at this very moment, without a turn since, carry data: as much of `data`
+    /// as fits, for which a cookie of the server is needed. Without one, the SYN asks for it and carries nothing; an empty
+    /// `data` lets it carry the cookie alone.
+    ///
+    /// Returns how many bytes were taken. The rest is for [`Self::write`]. What was taken arrives also when the peer takes
+    /// no data from SYNs, after the handshake. It may arrive twice at an application whose server forgets what it answered
+    /// (RFC 7413 §6): it has to bear that.
+    ///
+    /// # Errors
+    /// The configuration does not allow it, or the SYN has left.
+    pub fn fast_open<O: Observer>(
+        &mut self,
+        cx: &mut StackCx<'_, O>,
+        conn: Conn,
+        data: &[u8],
+    ) -> Result<usize, FastOpenError> {
+        let slot = self.slots.get_mut(conn).ok_or(FastOpenError::TooLate)?;
+        let (cfg, tuple) = (slot.endpoint.config().clone(), slot.endpoint.tuple());
+        if cfg.fastopen.client == FastOpenClient::Off {
+            return Err(FastOpenError::Off);
+        }
+        let own_mss = options::own_mss(&cfg, self.device.mtu, tuple.local);
+        let (option, room) = self.fast_open.plan(&cfg.fastopen, tuple.remote, own_mss, cx.now);
+        slot.endpoint.open_fast(option, data, u32::from(room)).ok_or(FastOpenError::TooLate)
+    }
+
+    /// [`Self::connect`] and [`Self::fast_open`] in one.
+    ///
+    /// # Errors
+    /// As for both. When Fast Open is off, no connection is opened.
+    pub fn connect_with_data<O: Observer>(
+        &mut self,
+        cx: &mut StackCx<'_, O>,
+        cfg: &ValidConfig,
+        remote: SocketAddr,
+        data: &[u8],
+    ) -> Result<(Conn, usize), FastOpenError> {
+        if cfg.fastopen.client == FastOpenClient::Off {
+            return Err(FastOpenError::Off);
+        }
+        let conn = self.connect(cx, cfg, remote).map_err(FastOpenError::Connect)?;
+        let taken = self.fast_open(cx, conn, data)?;
+        Ok((conn, taken))
+    }
+
+    /// What a listener answers a SYN. Counts the connection as pending if it may go ahead.
+    pub(super) fn answer_fast_open(
+        &mut self,
+        on: ListenOn,
+        tuple: &FourTuple,
+        syn: &Segment<'_>,
+        at: Instant,
+    ) -> FastOpenAnswer {
+        let offer = syn.repr.options.fast_open;
+        let asked = offer.is_some() || !syn.payload.is_empty();
+        let Some(listener) = self.listeners.get_mut(&on).filter(|_| asked) else { return FastOpenAnswer::Nothing };
+        let config = listener.cfg.fastopen;
+        let pending = &mut listener.fast_open;
+        if config.server == FastOpenServer::Off || !pending.has_room(at, config.pending_max) {
+            return FastOpenAnswer::Nothing;
+        }
+        let answer = answer(config.server, pending.keys.as_ref().unwrap_or(&self.fast_open.keys), tuple, offer);
+        pending.pending += u32::from(matches!(answer, FastOpenAnswer::Believe(_)));
+        answer
+    }
+
+    /// A connection has news of Fast Open.
+    #[cold]
+    pub(super) fn on_fast_open_news(&mut self, index: u32, news: FastOpenNews) {
+        let Some(slot) = self.slots.at(index) else { return };
+        let (tuple, config) = (slot.endpoint.tuple(), slot.endpoint.config().fastopen);
+        match news {
+            FastOpenNews::Learnt { mss, option, answers } => {
+                self.fast_open.learn(tuple.remote, mss, option, answers);
+                self.fast_open.silences = 0;
+            }
+            FastOpenNews::Silence(at) => self.fast_open.on_silence(&config, at),
+            FastOpenNews::Settled | FastOpenNews::Reset(_) => {
+                let on = self.listener_for(&tuple).map(|(on, _)| on);
+                let Some(listener) = on.and_then(|on| self.listeners.get_mut(&on)) else { return };
+                let pending = &mut listener.fast_open;
+                match news {
+                    FastOpenNews::Reset(at) => pending.resets.push_back(at + RESET_COUNTS_FOR),
+                    _ => pending.pending = pending.pending.saturating_sub(1),
+                }
+            }
+        }
+    }
+}
