@@ -5,9 +5,9 @@
 //! settings, the pacer.
 
 use super::network::probe_view;
+use super::outlet::Outlet;
 use super::path::{Path, ProbeNow};
 use super::receiver::Receiver;
-use super::refused::Outlet;
 use super::sender::{Boundary, HeldBy, Released, Sender, Source, TurnCx};
 use super::{Endpoint, News, SendSide, State};
 use crate::config::{ReceiveConfig, ValidConfig};

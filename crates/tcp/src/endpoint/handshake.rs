@@ -1,9 +1,9 @@
 //! Opening a connection (RFC 9293 §3.5): constructors, SYN-SENT and SYN-RECEIVED.
 
 use super::life::{Copies, Settles, may_defer};
+use super::outlet::Outlet;
 use super::path::Path;
 use super::receiver::FirstSizes;
-use super::refused::Outlet;
 use super::{
     EcnState, Endpoint, FastOpenAnswer, FourTuple, Life, News, Numbering, Origin, PendingEvents, Receiver, Segment,
     SendSide, Sender, State, Tally,

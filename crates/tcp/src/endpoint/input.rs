@@ -1,8 +1,8 @@
 //! Arriving segments, in the order RFC 9293 §3.10.7.4 prescribes, with the checks of RFC 5961 and RFC 7323.
 
 use super::challenge::Allowance;
+use super::outlet::Outlet;
 use super::receiver::Around;
-use super::refused::Outlet;
 use super::{Application, Endpoint, News, Origin, Segment, State};
 use crate::config::{MissingTimestamps, TimeWaitDuplicates, TimeWaitReset, UnsentAck};
 use crate::cx::Cx;

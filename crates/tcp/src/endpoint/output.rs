@@ -2,8 +2,8 @@
 //! decides what leaves and changes nothing, `apply` notes it, arms timers and builds the frame.
 
 use super::books::{Limit, SendCause, Told, cause_of_new, cause_of_retransmission, limit};
+use super::outlet::Outlet;
 use super::path::ProbeNow;
-use super::refused::Outlet;
 use super::sender::{Ask, Departure, HeldBy, NewData, TailProbe, Train, View};
 use super::{Endpoint, News, Probing, State};
 use crate::cx::Cx;

@@ -8,6 +8,7 @@
 //! What would leave is found out by sending it from a copy, so that the rules of sending have one owner. A device refuses
 //! seldom, and what that costs is of no account.
 
+use super::outlet::Outlet;
 use super::output::TxBuf;
 use super::{Endpoint, Probing, State};
 use crate::cx::Cx;
@@ -16,42 +17,6 @@ use crate::send::SendBuffer;
 use crate::timers::TimerKind;
 use base::Duration;
 use trace::{Observer, Off};
-
-/// Whether the device takes packets.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outlet {
-    /// It does.
-    Open,
-    /// It does not.
-    Refuses,
-    /// It does again; data that it refused waits for its timer, a segment or a write.
-    Reopened,
-}
-
-impl Outlet {
-    /// The device takes packets from now on, or takes none.
-    pub fn set(&mut self, refuses: bool) {
-        *self = match (refuses, *self) {
-            (true, _) => Self::Refuses,
-            (false, Self::Refuses) => Self::Reopened,
-            (false, outlet) => outlet,
-        };
-    }
-
-    /// Something happened upon which data is tried again.
-    pub fn reopen(&mut self) {
-        if *self == Self::Reopened {
-            *self = Self::Open;
-        }
-    }
-
-    /// A timer brings refused data back, if it is one that watches over data.
-    pub fn on_timer(&mut self, kind: TimerKind) {
-        if kind != TimerKind::DelayedAck && kind != TimerKind::KeepAlive {
-            self.reopen();
-        }
-    }
-}
 
 impl Endpoint {
     /// The device takes packets from now on, or takes none.

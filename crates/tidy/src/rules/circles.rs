@@ -8,7 +8,7 @@ use crate::{Problem, Source};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Crates whose circles are known and wait to be undone.
-pub const WAITING: &[&str] = &["tcp"];
+pub const WAITING: &[&str] = &[];
 
 /// The circles of all crates but those that wait, and those that wait without need.
 pub fn check(sources: &[Source], waiting: &[&str]) -> Vec<Problem> {

@@ -14,14 +14,12 @@ mod window;
 pub(super) use arrival::{Around, Received};
 pub(super) use opening::FirstSizes;
 
-use crate::config::{GuardConfig, ValidConfig};
+use crate::config::{GuardConfig, ValidConfig, WindowRounding};
 use crate::recv::{
     AckConfig, AckPolicy, Assembler, AutoTune, BLOCK_BYTES, Memory, ReceiveBuffer, ReceiveWindow, sack_blocks,
 };
-use arrival::Arrived;
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use pending_ack::PendingAck;
-use urgent::Mark;
 use wire::SackBlocks;
 
 /// The receive half.
@@ -56,6 +54,22 @@ struct Rare {
     syn_data: Option<SeqRange>,
 }
 
+/// The last urgent byte to be received, until it is passed.
+#[derive(Clone, Copy, Debug)]
+struct Mark {
+    /// Bytes of the stream before it.
+    offset: u64,
+    /// The application has fetched it out of band.
+    fetched: bool,
+}
+
+/// The receive window to begin with, for segments of `mss` bytes.
+fn first_window(cfg: &ValidConfig, mss: Bytes) -> Bytes {
+    let window = cfg.receive.window.initial();
+    let whole = window - window % mss.max(1);
+    if cfg.receive.rounding == WindowRounding::SegmentsFromSyn && whole > 0 { whole } else { window }
+}
+
 impl Receiver {
     /// Nothing is known of the peer yet; its SYN replaces most of this.
     pub fn new(cfg: &ValidConfig, mss: u16) -> Self {
@@ -63,7 +77,7 @@ impl Receiver {
             irs: SeqNum(0),
             assembler: Assembler::new(SeqNum(0)),
             buffer: ReceiveBuffer::new(),
-            window: ReceiveWindow::new(SeqNum(0), opening::first_window(cfg, mss.into()), 0),
+            window: ReceiveWindow::new(SeqNum(0), first_window(cfg, mss.into()), 0),
             policy: AckPolicy::new(&cfg.ack),
             autotune: AutoTune::new(&cfg.receive.window),
             ack: PendingAck::default(),

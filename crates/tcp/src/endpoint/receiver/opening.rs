@@ -1,18 +1,12 @@
 //! The receiver while a connection opens: the peer's SYN, the first window, and data that came with the SYN.
 
-use super::{Around, Arrived, Received, Receiver};
+use super::arrival::Arrived;
+use super::{Around, Received, Receiver, first_window};
 use crate::config::{Config, ValidConfig, WindowRounding};
 use crate::endpoint::Segment;
 use crate::recv::{Assembler, ReceiveWindow};
 use base::{Bytes, Duration, Instant, SeqNum, SeqRange};
 use wire::{Flags, TcpRepr};
-
-/// The receive window to begin with, for segments of `mss` bytes.
-pub(super) fn first_window(cfg: &ValidConfig, mss: Bytes) -> Bytes {
-    let window = cfg.receive.window.initial();
-    let whole = window - window % mss.max(1);
-    if cfg.receive.rounding == WindowRounding::SegmentsFromSyn && whole > 0 { whole } else { window }
-}
 
 /// Sizes of segments, in bytes, when the first window opens.
 #[derive(Clone, Copy, Debug)]

@@ -4,19 +4,10 @@
 //! is. RFC 6093 §6 wants all bytes in the stream; the last urgent one may be kept out of it instead, for the application to
 //! fetch, as programs written for that expect.
 
-use super::Receiver;
+use super::{Mark, Receiver};
 use crate::config::{ReceiveConfig, UrgentDelivery, UrgentPointer};
 use crate::event::UrgentError;
 use base::SeqNum;
-
-/// The last urgent byte to be received, until it is passed.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Mark {
-    /// Bytes of the stream before it.
-    offset: u64,
-    /// The application has fetched it out of band.
-    fetched: bool,
-}
 
 impl Receiver {
     //= specs/rfc9293.md#urgent-data

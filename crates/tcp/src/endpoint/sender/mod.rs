@@ -30,15 +30,41 @@ pub(super) use segmenter::{Released, Train, TurnCx};
 pub use source::{Boundary, Source};
 
 use super::state::Probing;
-use crate::config::{Config, CorkConfig, NagleConfig, SendConfig, ValidConfig};
+use crate::config::{Config, CorkConfig, NagleConfig, SegmenterConfig, SendConfig, ValidConfig};
 use crate::send::{CwndUsage, Pacer, SendBuffer};
 use base::{Instant, SeqNum};
 use cc::CongestionControl;
 use chunks::Chunked; // variant: chunks
 use recovery::Scoreboard;
 use recovery_side::RecoverySide;
-use segmenter::Segmenter;
 use space::SendSpace;
+
+/// How what was written becomes segments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::endpoint) enum Segmenter {
+    /// It is cut as it leaves, a frame at a time.
+    BySegment,
+    /// It is kept in chunks, each of which leaves in bursts of its own.
+    ByChunk, // variant: chunks
+}
+
+impl Segmenter {
+    /// The segmenter for a device that takes several segments at once.
+    pub fn for_bursts(send: &SendConfig) -> Self {
+        match send.segmenter {
+            SegmenterConfig::Stream => Self::BySegment,
+            SegmenterConfig::Chunks(_) => Self::ByChunk, // variant: chunks
+        }
+    }
+
+    /// Whether what was written is kept in pieces whose memory counts against the send buffer.
+    pub fn counts_pieces(self) -> bool {
+        match self {
+            Self::BySegment => false,
+            Self::ByChunk => true, // variant: chunks
+        }
+    }
+}
 
 /// The send half.
 #[derive(Clone, Debug)]

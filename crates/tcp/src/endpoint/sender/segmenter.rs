@@ -2,19 +2,10 @@
 //! this is the only file that asks which.
 
 use super::chunks::Chunked; // variant: chunks
-use super::{Boundary, HeldBy, Sender, Source, View};
-use crate::config::{Config, SegmenterConfig, SendConfig};
+use super::{Boundary, HeldBy, Segmenter, Sender, Source, View};
+use crate::config::{Config, SendConfig};
 use base::{Bytes, Duration, Instant, SeqNum};
 use recovery::SentSegment;
-
-/// How what was written becomes segments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::endpoint) enum Segmenter {
-    /// It is cut as it leaves, a frame at a time.
-    BySegment,
-    /// It is kept in chunks, each of which leaves in bursts of its own.
-    ByChunk, // variant: chunks
-}
 
 /// Segments that are sent again together, as one burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,24 +50,6 @@ impl Released {
         self.held = later.held;
         self.waits_for_window |= later.waits_for_window;
         self.woken |= later.woken;
-    }
-}
-
-impl Segmenter {
-    /// The segmenter for a device that takes several segments at once.
-    pub fn for_bursts(send: &SendConfig) -> Self {
-        match send.segmenter {
-            SegmenterConfig::Stream => Self::BySegment,
-            SegmenterConfig::Chunks(_) => Self::ByChunk, // variant: chunks
-        }
-    }
-
-    /// Whether what was written is kept in pieces whose memory counts against the send buffer.
-    pub fn counts_pieces(self) -> bool {
-        match self {
-            Self::BySegment => false,
-            Self::ByChunk => true, // variant: chunks
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! RFC 9293 leaves this open. The rules are those that senders with segmentation offload have come to share; they decide
 //! only when data leaves that the windows would permit. Pure: everything it needs to know is in [`View`].
 
-use super::store::{Chunk, Tail};
+use super::store::{Chunk, SmallRule, Tail};
 use crate::config::ChunksConfig;
 use crate::send::nagle::Outstanding;
 use base::{Bytes, Duration};
@@ -16,19 +16,6 @@ pub(in crate::endpoint) enum Scope {
     One,
     /// As many as the rules allow.
     All,
-}
-
-/// How a segment smaller than the maximum at the end of what was written is treated; the more lenient, the greater.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::endpoint) enum SmallRule {
-    /// It waits.
-    Hold,
-    /// It waits while anything is outstanding.
-    Rfc896,
-    /// It waits while a small one is outstanding.
-    Minshall,
-    /// It leaves.
-    Leave,
 }
 
 /// Where the oldest chunk stands.

@@ -10,10 +10,10 @@ use super::{HeldBy, Sender, View as PlanView};
 use crate::config::{ChunkRefill, ChunksConfig, Config, CorkConfig, NagleConfig, PushConfig, SendConfig};
 use crate::endpoint::SendSide;
 use base::{Bytes, Duration, Instant, SeqNum};
-use burst::{By, Hold, Place, Scope, SmallRule, Verdict, View, Wait, max_segments};
+use burst::{By, Hold, Place, Scope, Verdict, View, Wait, max_segments};
 use recovery::{Episode, SegmentId, SentSegment};
-pub(in crate::endpoint) use store::Push;
-use store::{Chunk, Chunks};
+use store::{Chunk, Chunks, SmallRule};
+pub(in crate::endpoint) use store::{Chunked, Push};
 
 /// A transmission longer ago than this says that no train of bursts is under way.
 const RECENT: Duration = Duration::from_millis(1);
@@ -23,34 +23,6 @@ const FINEST: Duration = Duration::from_nanos(125);
 const TINY_WINDOW: Bytes = 536;
 /// Segments are not cut smaller for a peer with a tiny window.
 const SMALLEST: Bytes = 48;
-
-/// What is kept of chunks: in a box that exists only while something is unacknowledged.
-#[derive(Clone, Debug, Default)]
-pub(in crate::endpoint) struct Chunked(Option<Box<Chunks>>);
-
-impl Chunked {
-    /// The chunks and bursts, while something is unacknowledged.
-    #[inline]
-    pub fn get(&self) -> Option<&Chunks> {
-        self.0.as_deref()
-    }
-
-    /// Everything before this position of the stream is acknowledged.
-    #[inline]
-    pub fn on_acked(&mut self, una: u64) {
-        if let Some(chunks) = &mut self.0 {
-            chunks.ack(una);
-            if chunks.is_empty() {
-                self.0 = None;
-            }
-        }
-    }
-
-    /// Bytes of memory.
-    pub fn heap_size(&self) -> usize {
-        self.get().map_or(0, Chunks::size)
-    }
-}
 
 impl Sender {
     fn chunks(&self) -> Option<&Chunks> {

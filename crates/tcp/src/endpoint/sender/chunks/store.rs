@@ -6,7 +6,6 @@
 //!
 //! Kept in a box that exists only while something is unacknowledged.
 
-use super::burst::SmallRule;
 use base::Bytes;
 use std::collections::VecDeque;
 
@@ -27,6 +26,19 @@ pub(in crate::endpoint) enum Tail {
     Record,
 }
 
+/// How a segment smaller than the maximum at the end of what was written is treated; the more lenient, the greater.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::endpoint) enum SmallRule {
+    /// It waits.
+    Hold,
+    /// It waits while anything is outstanding.
+    Rfc896,
+    /// It waits while a small one is outstanding.
+    Minshall,
+    /// It leaves.
+    Leave,
+}
+
 /// A part of what was written and has not been released.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::endpoint) struct Chunk {
@@ -40,6 +52,34 @@ struct Burst {
     /// One past its last byte.
     end: u64,
     push: Push,
+}
+
+/// What is kept of chunks: in a box that exists only while something is unacknowledged.
+#[derive(Clone, Debug, Default)]
+pub(in crate::endpoint) struct Chunked(pub(super) Option<Box<Chunks>>);
+
+impl Chunked {
+    /// The chunks and bursts, while something is unacknowledged.
+    #[inline]
+    pub fn get(&self) -> Option<&Chunks> {
+        self.0.as_deref()
+    }
+
+    /// Everything before this position of the stream is acknowledged.
+    #[inline]
+    pub fn on_acked(&mut self, una: u64) {
+        if let Some(chunks) = &mut self.0 {
+            chunks.ack(una);
+            if chunks.is_empty() {
+                self.0 = None;
+            }
+        }
+    }
+
+    /// Bytes of memory.
+    pub fn heap_size(&self) -> usize {
+        self.get().map_or(0, Chunks::size)
+    }
 }
 
 /// Chunks and bursts of one stream.

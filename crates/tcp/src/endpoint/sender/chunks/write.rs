@@ -2,7 +2,8 @@
 
 use super::super::Sender;
 use super::super::segmenter::{Released, TurnCx};
-use super::burst::{Scope, SmallRule};
+use super::burst::Scope;
+use super::store::SmallRule;
 use crate::endpoint::sender::{Boundary, Source};
 use base::Bytes;
 use recovery::Episode;
