@@ -8,7 +8,7 @@ use cc::Pacing;
 /// Totals since the connection began. Bytes are payload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Segments sent, whatever they carried; wraps at 2^32, as the next one does.
+    /// Segments sent, whatever they carried.
     pub segments_sent: u64,
     /// Segments received for this connection.
     pub segments_received: u64,

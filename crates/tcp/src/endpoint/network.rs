@@ -55,7 +55,7 @@ impl Endpoint {
         if cut && self.tuple.local.is_ipv4() {
             // RFC 6864 §4.3 asks for numbers that do not come again soon: each connection counts from a place of its own.
             let from = (self.snd.space.iss().0 >> 16) as u16;
-            return Fragmentation::Allowed { id: from.wrapping_add(self.tally.segments_sent as u16) };
+            return Fragmentation::Allowed { id: from.wrapping_add(self.tally.segments_sent() as u16) };
         }
         Fragmentation::Forbidden
     }

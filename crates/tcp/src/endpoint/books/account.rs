@@ -42,8 +42,8 @@ impl Account<'_> {
         let none = RareTally::default();
         let rare = self.tally.rare().unwrap_or(&none);
         Counters {
-            segments_sent: self.tally.segments_sent.into(),
-            segments_received: self.tally.segments_received.into(),
+            segments_sent: self.tally.segments_sent(),
+            segments_received: self.tally.segments_received(),
             bytes_sent: self.snd.buffer.start_offset() + u64::from(self.sent_in_buffer()) + rare.bytes_retransmitted,
             bytes_retransmitted: rare.bytes_retransmitted,
             bytes_acked: self.snd.buffer.start_offset(),

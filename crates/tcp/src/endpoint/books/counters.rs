@@ -75,10 +75,10 @@ pub(in crate::endpoint) struct Tally {
     /// Time spent with something to send, up to `held_since`.
     busy: Duration,
     held_since: Instant,
-    /// Segments with or without payload; like those of RFC 4898 (Counter32), these five wrap.
-    pub segments_sent: u32,
-    pub segments_received: u32,
-    /// Segments with payload.
+    /// Segments with or without payload, the low halves; [`RareTally`] has the high ones, which few connections need.
+    segments_sent: u32,
+    segments_received: u32,
+    /// Segments with payload; like those of RFC 4898 (Counter32), these three wrap.
     pub data_segments_sent: u32,
     pub data_segments_received: u32,
     /// Segments the peer acknowledged, either way.
@@ -101,6 +101,9 @@ pub(in crate::endpoint) struct Tally {
 /// What only troubles bring.
 #[derive(Clone, Debug, Default)]
 pub(in crate::endpoint) struct RareTally {
+    /// How often the counts of segments with or without payload have gone through 2^32.
+    segments_sent_high: u32,
+    segments_received_high: u32,
     pub bytes_retransmitted: u64,
     pub bytes_lost: u64,
     pub segments_retransmitted: u32,
@@ -170,6 +173,9 @@ impl Tally {
     #[inline]
     pub fn on_arrival(&mut self, now: Instant, payload: Bytes) {
         self.segments_received = self.segments_received.wrapping_add(1);
+        if self.segments_received == 0 {
+            self.rare_mut().segments_received_high += 1;
+        }
         if payload > 0 {
             self.data_segments_received = self.data_segments_received.wrapping_add(1);
             self.data_received_ms = ms(now);
@@ -178,7 +184,23 @@ impl Tally {
     /// A frame of so many segments leaves.
     #[inline]
     pub fn on_frame(&mut self, segments: u32) {
-        self.segments_sent = self.segments_sent.wrapping_add(segments);
+        let (sent, wraps) = self.segments_sent.overflowing_add(segments);
+        self.segments_sent = sent;
+        if wraps {
+            self.rare_mut().segments_sent_high += 1;
+        }
+    }
+    /// Segments sent, with or without payload.
+    #[inline]
+    pub fn segments_sent(&self) -> u64 {
+        let high = self.rare().map_or(0, |rare| rare.segments_sent_high);
+        u64::from(high) << 32 | u64::from(self.segments_sent)
+    }
+    /// Segments received, with or without payload.
+    #[inline]
+    pub fn segments_received(&self) -> u64 {
+        let high = self.rare().map_or(0, |rare| rare.segments_received_high);
+        u64::from(high) << 32 | u64::from(self.segments_received)
     }
     /// `payload` bytes, or a FIN without data, are about to leave in so many segments, perhaps `again`.
     #[inline]
@@ -353,4 +375,23 @@ pub(super) struct TimeAccounts {
     pub busy: Duration,
     pub window: Duration,
     pub buffer: Duration,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn segments_are_counted_beyond_32_bits() {
+        let mut tally =
+            Tally { segments_sent: u32::MAX - 1, segments_received: u32::MAX - 1, ..Tally::new(Instant::ZERO) };
+        tally.on_frame(1);
+        tally.on_arrival(Instant::ZERO, 0);
+        let most = u64::from(u32::MAX);
+        assert_eq!((tally.segments_sent(), tally.segments_received()), (most, most));
+        assert_eq!(tally.heap_size(), 0, "the high halves cost nothing until they are needed");
+        tally.on_frame(3);
+        tally.on_arrival(Instant::ZERO, 0);
+        assert_eq!((tally.segments_sent(), tally.segments_received()), (most + 3, most + 1));
+    }
 }
