@@ -1,6 +1,6 @@
 //! Building segments: header fields, options, and the books of everyone who counts what leaves.
 
-use super::books::{SendCause, Told};
+use super::books::{SegmentReport, SendCause};
 use super::life::syn_deadline;
 use super::output::{Outgoing, Transmit, TxBuf};
 use super::sender::Train;
@@ -76,7 +76,7 @@ impl Endpoint {
             out,
             range,
             flags,
-            Told { cause: outgoing.cause, retransmits: outgoing.retransmits, dsack: None },
+            SegmentReport { cause: outgoing.cause, retransmits: outgoing.retransmits, dsack: None },
         );
         if self.send_moves_loss_timer() {
             self.arm_loss_timer(cx);
@@ -103,9 +103,9 @@ impl Endpoint {
         out: &mut TxBuf,
         range: SeqRange,
         flags: Flags,
-        mut told: Told,
+        mut report: SegmentReport,
     ) -> Transmit {
-        let retransmit = told.retransmits;
+        let retransmit = report.retransmits;
         let rcv_nxt = self.rcv.rcv_nxt();
         let mut options = Options::default();
         if self.neg.timestamps {
@@ -119,8 +119,8 @@ impl Endpoint {
         let room = self.snd.space.smss().saturating_sub(part).saturating_sub(SACK_OVERHEAD) / SACK_BLOCK;
         let most = if len == 0 { to_report } else { to_report.min(room) };
         if most > 0 {
-            (options.sack, told.dsack) = self.rcv.take_report(most);
-            if told.dsack.is_some() {
+            (options.sack, report.dsack) = self.rcv.take_report(most);
+            if report.dsack.is_some() {
                 self.tally.rare_mut().dsacks_sent += 1;
             }
         }
@@ -148,7 +148,7 @@ impl Endpoint {
         self.timers.stop(TimerKind::DelayedAck);
         self.ts.on_ack_sent(rcv_nxt);
         let offset = range.start.distance_from(self.snd.space.una());
-        self.put(cx, out, &repr, ecn, Transmit { header_len: 0, offset, len, gso_size }, told)
+        self.put(cx, out, &repr, ecn, Transmit { header_len: 0, offset, len, gso_size }, report)
     }
 
     #[inline]
@@ -180,7 +180,7 @@ impl Endpoint {
         repr: &TcpRepr,
         ecn: Ecn,
         mut transmit: Transmit,
-        told: Told,
+        report: SegmentReport,
     ) -> Transmit {
         let ip = self.ip_header(ecn);
         transmit.header_len = wire::emit(&ip, repr, transmit.len, &mut out.header);
@@ -191,10 +191,10 @@ impl Endpoint {
             flags: repr.flag_letters(),
             ack: repr.ack,
             window: self.rcv.shown_window(),
-            cause: told.cause.name(),
-            retransmit: told.retransmits,
+            cause: report.cause.name(),
+            retransmit: report.retransmits,
             blocks: repr.options.sack.as_slice().len() as u8,
-            dsack: told.dsack,
+            dsack: report.dsack,
         });
         transmit
     }
@@ -215,11 +215,11 @@ impl Endpoint {
         let (active, began) = (self.life.state() == State::SynSent, self.snd.rec.rto_base());
         self.arm(cx, TimerKind::Retransmit, syn_deadline(&self.cfg.retries, active, began, again_at));
         let transmit = Transmit { header_len: 0, offset: 0, len, gso_size: None };
-        let told = Told {
+        let report = SegmentReport {
             retransmits: self.snd.rec.retries().max(u32::from(again)).min(255) as u8,
-            ..Told::of(SendCause::Syn)
+            ..SegmentReport::of(SendCause::Syn)
         };
-        self.put(cx, out, &repr, Ecn::NotEct, transmit, told)
+        self.put(cx, out, &repr, Ecn::NotEct, transmit, report)
     }
 
     //= specs/rfc7323.md#timestamps
@@ -240,7 +240,7 @@ impl Endpoint {
             options: Options { timestamps, ..Options::default() },
         };
         let transmit = Transmit { header_len: 0, offset: 0, len: 0, gso_size: None };
-        self.put(cx, out, &repr, Ecn::NotEct, transmit, Told::of(SendCause::Reset))
+        self.put(cx, out, &repr, Ecn::NotEct, transmit, SegmentReport::of(SendCause::Reset))
     }
 
     /// Whether `end` is where the data of our SYN ended. It was written, and pushed, as a whole.

@@ -33,9 +33,9 @@ enum Echo {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Reduced {
     #[default]
-    Told,
+    Reported,
     /// The next new data says that it was reduced.
-    Untold,
+    Unreported,
 }
 
 impl EcnState {
@@ -55,7 +55,7 @@ impl EcnState {
         if !fresh {
             return (flags, Ecn::NotEct);
         }
-        if core::mem::take(&mut self.reduced) == Reduced::Untold {
+        if core::mem::take(&mut self.reduced) == Reduced::Unreported {
             flags = flags.with(Flags::CWR);
         }
         (flags, Ecn::Ect0)
@@ -64,19 +64,19 @@ impl EcnState {
     /// Whether the next new data carries a flag that only one segment may have.
     #[inline]
     pub fn owes_cwr(&self) -> bool {
-        self.reduced == Reduced::Untold
+        self.reduced == Reduced::Unreported
     }
 
     /// The window was reduced, for whatever reason: the peer is to stop echoing, if ECN is `in_use`.
     pub fn owe_cwr(&mut self, in_use: bool) {
         if in_use {
-            self.reduced = Reduced::Untold;
+            self.reduced = Reduced::Unreported;
         }
     }
 
     /// The reduction was undone before the peer learned of it.
     pub fn withdraw_cwr(&mut self) {
-        self.reduced = Reduced::Told;
+        self.reduced = Reduced::Reported;
     }
 
     //= specs/rfc3168.md#receiver

@@ -1,7 +1,7 @@
 //! The way out, in three steps: `prepare` applies what time or a call has changed, [`Sender::next`](super::sender::Sender::next)
 //! decides what leaves and changes nothing, `apply` notes it, arms timers and builds the frame.
 
-use super::books::{Limit, SendCause, Told, cause_of_new, cause_of_retransmission, limit};
+use super::books::{Limit, SegmentReport, SendCause, cause_of_new, cause_of_retransmission, limit};
 use super::outlet::Outlet;
 use super::path::ProbeNow;
 use super::sender::{Ask, Departure, HeldBy, NewData, TailProbe, Train, View};
@@ -222,12 +222,12 @@ impl Endpoint {
             }
             Departure::BareProbe => {
                 self.snd.rec.set_bare_probe(false);
-                let (range, told) = self.bare_probe();
-                self.send_segment(cx, out, range, Flags::NONE, told)
+                let (range, report) = self.bare_probe();
+                self.send_segment(cx, out, range, Flags::NONE, report)
             }
             Departure::Ack => {
                 let nxt = self.snd.space.nxt();
-                self.send_segment(cx, out, SeqRange::new(nxt, nxt), Flags::NONE, Told::of(SendCause::Ack))
+                self.send_segment(cx, out, SeqRange::new(nxt, nxt), Flags::NONE, SegmentReport::of(SendCause::Ack))
             }
             Departure::Held(_) | Departure::Nothing => return None,
         })
@@ -289,8 +289,8 @@ impl Endpoint {
         let transmit = match ask {
             Ask::Empty => {
                 self.arm_loss_timer(cx);
-                let (range, told) = self.bare_probe();
-                return self.send_segment(cx, out, range, Flags::NONE, told);
+                let (range, report) = self.bare_probe();
+                return self.send_segment(cx, out, range, Flags::NONE, report);
             }
             Ask::New(new) => {
                 self.snd.on_probe(new.len, self.segment_size());
@@ -302,9 +302,9 @@ impl Endpoint {
     }
 
     /// A segment without data, one number below what the peer expects: it has to answer (RFC 9293 §3.8.4; §3.10.7.4, first).
-    fn bare_probe(&self) -> (SeqRange, Told) {
+    fn bare_probe(&self) -> (SeqRange, SegmentReport) {
         let seq = self.snd.space.una() - 1;
         let cause = if self.snd.rec.probing() == Probing::Idle { SendCause::KeepAlive } else { SendCause::WindowProbe };
-        (SeqRange::new(seq, seq), Told::of(cause))
+        (SeqRange::new(seq, seq), SegmentReport::of(cause))
     }
 }

@@ -61,14 +61,14 @@ impl SendCause {
 
 /// What an event reports about a segment beside its header.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::endpoint) struct Told {
+pub(in crate::endpoint) struct SegmentReport {
     pub cause: SendCause,
     pub retransmits: u8,
     /// The duplicate range it reports.
     pub dsack: Option<SeqRange>,
 }
 
-impl Told {
+impl SegmentReport {
     pub const fn of(cause: SendCause) -> Self {
         Self { cause, retransmits: 0, dsack: None }
     }

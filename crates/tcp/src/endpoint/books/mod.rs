@@ -10,8 +10,8 @@ mod readiness;
 pub(super) use account::{Account, Around};
 pub(super) use counters::{AckReport, Limit, Tally};
 pub(super) use events::{
-    SendCause, Told, cause_of_new, cause_of_retransmission, emit_probe_answer, emit_rate, emit_reordering, emit_sack,
-    limit,
+    SegmentReport, SendCause, cause_of_new, cause_of_retransmission, emit_probe_answer, emit_rate, emit_reordering,
+    emit_sack, limit,
 };
 pub use queues::{FinProgress, Queues};
 pub(super) use readiness::{News, PendingEvents};
