@@ -74,6 +74,8 @@ impl Sender {
         matches!(self.rec.episode(), Episode::Recovery { .. }) && self.rec.detector.fills_unmarked_holes()
     }
 
+    //= specs/rfc9937.md#end-of-an-episode
+    //# Pacing spreads the burst that the end of an episode may allow.
     /// Until when the pacer holds everything back, if it does.
     #[inline(always)]
     pub fn paced_until(&mut self, cfg: &Config, now: Instant) -> Option<Instant> {
