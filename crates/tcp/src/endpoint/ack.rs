@@ -6,7 +6,7 @@
 use super::books::{AckReport, emit_probe_answer, emit_rate, emit_reordering, emit_sack};
 use super::path::ProbeLoss;
 use super::sender::{Blocks, Losses, Progress, Reaction, RttCx};
-use super::{Endpoint, News, Probing, Segment, SendSide};
+use super::{Endpoint, Probing, Readiness, Segment, SendSide};
 use crate::cx::Cx;
 use base::{Bytes, Duration, Instant, SeqNum};
 use cc::CcNote;
@@ -166,7 +166,7 @@ impl Endpoint {
             let bytes = p.acked.min(self.snd.buffer.len());
             self.snd.on_bytes_acked(bytes);
             let woken = self.snd.wakes_on_ack(&self.cfg);
-            self.pending.add_if(woken, News::Writable);
+            self.pending.add_if(woken, Readiness::Writable);
             self.snd.rec.forget_retries();
             // A back-off lasts until a valid sample comes (RFC 6298 §5, closing note; Karn's second rule).
             self.snd.rec.restart_rto(cx.now);

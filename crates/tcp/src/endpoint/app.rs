@@ -9,7 +9,7 @@ use super::outlet::Outlet;
 use super::path::{Path, ProbeNow};
 use super::receiver::Receiver;
 use super::sender::{Boundary, HeldBy, Released, Sender, Source, TurnCx};
-use super::{Endpoint, News, SendSide, State};
+use super::{Endpoint, Readiness, SendSide, State};
 use crate::config::{ReceiveConfig, ValidConfig};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Read, ReadError, UrgentError, WriteError};
@@ -29,7 +29,7 @@ impl Endpoint {
         let before = core::mem::replace(&mut self.cfg, cfg.clone());
         let urgent = self.is_urgent();
         let woken = self.snd.reconfigure(&before.send, &self.cfg, urgent);
-        self.pending.add_if(woken, News::Writable);
+        self.pending.add_if(woken, Readiness::Writable);
         self.rcv.reconfigure(&before.receive.accounting, &self.cfg.receive);
         if before.keepalive != cfg.keepalive {
             self.arm_keepalive(cx);
@@ -202,7 +202,7 @@ impl Endpoint {
         let probes_path = |snd: &Sender| path.searches() && path.probe_now(&at, &probe_view(snd, size)) != ProbeNow::No;
         let turn = TurnCx { cfg: &self.cfg, size, now, idle, open, urgent, probes_path: &probes_path };
         let (result, released) = act(&mut self.snd, &turn);
-        self.pending.add_if(released.woken, News::Writable);
+        self.pending.add_if(released.woken, Readiness::Writable);
         if released.waits_for_window && self.snd.wait_for_window(self.is_early()) {
             self.arm_loss_timer(cx);
         }

@@ -5,8 +5,8 @@ use super::outlet::Outlet;
 use super::path::Path;
 use super::receiver::FirstSizes;
 use super::{
-    EcnState, Endpoint, FastOpenAnswer, FourTuple, Life, News, Numbering, Origin, PendingEvents, Receiver, Segment,
-    SendSide, Sender, State, Tally,
+    EcnState, Endpoint, FastOpenAnswer, FourTuple, Life, Numbering, Origin, PendingEvents, Readiness, Receiver,
+    Segment, SendSide, Sender, State, Tally,
 };
 use crate::config::{DeferAccept, SynAckAnswer, SynAckEcho, SynData, ValidConfig, WrongAck};
 use crate::cx::Cx;
@@ -256,13 +256,13 @@ impl Endpoint {
         if goes_ahead {
             // From here on the SYN is behind us as far as sequence numbers go; that it is not acknowledged, the state says.
             self.snd.space.on_syn_acked();
-            self.pending.add(News::Connected);
+            self.pending.add(Readiness::Connected);
             taken = self.rcv.take_early(&self.cfg, syn);
         } else if self.cfg.handshake.syn_data != SynData::Ignored {
             self.rcv.keep_syn_data(syn);
         }
         if !taken.is_empty() {
-            self.pending.add(News::Readable);
+            self.pending.add(Readiness::Readable);
             self.ts.on_ack_sent(taken.end);
         }
         if answer != FastOpenAnswer::Nothing {
@@ -363,7 +363,7 @@ impl Endpoint {
         }
         // An application that went ahead has been notified already.
         if !self.is_early() {
-            self.pending.add(News::Connected);
+            self.pending.add(Readiness::Connected);
         }
         self.set_state(cx, State::Established);
         self.settle_fast_open(cx, repr, ack, copies);

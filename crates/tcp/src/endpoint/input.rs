@@ -3,7 +3,7 @@
 use super::challenge::Allowance;
 use super::outlet::Outlet;
 use super::receiver::Around;
-use super::{Application, Endpoint, News, Origin, Segment, State};
+use super::{Application, Endpoint, Origin, Readiness, Segment, State};
 use crate::config::{MissingTimestamps, TimeWaitDuplicates, TimeWaitReset, UnsentAck};
 use crate::cx::Cx;
 use crate::event::{CloseReason, Disposition, DropReason};
@@ -128,7 +128,7 @@ impl Endpoint {
             && self.life.state().may_receive()
             && self.rcv.on_urgent(&self.cfg.receive, repr.seq, repr.urgent)
         {
-            self.pending.add(News::Urgent);
+            self.pending.add(Readiness::Urgent);
         }
         self.take_data(cx, seg)
     }
@@ -380,7 +380,7 @@ impl Endpoint {
             self.tally.rare_mut().out_of_order_segments += 1;
         }
         if received.readable {
-            self.pending.add(News::Readable);
+            self.pending.add(Readiness::Readable);
         }
         Self::emit_window_growth(cx, received.grown);
         if received.fin

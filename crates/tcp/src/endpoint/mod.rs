@@ -51,7 +51,7 @@ use crate::options::{self, Negotiated};
 use crate::timers::{TimerKind, TimerTable};
 use crate::timestamps::TimestampState;
 use base::{Bytes, Duration, Instant};
-use books::{Account, Around, News, PendingEvents, Tally};
+use books::{Account, Around, PendingEvents, Readiness, Tally};
 use ecn::EcnState;
 use extras::Extras;
 use life::{Application, FastOpenState, Life, UserTimeout};
@@ -120,25 +120,25 @@ impl Endpoint {
     #[inline]
     pub fn poll_event(&mut self) -> Option<ConnEvent> {
         let p = &mut self.pending;
-        if p.take(News::Connected) {
+        if p.take(Readiness::Connected) {
             return Some(ConnEvent::Connected);
         }
-        if p.take(News::Urgent) {
+        if p.take(Readiness::Urgent) {
             return Some(ConnEvent::Urgent);
         }
-        if p.take(News::Readable) {
+        if p.take(Readiness::Readable) {
             return Some(ConnEvent::Readable);
         }
-        if p.take(News::Writable) {
+        if p.take(Readiness::Writable) {
             return Some(ConnEvent::Writable);
         }
-        if p.take(News::Unresponsive) {
+        if p.take(Readiness::Unresponsive) {
             return Some(ConnEvent::Unresponsive);
         }
         if let Some(error) = self.extras.as_mut().and_then(|extras| extras.path.reports_mut().poll()) {
             return Some(ConnEvent::Icmp(error));
         }
-        if p.take(News::Closed) {
+        if p.take(Readiness::Closed) {
             return self.life.closed().map(ConnEvent::Closed);
         }
         None
@@ -251,7 +251,7 @@ impl Endpoint {
             State::TimeWait => {
                 self.timers.stop_all();
                 self.life.close(CloseReason::Normal);
-                self.pending.add(News::Closed);
+                self.pending.add(Readiness::Closed);
                 self.arm(cx, TimerKind::TimeWait, cx.now + self.cfg.timers.time_wait);
             }
             _ => {}
@@ -274,9 +274,9 @@ impl Endpoint {
         self.rcv.forget_due_ack();
         // A connection that ended in TIME-WAIT was reported when it got there.
         if self.life.close(reason) {
-            self.pending.add(News::Closed);
+            self.pending.add(Readiness::Closed);
             if reason != CloseReason::Normal {
-                self.pending.add(News::Readable);
+                self.pending.add(Readiness::Readable);
             }
         }
     }

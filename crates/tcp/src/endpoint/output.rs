@@ -5,7 +5,7 @@ use super::books::{Limit, SegmentReport, SendCause, cause_of_new, cause_of_retra
 use super::outlet::Outlet;
 use super::path::ProbeNow;
 use super::sender::{Ask, Departure, HeldBy, NewData, TailProbe, Train, View};
-use super::{Endpoint, News, Probing, State};
+use super::{Endpoint, Probing, Readiness, State};
 use crate::cx::Cx;
 use crate::pattern::Payload;
 use crate::send::SendSlice;
@@ -173,7 +173,7 @@ impl Endpoint {
             _ => {}
         }
         let woken = self.snd.on_held(&self.cfg, cx.now);
-        self.pending.add_if(woken, News::Writable);
+        self.pending.add_if(woken, Readiness::Writable);
         self.tally.note_held(cx.now, self.held());
         #[cfg(not(longhaul_unwatched))]
         if O::ENABLED {

@@ -2,7 +2,7 @@
 
 use super::life::{Unanswered, gives_up_opening};
 use super::sender::TimerCx;
-use super::{Endpoint, News, Probing, State};
+use super::{Endpoint, Probing, Readiness, State};
 use crate::config::{Farewell, KeepAliveConfig};
 use crate::cx::Cx;
 use crate::event::CloseReason;
@@ -135,7 +135,7 @@ impl Endpoint {
             window_shut: shut.then(|| self.tally.since_ack_received(cx.now)),
         };
         if !shut && about.retries == self.cfg.retries.notify {
-            self.pending.add(News::Unresponsive);
+            self.pending.add(Readiness::Unresponsive);
         }
         let extras = self.extras.get_or_insert_default();
         if extras.silence.on_data_timeout(&self.cfg, &about) {

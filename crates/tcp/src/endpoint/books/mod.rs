@@ -14,4 +14,4 @@ pub(super) use events::{
     emit_sack, limit,
 };
 pub use queues::{FinProgress, Queues};
-pub(super) use readiness::{News, PendingEvents};
+pub(super) use readiness::{PendingEvents, Readiness};

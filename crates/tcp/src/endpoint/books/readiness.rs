@@ -2,7 +2,7 @@
 
 /// What there is to report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::endpoint) enum News {
+pub(in crate::endpoint) enum Readiness {
     /// The handshake has ended.
     Connected = 1,
     /// There is something to read.
@@ -24,23 +24,23 @@ pub(in crate::endpoint) struct PendingEvents(u8);
 impl PendingEvents {
     /// Adds one.
     #[inline]
-    pub fn add(&mut self, news: News) {
-        self.0 |= news as u8;
+    pub fn add(&mut self, readiness: Readiness) {
+        self.0 |= readiness as u8;
     }
 
     /// Adds one if there `is` one.
     #[inline]
-    pub fn add_if(&mut self, is: bool, news: News) {
+    pub fn add_if(&mut self, is: bool, readiness: Readiness) {
         if is {
-            self.add(news);
+            self.add(readiness);
         }
     }
 
     /// Removes one; returns whether it was there.
     #[inline]
-    pub fn take(&mut self, news: News) -> bool {
-        let had = self.0 & news as u8 != 0;
-        self.0 &= !(news as u8);
+    pub fn take(&mut self, readiness: Readiness) -> bool {
+        let had = self.0 & readiness as u8 != 0;
+        self.0 &= !(readiness as u8);
         had
     }
 
@@ -58,11 +58,18 @@ mod tests {
     #[test]
     fn each_is_taken_once_and_by_itself() {
         let mut pending = PendingEvents::default();
-        let all = [News::Connected, News::Readable, News::Writable, News::Unresponsive, News::Closed, News::Urgent];
-        all.into_iter().for_each(|news| pending.add(news));
-        for news in all {
+        let all = [
+            Readiness::Connected,
+            Readiness::Readable,
+            Readiness::Writable,
+            Readiness::Unresponsive,
+            Readiness::Closed,
+            Readiness::Urgent,
+        ];
+        all.into_iter().for_each(|readiness| pending.add(readiness));
+        for readiness in all {
             assert!(!pending.is_empty());
-            assert_eq!((pending.take(news), pending.take(news)), (true, false));
+            assert_eq!((pending.take(readiness), pending.take(readiness)), (true, false));
         }
         assert!(pending.is_empty());
     }
