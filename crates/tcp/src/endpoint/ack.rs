@@ -64,7 +64,7 @@ impl Endpoint {
             rate: progress.rate.as_ref(),
             overtaken: self.snd.overtaken(&delivered, fack),
         };
-        self.tally.on_ack(cx, &report);
+        self.stats.on_ack(cx, &report);
         // 5
         let probe = self.snd.rec.tail.on_ack(&ProbeAck { ack, dsack: blocks.dsack, repeated: Repeated::No });
         emit_probe_answer(cx, probe);
@@ -72,7 +72,7 @@ impl Endpoint {
         self.detect_on_ack(cx, seg, duplicate, probe, &delivered, &mut progress);
         self.snd.rec.delivered = Some(delivered).filter(|_| !self.snd.rec.board.is_empty());
         // 8
-        let extent = self.tally.reordering_extent();
+        let extent = self.stats.reordering_extent();
         if let Some(note) = self.snd.inform_controller(&self.cfg, cx.now, extent, &progress) {
             self.emit_note(cx, note);
         }
@@ -84,7 +84,7 @@ impl Endpoint {
         emit_sack(cx, &self.snd, ack, (blocks.total, blocks.dsacks), &progress);
         self.emit_processed(cx, ack, &progress);
         #[cfg(not(longhaul_unwatched))]
-        self.tally.emit_snapshot(cx, &self.snd);
+        self.stats.emit_snapshot(cx, &self.snd);
         self.after_ack(cx);
     }
 
@@ -108,7 +108,7 @@ impl Endpoint {
             self.arm_loss_timer(cx);
         }
         let sack_news = (blocks.total > 0).then_some(false);
-        self.tally.on_ack(cx, &AckReport { is_current: true, sack_news, ..AckReport::default() });
+        self.stats.on_ack(cx, &AckReport { is_current: true, sack_news, ..AckReport::default() });
         #[cfg(not(longhaul_unwatched))]
         emit_sack(cx, &self.snd, ack, (blocks.total, blocks.dsacks), &Progress::default());
     }
@@ -219,7 +219,7 @@ impl Endpoint {
         let dcx = self.snd.detect_cx(cx.now, tsecr);
         let verdict = self.snd.rec.detector.detect(&mut self.snd.rec.board, &dcx);
         p.newly_lost = self.snd.take_verdict(cx.now, verdict);
-        self.tally.on_lost(cx, &self.snd, p.newly_lost);
+        self.stats.on_lost(cx, &self.snd, p.newly_lost);
         #[cfg(not(longhaul_unwatched))]
         if reordering_before.is_some_and(|before| p.dsack.is_some() || before != self.snd.rec.detector.reordering()) {
             emit_reordering(cx, &self.snd, p.dsack.is_some());
@@ -249,7 +249,7 @@ impl Endpoint {
     /// States that wait for the acknowledgement of our FIN (RFC 9293 §3.10.7.4, fifth).
     fn after_ack<O: Observer>(&mut self, cx: &mut Cx<'_, O>) {
         if self.snd.buffer.len() == 0 {
-            self.tally.note_held(cx.now, self.held());
+            self.stats.note_held(cx.now, self.held());
         }
         if self.snd.space.side() != SendSide::FinSent || self.snd.space.una() != self.snd.space.nxt() {
             return;
@@ -337,7 +337,7 @@ impl Endpoint {
             self.ecn.owe_cwr(self.neg.ecn);
         }
         if matches!(reaction, Reaction::Recovers | Reaction::RecoversAfterMark) {
-            let rare = self.tally.rare_mut();
+            let rare = self.stats.rare_mut();
             rare.episodes += 1;
             rare.fast_retransmits += 1;
             self.set_episode(cx, Episode::Recovery { point: self.snd.space.nxt() }, self.snd.rec.detector.name());
@@ -352,9 +352,9 @@ impl Endpoint {
     /// Step 7, exit.
     pub(super) fn leave_episode<O: Observer>(&mut self, cx: &mut Cx<'_, O>, cause: &'static str) {
         if matches!(self.snd.rec.episode(), Episode::Recovery { .. }) {
-            self.tally.rare_mut().episodes_without_timeout += 1;
+            self.stats.rare_mut().episodes_without_timeout += 1;
         }
-        self.tally.rare_mut().on_timeout_over(cx.now);
+        self.stats.rare_mut().on_timeout_over(cx.now);
         self.snd.leave_episode(&self.cfg, cx.now);
         self.set_episode(cx, Episode::Open, cause);
     }
@@ -367,7 +367,7 @@ impl Endpoint {
             return;
         }
         self.ecn.withdraw_cwr();
-        let rare = self.tally.rare_mut();
+        let rare = self.stats.rare_mut();
         rare.undone = rare.undone.saturating_add(1);
         if self.snd.rec.episode().repairs() {
             self.leave_episode(cx, proof.name());

@@ -196,7 +196,7 @@ impl Endpoint {
         cx: &mut Cx<'_, O>,
         act: impl FnOnce(&mut Sender, &TurnCx<'_>) -> (T, Released),
     ) -> (T, Option<HeldBy>) {
-        let (now, size, idle) = (cx.now, self.segment_size(), self.tally.since_data_sent(cx.now));
+        let (now, size, idle) = (cx.now, self.segment_size(), self.stats.since_data_sent(cx.now));
         let (open, urgent, at) = (self.may_send(), self.is_urgent(), self.path_cx());
         let path = self.extras.as_ref().map_or(&Path::UNKNOWN, |extras| &extras.path);
         let probes_path = |snd: &Sender| path.searches() && path.probe_now(&at, &probe_view(snd, size)) != ProbeNow::No;

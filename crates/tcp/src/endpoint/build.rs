@@ -61,7 +61,7 @@ impl Endpoint {
         if payload > 0 && (push || self.ends_syn_data(range.end)) {
             flags = flags.with(Flags::PSH);
         }
-        self.tally.on_departure(cx.now, payload, self.segments_of(payload), outgoing.retransmits > 0);
+        self.stats.on_departure(cx.now, payload, self.segments_of(payload), outgoing.retransmits > 0);
         let pipe = self.snd.rec.board.pipe();
         self.snd.usage.on_sent(pipe);
         if let Some(reduction) = &mut self.snd.rec.reduction {
@@ -121,7 +121,7 @@ impl Endpoint {
         if most > 0 {
             (options.sack, report.dsack) = self.rcv.take_report(most);
             if report.dsack.is_some() {
-                self.tally.rare_mut().dsacks_sent += 1;
+                self.stats.rare_mut().dsacks_sent += 1;
             }
         }
         let (ecn_flags, ecn) = if self.neg.ecn {
@@ -184,7 +184,7 @@ impl Endpoint {
     ) -> Transmit {
         let ip = self.ip_header(ecn);
         transmit.header_len = wire::emit(&ip, repr, transmit.len, &mut out.header);
-        self.tally.on_frame(self.segments_of(transmit.len));
+        self.stats.on_frame(self.segments_of(transmit.len));
         cx.emit(|| Event::SegmentSent {
             seq: repr.seq,
             len: transmit.len + u32::from(repr.flags.contains(Flags::FIN)),
@@ -209,7 +209,7 @@ impl Endpoint {
         let mut repr = self.syn_repr(cx.now);
         repr.options.fast_open = fast_open;
         if len > 0 {
-            self.tally.on_departure(cx.now, len, self.segments_of(len), false);
+            self.stats.on_departure(cx.now, len, self.segments_of(len), false);
         }
         let again_at = cx.now + self.snd.rec.rto.current().duration();
         let (active, began) = (self.life.state() == State::SynSent, self.snd.rec.rto_base());

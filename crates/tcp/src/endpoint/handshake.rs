@@ -6,7 +6,7 @@ use super::path::Path;
 use super::receiver::FirstSizes;
 use super::{
     EcnState, Endpoint, FastOpenAnswer, FourTuple, Life, Numbering, Origin, PendingEvents, Readiness, Receiver,
-    Segment, SendSide, Sender, State, Tally,
+    Segment, SendSide, Sender, State, Statistics,
 };
 use crate::config::{DeferAccept, SynAckAnswer, SynAckEcho, SynData, ValidConfig, WrongAck};
 use crate::cx::Cx;
@@ -112,7 +112,7 @@ impl Endpoint {
             ecn: EcnState::default(),
             outlet: Outlet::Open,
             pending: PendingEvents::default(),
-            tally: Tally::new(cx.now),
+            stats: Statistics::new(cx.now),
             extras: None,
             cfg: cfg.clone(),
         }
@@ -335,7 +335,7 @@ impl Endpoint {
     pub(super) fn establish<O: Observer>(&mut self, cx: &mut Cx<'_, O>, repr: &TcpRepr, ack: SeqNum) {
         self.snd.space.on_syn_acked();
         self.timers.stop(TimerKind::Retransmit);
-        self.tally.on_established(cx.now);
+        self.stats.on_established(cx.now);
         let sample = self.handshake_rtt(cx.now, repr).filter(|sample| self.is_measurable(*sample));
         if let Some(rtt) = sample {
             let flight = SeqRange::new(self.snd.space.una(), self.snd.space.nxt());
@@ -351,7 +351,7 @@ impl Endpoint {
             self.snd.rec.rto.on_syn_lost(&self.cfg.rto);
         }
         if self.snd.rec.retries() > 0 {
-            self.tally.rare_mut().on_timeout_over(cx.now);
+            self.stats.rare_mut().on_timeout_over(cx.now);
         }
         let copies = if self.syn_left_again() { Copies::Several } else { Copies::One };
         self.snd.rec.forget_retries();

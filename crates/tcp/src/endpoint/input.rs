@@ -36,7 +36,7 @@ enum Refusal {
 impl Endpoint {
     /// The world hands us a segment that arrived at `cx.now`.
     pub fn handle_segment<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>) -> Disposition {
-        self.tally.on_arrival(cx.now, seg.payload.len());
+        self.stats.on_arrival(cx.now, seg.payload.len());
         if self.outlet != Outlet::Open {
             self.retry_refused();
         }
@@ -70,7 +70,7 @@ impl Endpoint {
     /// in any case.
     #[cold]
     fn on_refused<O: Observer>(&mut self, cx: &mut Cx<'_, O>, seg: &Segment<'_>, reason: DropReason, challenged: bool) {
-        self.tally.rare_mut().on_dropped(reason);
+        self.stats.rare_mut().on_dropped(reason);
         cx.emit(|| Event::Dropped { reason: reason.name(), seq: seg.repr.seq, len: seg.payload.len() });
         if !challenged {
             return;
@@ -373,11 +373,11 @@ impl Endpoint {
         if let Some(seg) = seg.filter(|seg| self.neg.ecn && !seg.payload.is_empty()) {
             self.rcv.due_ack_if(self.ecn.on_data(repr.flags.contains(Flags::CWR), seg.ecn));
             if seg.ecn != Ecn::NotEct {
-                self.tally.rare_mut().on_capable(seg.ecn);
+                self.stats.rare_mut().on_capable(seg.ecn);
             }
         }
         if received.kind == Arrival::OutOfOrder {
-            self.tally.rare_mut().out_of_order_segments += 1;
+            self.stats.rare_mut().out_of_order_segments += 1;
         }
         if received.readable {
             self.pending.add(Readiness::Readable);

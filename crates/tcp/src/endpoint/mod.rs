@@ -51,7 +51,7 @@ use crate::options::{self, Negotiated};
 use crate::timers::{TimerKind, TimerTable};
 use crate::timestamps::TimestampState;
 use base::{Bytes, Duration, Instant};
-use books::{Account, Around, PendingEvents, Readiness, Tally};
+use books::{Account, Around, PendingEvents, Readiness, Statistics};
 use ecn::EcnState;
 use extras::Extras;
 use life::{Application, FastOpenState, Life, UserTimeout};
@@ -93,7 +93,7 @@ pub struct Endpoint {
     ecn: EcnState,
     outlet: Outlet,
     pending: PendingEvents,
-    tally: Tally,
+    stats: Statistics,
     /// What most connections never need.
     extras: Option<Box<Extras>>,
 }
@@ -192,7 +192,7 @@ impl Endpoint {
             neg: &self.neg,
             snd: &self.snd,
             rcv: &self.rcv,
-            tally: &self.tally,
+            stats: &self.stats,
             syn_data_taken: self.fast_open().data_taken(),
         }
     }
@@ -340,7 +340,7 @@ impl Endpoint {
 
     /// How long nothing has been heard, neither data nor an acknowledgement.
     fn idle_for(&self, now: Instant) -> Duration {
-        self.tally.since_data_received(now).min(self.tally.since_ack_received(now))
+        self.stats.since_data_received(now).min(self.stats.since_ack_received(now))
     }
 
     /// What the stack should know of Fast Open, once.

@@ -55,7 +55,7 @@ impl Endpoint {
         if cut && self.tuple.local.is_ipv4() {
             // RFC 6864 §4.3 asks for numbers that do not come again soon: each connection counts from a place of its own.
             let from = (self.snd.space.iss().0 >> 16) as u16;
-            return Fragmentation::Allowed { id: from.wrapping_add(self.tally.segments_sent() as u16) };
+            return Fragmentation::Allowed { id: from.wrapping_add(self.stats.segments_sent() as u16) };
         }
         Fragmentation::Forbidden
     }
@@ -213,7 +213,7 @@ impl Endpoint {
         sacked_before: Bytes,
         newly_acked: Bytes,
     ) {
-        let rare = self.tally.rare_mut();
+        let rare = self.stats.rare_mut();
         rare.delivered_ce = rare.delivered_ce.saturating_add(segments as u32);
         let Some(prior_cwnd) = self.snd.on_mark(&self.cfg, cx.now, sacked_before, newly_acked) else { return };
         rare.mark_reductions += 1;

@@ -174,12 +174,12 @@ impl Endpoint {
         }
         let woken = self.snd.on_held(&self.cfg, cx.now);
         self.pending.add_if(woken, Readiness::Writable);
-        self.tally.note_held(cx.now, self.held());
+        self.stats.note_held(cx.now, self.held());
         #[cfg(not(longhaul_unwatched))]
         if O::ENABLED {
             let size = self.may_send().then(|| self.segment_size());
             let limit = size.map_or(Limit::Nothing, |size| limit(&self.cfg, &self.snd, cx.now, size));
-            self.tally.emit_limit(cx, limit);
+            self.stats.emit_limit(cx, limit);
         }
         self.snd.next_bare(self.rcv.owes_ack() && self.life.state() != State::SynSent)
     }
@@ -275,7 +275,7 @@ impl Endpoint {
             TailProbe::New(new) => (ProbeKind::New, self.send_new(cx, out, new, SendCause::TailProbe)),
             TailProbe::Again(id) => (ProbeKind::Retransmission, self.send_again(cx, out, id, SendCause::TailProbe)?),
         };
-        let rare = self.tally.rare_mut();
+        let rare = self.stats.rare_mut();
         rare.probes = rare.probes.saturating_add(1);
         self.snd.rec.tail.on_sent(kind, self.snd.space.nxt());
         // No further probe, but the timeout waits for the answer.

@@ -95,7 +95,7 @@ impl Endpoint {
         if let Some(extras) = self.extras.as_deref_mut() {
             extras.fast_open.on_timeout(cx.now, further, false);
         }
-        self.tally.rare_mut().on_timeout(cx.now, further);
+        self.stats.rare_mut().on_timeout(cx.now, further);
         let doubles = further > self.cfg.retries.syn_linear || self.life.state() != State::SynSent;
         if doubles && self.refused_for().is_none() {
             self.snd.rec.rto.back_off(&self.cfg.rto);
@@ -132,7 +132,7 @@ impl Endpoint {
             began: self.snd.rec.rto_base(),
             retries: self.snd.rec.retries(),
             orphaned,
-            window_shut: shut.then(|| self.tally.since_ack_received(cx.now)),
+            window_shut: shut.then(|| self.stats.since_ack_received(cx.now)),
         };
         if !shut && about.retries == self.cfg.retries.notify {
             self.pending.add(Readiness::Unresponsive);
@@ -143,7 +143,7 @@ impl Endpoint {
         }
         extras.fast_open.on_timeout(cx.now, about.retries, false);
         let (opens, further) = (!self.snd.rec.episode().repairs(), self.snd.rec.retries());
-        let rare = self.tally.rare_mut();
+        let rare = self.stats.rare_mut();
         rare.timeouts += 1;
         rare.episodes += u32::from(opens);
         rare.on_timeout(cx.now, further);
@@ -153,7 +153,7 @@ impl Endpoint {
         let dcx = self.snd.detect_cx(cx.now, None);
         let verdict = self.snd.rec.detector.on_timeout(&mut self.snd.rec.board, &dcx);
         let newly_lost = self.snd.take_verdict(cx.now, verdict);
-        self.tally.on_lost(cx, &self.snd, newly_lost);
+        self.stats.on_lost(cx, &self.snd, newly_lost);
         let prompt_rtt = self.prompt_rtt();
         self.snd.on_timeout(&self.cfg, cx.now, &event, prompt_rtt);
         self.ecn.owe_cwr(self.neg.ecn);
@@ -170,7 +170,7 @@ impl Endpoint {
             None => self.arm_loss_timer(cx),
         }
         #[cfg(not(longhaul_unwatched))]
-        self.tally.emit_snapshot(cx, &self.snd);
+        self.stats.emit_snapshot(cx, &self.snd);
     }
 
     //= specs/rfc8985.md#sending-a-probe
@@ -198,13 +198,13 @@ impl Endpoint {
         let dcx = self.snd.detect_cx(cx.now, None);
         let verdict = self.snd.rec.detector.detect(&mut self.snd.rec.board, &dcx);
         let newly_lost = self.snd.take_verdict(cx.now, verdict);
-        self.tally.on_lost(cx, &self.snd, newly_lost);
+        self.stats.on_lost(cx, &self.snd, newly_lost);
         let sacked = self.snd.rec.board.sacked_bytes();
         self.enter_recovery_if_lost(cx, newly_lost, sacked, 0);
         self.snd.inform_reduction(0, 0, newly_lost);
         self.arm_loss_timer(cx);
         #[cfg(not(longhaul_unwatched))]
-        self.tally.emit_snapshot(cx, &self.snd);
+        self.stats.emit_snapshot(cx, &self.snd);
     }
 
     //= specs/rfc9293.md#windows

@@ -1,7 +1,7 @@
 //! The account an endpoint gives of itself: counters, the snapshot a monitoring program asks for, and the invariants that must hold
 //! between any two calls, recomputed from scratch (checkers call that; it costs O(window)). Reads, and changes nothing.
 
-use super::counters::{RareTally, RateOf, Tally, TimeAccounts};
+use super::counters::{RareStatistics, RateOf, Statistics, TimeAccounts};
 use super::queues::{FinProgress, Queues};
 use crate::config::ValidConfig;
 use crate::endpoint::life::Life;
@@ -21,7 +21,7 @@ pub(in crate::endpoint) struct Account<'a> {
     pub neg: &'a Negotiated,
     pub snd: &'a Sender,
     pub rcv: &'a Receiver,
-    pub tally: &'a Tally,
+    pub stats: &'a Statistics,
     /// Whether data in a SYN was taken, on either side.
     pub syn_data_taken: bool,
 }
@@ -39,19 +39,19 @@ impl Account<'_> {
     /// Totals since the connection began.
     #[inline]
     pub fn counters(&self) -> Counters {
-        let none = RareTally::default();
-        let rare = self.tally.rare().unwrap_or(&none);
+        let none = RareStatistics::default();
+        let rare = self.stats.rare().unwrap_or(&none);
         Counters {
-            segments_sent: self.tally.segments_sent(),
-            segments_received: self.tally.segments_received(),
+            segments_sent: self.stats.segments_sent(),
+            segments_received: self.stats.segments_received(),
             bytes_sent: self.snd.buffer.start_offset() + u64::from(self.sent_in_buffer()) + rare.bytes_retransmitted,
             bytes_retransmitted: rare.bytes_retransmitted,
             bytes_acked: self.snd.buffer.start_offset(),
             bytes_received: self.rcv.received(),
-            data_segments_sent: self.tally.data_segments_sent,
-            data_segments_received: self.tally.data_segments_received,
+            data_segments_sent: self.stats.data_segments_sent,
+            data_segments_received: self.stats.data_segments_received,
             segments_retransmitted: rare.segments_retransmitted,
-            segments_delivered: self.tally.delivered_segments,
+            segments_delivered: self.stats.delivered_segments,
             segments_out_of_order: rare.out_of_order_segments,
             episodes: rare.episodes,
             fast_retransmits: rare.fast_retransmits,
@@ -91,7 +91,7 @@ impl Account<'_> {
             readable: self.rcv.readable(),
             mismatches: self.rcv.mismatches(),
             negotiated: (self.neg.sack, self.neg.timestamps, self.neg.scaling),
-            ecn: self.tally.ecn(self.neg.ecn),
+            ecn: self.stats.ecn(self.neg.ecn),
             syn_data_taken: self.syn_data_taken,
             counters: self.counters(),
         }
@@ -105,10 +105,10 @@ impl Account<'_> {
 
     /// Returns all statistics of the connection. Walks the flight: meant for occasional queries, not for each ACK.
     pub fn details(&self, now: Instant, around: &Around) -> Details {
-        let none = RareTally::default();
-        let rare = self.tally.rare().unwrap_or(&none);
-        let TimeAccounts { busy, window: window_limited, buffer } = self.tally.time_accounts(now);
-        let (rate_bytes, rate_time) = self.tally.rate();
+        let none = RareStatistics::default();
+        let rare = self.stats.rare().unwrap_or(&none);
+        let TimeAccounts { busy, window: window_limited, buffer } = self.stats.time_accounts(now);
+        let (rate_bytes, rate_time) = self.stats.rate();
         Details {
             info: self.info(),
             origin: self.life.origin(),
@@ -133,9 +133,9 @@ impl Account<'_> {
             unsent: self.snd.buffer.len() - self.sent_in_buffer(),
             send_buffer: self.snd.buffer.capacity(),
             send_memory: self.snd.queued_memory(self.cfg),
-            since_data_sent: self.tally.since_data_sent(now),
-            since_data_received: self.tally.since_data_received(now),
-            since_ack_received: self.tally.since_ack_received(now),
+            since_data_sent: self.stats.since_data_sent(now),
+            since_data_received: self.stats.since_data_received(now),
+            since_ack_received: self.stats.since_ack_received(now),
             receive_limit: self.rcv.window_limit(),
             receive_memory: self.rcv.frame_memory(),
             receiver_rtt: self.rcv.rtt(),
@@ -144,7 +144,7 @@ impl Account<'_> {
             reorderings: rare.reorderings,
             pacing: self.snd.cc.pacing(),
             delivery_rate: Rate::from_delivery(rate_bytes, rate_time),
-            rate_limit: match self.tally.rate_of {
+            rate_limit: match self.stats.rate_of {
                 RateOf::Path => RateLimit::Path,
                 RateOf::Application => RateLimit::Application,
             },
@@ -221,7 +221,7 @@ impl Account<'_> {
         let undo = self.snd.rec.undo.as_deref().map_or(0, |undo| size_of_val(undo) + undo.heap_size());
         let pacer = self.snd.pacer.as_deref().map_or(0, size_of_val);
         self.snd.rec.rtt.heap_size()
-            + self.tally.heap_size()
+            + self.stats.heap_size()
             + self.rcv.heap_size()
             + pacer
             + self.snd.segmenter_heap_size()

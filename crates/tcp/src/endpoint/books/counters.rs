@@ -1,5 +1,5 @@
-//! What an endpoint counts (RFC 4898 has names for most of it), kept small: what every connection needs stands in [`Tally`],
-//! what only losses, resets and duplicates bring in [`RareTally`], a box of its own: an idle connection stays within a kibibyte.
+//! What an endpoint counts (RFC 4898 has names for most of it), kept small: what every connection needs stands in [`Statistics`],
+//! what only losses, resets and duplicates bring in [`RareStatistics`], a box of its own: an idle connection stays within a kibibyte.
 //!
 //! What can be computed from what others keep is not counted here: bytes acknowledged are the send buffer's, bytes sent
 //! follow from sequence numbers.
@@ -71,11 +71,11 @@ pub(in crate::endpoint) struct AckReport<'a> {
 
 /// What every connection counts.
 #[derive(Clone, Debug, Default)]
-pub(in crate::endpoint) struct Tally {
+pub(in crate::endpoint) struct Statistics {
     /// Time spent with something to send, up to `held_since`.
     busy: Duration,
     held_since: Instant,
-    /// Segments with or without payload, the low halves; [`RareTally`] has the high ones, which few connections need.
+    /// Segments with or without payload, the low halves; [`RareStatistics`] has the high ones, which few connections need.
     segments_sent: u32,
     segments_received: u32,
     /// Segments with payload; like those of RFC 4898 (Counter32), these three wrap.
@@ -95,12 +95,12 @@ pub(in crate::endpoint) struct Tally {
     /// What held the sender back at the last report.
     limit: Limit,
     /// What only troubles bring, made with the first.
-    rare: Option<Box<RareTally>>,
+    rare: Option<Box<RareStatistics>>,
 }
 
 /// What only troubles bring.
 #[derive(Clone, Debug, Default)]
-pub(in crate::endpoint) struct RareTally {
+pub(in crate::endpoint) struct RareStatistics {
     /// How often the counts of segments with or without payload have gone through 2^32.
     segments_sent_high: u32,
     segments_received_high: u32,
@@ -150,7 +150,7 @@ fn since(earlier_ms: u32, now: Instant) -> Duration {
     Duration::from_millis(u64::from(ms(now).wrapping_sub(earlier_ms)))
 }
 
-impl Tally {
+impl Statistics {
     /// A connection that begins now.
     pub fn new(now: Instant) -> Self {
         let now_ms = ms(now);
@@ -275,12 +275,12 @@ impl Tally {
     }
     /// What troubles have brought, if there were any.
     #[inline]
-    pub fn rare(&self) -> Option<&RareTally> {
+    pub fn rare(&self) -> Option<&RareStatistics> {
         self.rare.as_deref()
     }
     /// The counters of rare events, made on first use.
     #[inline]
-    pub fn rare_mut(&mut self) -> &mut RareTally {
+    pub fn rare_mut(&mut self) -> &mut RareStatistics {
         self.rare.get_or_insert_default()
     }
     /// Largest extent of reordering that was seen, bytes.
@@ -317,7 +317,7 @@ impl Tally {
     }
 }
 
-impl RareTally {
+impl RareStatistics {
     /// `payload` bytes are about to leave again, in so many segments.
     fn on_retransmission(&mut self, payload: Bytes, segments: u32) {
         self.segments_retransmitted += segments;
@@ -383,15 +383,18 @@ mod tests {
 
     #[test]
     fn segments_are_counted_beyond_32_bits() {
-        let mut tally =
-            Tally { segments_sent: u32::MAX - 1, segments_received: u32::MAX - 1, ..Tally::new(Instant::ZERO) };
-        tally.on_frame(1);
-        tally.on_arrival(Instant::ZERO, 0);
+        let mut stats = Statistics {
+            segments_sent: u32::MAX - 1,
+            segments_received: u32::MAX - 1,
+            ..Statistics::new(Instant::ZERO)
+        };
+        stats.on_frame(1);
+        stats.on_arrival(Instant::ZERO, 0);
         let most = u64::from(u32::MAX);
-        assert_eq!((tally.segments_sent(), tally.segments_received()), (most, most));
-        assert_eq!(tally.heap_size(), 0, "the high halves cost nothing until they are needed");
-        tally.on_frame(3);
-        tally.on_arrival(Instant::ZERO, 0);
-        assert_eq!((tally.segments_sent(), tally.segments_received()), (most + 3, most + 1));
+        assert_eq!((stats.segments_sent(), stats.segments_received()), (most, most));
+        assert_eq!(stats.heap_size(), 0, "the high halves cost nothing until they are needed");
+        stats.on_frame(3);
+        stats.on_arrival(Instant::ZERO, 0);
+        assert_eq!((stats.segments_sent(), stats.segments_received()), (most + 3, most + 1));
     }
 }

@@ -1,7 +1,7 @@
 //! What only traces want to know: why a segment leaves, what SACK blocks were taken for, what limits the sender. Nothing here is
 //! computed unless an observer watches.
 
-use super::counters::{AckReport, Limit, Tally};
+use super::counters::{AckReport, Limit, Statistics};
 use crate::config::Config;
 use crate::cx::Cx;
 use crate::endpoint::sender::{Overtaken, Progress, Sender};
@@ -74,7 +74,7 @@ impl SegmentReport {
     }
 }
 
-impl Tally {
+impl Statistics {
     /// Nothing more can leave for now, because of `limit`.
     #[inline]
     pub fn emit_limit<O: Observer>(&mut self, cx: &mut Cx<'_, O>, limit: Limit) {

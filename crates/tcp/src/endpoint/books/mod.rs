@@ -8,7 +8,7 @@ mod queues;
 mod readiness;
 
 pub(super) use account::{Account, Around};
-pub(super) use counters::{AckReport, Limit, Tally};
+pub(super) use counters::{AckReport, Limit, Statistics};
 pub(super) use events::{
     SegmentReport, SendCause, cause_of_new, cause_of_retransmission, emit_probe_answer, emit_rate, emit_reordering,
     emit_sack, limit,
