@@ -33,7 +33,10 @@ static LOST: Study = Study {
         StudyArm::with(
             "without-rack",
             "server-2022",
-            &[("recovery.detector.kind", "rack_ring"), ("recovery.detector.capacity", "64")], // variant: rack_ring
+            &[
+                ("recovery.detector.kind", "rack_ring"), // variant: rack_ring
+                ("recovery.detector.capacity", "64"),    // variant: rack_ring
+            ],
         ),
         StudyArm::with("with-rack", "server-2016", &[("recovery.detector.kind", "rack")]),
         StudyArm::with(

@@ -12,7 +12,10 @@ const SOURCE: &str = "Microsoft's comparison of Windows Server 2016, 2019 and 20
 pub(super) const NO_RACK: StudyArm = StudyArm::with(
     "without-rack",
     "server-2022",
-    &[("recovery.detector.kind", "rack_ring"), ("recovery.detector.capacity", "64")], // variant: rack_ring
+    &[
+        ("recovery.detector.kind", "rack_ring"), // variant: rack_ring
+        ("recovery.detector.capacity", "64"),    // variant: rack_ring
+    ],
 );
 const NO_HYSTART: StudyArm = StudyArm::with("without-hystart", "server-2022", &[("cc.slow_start.kind", "classic")]);
 const NO_PRR: StudyArm = StudyArm::with("without-prr", "server-2022", &[("recovery.reduction.kind", "pipe")]);
