@@ -1,9 +1,8 @@
 //! What would leave now: a table of situations, each beside the neighbour in which something else leaves. Every departure and
 //! every reason to hold back stands in it twice or more; `cargo xtask negations` shows that no condition goes untested.
 
-use super::super::chunks::Push;
 use super::*;
-use crate::config::{NagleConfig, SegmenterConfig, ValidConfig};
+use crate::config::{NagleConfig, ValidConfig};
 use crate::testing::{quick, valid};
 use base::SeqRange;
 use core::mem::discriminant;
@@ -116,17 +115,6 @@ impl Case {
         }
         self.ack(3);
     }
-    /// The device takes bursts, and `bytes` were written in chunks, of which `released` may leave.
-    fn chunks(&mut self, bytes: Bytes, released: Bytes) {
-        self.configure(|cfg| cfg.send.segmenter = SegmenterConfig::Chunks(crate::config::ChunksConfig::default()));
-        self.snd.send_bursts(&self.cfg);
-        self.snd.keep_chunk(bytes);
-        self.write(bytes);
-        if released > 0 {
-            self.snd.commit(released, Push::No, SIZE);
-        }
-        self.view.tso_max_bytes = 65_000;
-    }
     fn leaves(&mut self) -> Departure {
         self.view.lost = self.snd.lost();
         match self.snd.next(&self.cfg, &self.view) {
@@ -189,6 +177,8 @@ macro_rules! rows {
         }),*]
     };
 }
+
+mod chunks; // variant: chunks
 
 fn without_data() -> Vec<Row> {
     use Departure::{Ack, BareProbe, Nothing, Reset, Syn};
@@ -260,21 +250,13 @@ fn new_data() -> Vec<Row> {
         "marks hold the FIN", |c| { c.snd.space.queue_fin(); c.view.marks_until = Some(LATER); } => held(HeldBy::Ecn(LATER)), { c.view.marks_until = None; } => Departure::New(fin(0));
         "a probe of the path's MTU takes the place of new data", |c| { c.write(900); c.view.mtu_probe = ProbeNow::Send(150); } => Departure::MtuProbe { len: 150 }, { c.view.mtu_probe = ProbeNow::No; } => new(100);
         "a probe of the path's MTU waits for a smaller flight", |c| { c.send(5); c.write(500); c.view.mtu_probe = ProbeNow::Wait; } => held(HeldBy::MtuSearch), { c.view.mtu_probe = ProbeNow::Send(150); } => Departure::MtuProbe { len: 150 };
+        "a probe of the path's MTU that waits holds the last segment, too", |c| { c.write(100); c.view.mtu_probe = ProbeNow::Wait; } => held(HeldBy::MtuSearch), { c.view.mtu_probe = ProbeNow::No; } => new(100);
         "a probe of the path's MTU leaves in a small flight", |c| { c.send(2); c.write(700); c.view.mtu_probe = ProbeNow::Send(150); } => Departure::MtuProbe { len: 150 }, { c.view.mtu_probe = ProbeNow::Wait; } => held(HeldBy::MtuSearch);
-        "what was released goes before a probe of the MTU", |c| { c.chunks(900, 300); c.view.mtu_probe = ProbeNow::Send(150); } => new(300), { c.view.mtu_probe = ProbeNow::No; } => new(300);
-        "nothing released, and the MTU is probed", |c| { c.chunks(900, 0); c.view.mtu_probe = ProbeNow::Wait; } => held(HeldBy::MtuSearch), { c.snd.commit(300, Push::No, SIZE); } => new(300);
     }
 }
 
-fn chunks_and_probes() -> Vec<Row> {
+fn probes() -> Vec<Row> {
     rows! {
-        "a released burst leaves as one frame", |c| { c.chunks(900, 500); } => new(500), { c.view.tso_max_bytes = 250; } => new(200);
-        "an urgent burst leaves segment by segment", |c| { c.chunks(900, 500); c.view.urgent = true; } => new(100), { c.view.urgent = false; } => new(500);
-        "a burst of all that was written carries the FIN", |c| { c.chunks(500, 500); c.snd.space.queue_fin(); } => Departure::New(fin(500)), { c.view.tso_max_bytes = 250; } => new(200);
-        "a chunk that was judged waits for something new", |c| { c.chunks(900, 0); } => held(HeldBy::Deferred), { c.snd.commit(500, Push::No, SIZE); } => new(500);
-        "a chunk waits for a larger burst", |c| { c.chunks(900, 0); c.view.chunk_held = Some(HeldBy::Deferred); } => held(HeldBy::Deferred), { c.view.chunk_held = Some(HeldBy::Cwnd); } => held(HeldBy::Cwnd);
-        "an order to send full segments holds a chunk", |c| { c.chunks(50, 0); c.view.chunk_held = Some(HeldBy::Cork); } => held(HeldBy::Cork), { c.snd.commit(50, Push::Yes, SIZE); } => new(50);
-        "an order to send full segments holds no FIN", |c| { c.chunks(50, 0); c.view.chunk_held = Some(HeldBy::Cork); } => held(HeldBy::Cork), { c.snd.commit(50, Push::Yes, SIZE); c.snd.space.queue_fin(); } => Departure::New(fin(50));
         "a probe sends one byte beyond the window", |c| { c.write(300); c.window(0); c.probing(Probing::Due(0)); } => ask(1), { c.probing(Probing::Waiting(0)); } => held(HeldBy::PeerWindow);
         "a probe fills a silly window", |c| { c.send(3); c.write(300); c.window(40); c.probing(Probing::Due(1)); } => ask(40), { c.probing(Probing::Idle); } => held(HeldBy::PeerWindow);
         "an empty probe takes no number", |c| { c.empty_probes(); c.write(300); c.window(0); c.probing(Probing::Due(0)); } => ASK_EMPTY, { c.probing(Probing::Idle); } => held(HeldBy::PeerWindow);
@@ -288,7 +270,9 @@ fn chunks_and_probes() -> Vec<Row> {
 }
 
 fn all_rows() -> Vec<Row> {
-    [without_data(), again_or_new(), new_data(), chunks_and_probes()].into_iter().flatten().collect()
+    let mut rows: Vec<Row> = [without_data(), again_or_new(), new_data(), probes()].into_iter().flatten().collect();
+    rows.extend(chunks::rows()); // variant: chunks
+    rows
 }
 
 #[test]
@@ -307,9 +291,15 @@ fn what_leaves_now() {
     assert!(wrong.is_empty(), "{} rows:\n{}", wrong.len(), wrong.join("\n"));
 }
 
+/// How often what is held back by such a reason stands in the table.
+fn times_held(rows: &[Row], by: HeldBy) -> usize {
+    let held_so = |row: &&Row| matches!(row.leaves, Departure::Held(held) if discriminant(&held) == discriminant(&by));
+    rows.iter().filter(held_so).count()
+}
+
 #[test]
 fn every_departure_and_every_reason_stands_in_the_table_twice() {
-    use HeldBy::{AppLimited, Cork, Cwnd, Deferred, Ecn, MtuSearch, Nagle, Pacer, PeerWindow};
+    use HeldBy::{AppLimited, Cwnd, Ecn, MtuSearch, Nagle, Pacer, PeerWindow};
     let rows = all_rows();
     let departures = [
         Departure::Reset,
@@ -331,11 +321,9 @@ fn every_departure_and_every_reason_stands_in_the_table_twice() {
         let times = rows.iter().filter(|row| discriminant(&row.leaves) == discriminant(&kind)).count();
         assert!(times >= 2, "{kind:?} stands in the table {times} times");
     }
-    let reasons = [Cwnd, PeerWindow, Nagle, Cork, Pacer(NOW), MtuSearch, Ecn(NOW), HeldBy::Frto, Deferred, AppLimited];
-    let stands_for =
-        |row: &Row, by| matches!(row.leaves, Departure::Held(held) if discriminant(&held) == discriminant(by));
-    for by in &reasons {
-        let times = rows.iter().filter(|row| stands_for(row, by)).count();
+    let reasons = [Cwnd, PeerWindow, Nagle, Pacer(NOW), MtuSearch, Ecn(NOW), HeldBy::Frto, AppLimited];
+    for by in reasons {
+        let times = times_held(&rows, by);
         assert!(times >= 2, "{by:?} stands in the table {times} times");
     }
 }
