@@ -2,7 +2,7 @@
 
 use super::Sender;
 use crate::config::{Config, SendAccounting, SendGrowth};
-use base::{Bytes, Instant};
+use base::Bytes;
 
 /// Free bytes of the send buffer for which a writer is woken. Waiting for half of a large buffer would let a flight that
 /// nearly fills it run dry.
@@ -12,12 +12,6 @@ impl Sender {
     /// Of `len` bytes as many as may wait to be sent.
     pub fn below_lowat(&self, cfg: &Config, len: u64) -> u64 {
         cfg.send.notsent_lowat.map_or(len, |lowat| len.min(u64::from(lowat.saturating_sub(self.unreleased()))))
-    }
-
-    /// Whether a chunk may be begun.
-    pub fn has_room(&self, cfg: &Config) -> bool {
-        let waits = cfg.send.notsent_lowat.is_some_and(|lowat| self.unreleased() >= lowat);
-        !waits && self.queued_memory(cfg) < self.buffer.capacity()
     }
 
     /// Whether it is worth while to write: there is a good part of the buffer free, and not too much waits to be sent.
@@ -36,13 +30,6 @@ impl Sender {
     /// Bytes that were written and have not been released.
     pub fn unreleased(&self) -> Bytes {
         self.data_end().distance_from(self.space.nxt()).saturating_sub(self.planned())
-    }
-
-    /// Segments in flight, including those that were released.
-    pub fn segments_in_flight(&self) -> u32 {
-        let board = &self.rec.board;
-        let departed = board.departed_bytes() / self.space.smss();
-        (board.outstanding_segments() + self.planned_segments()).saturating_sub(departed)
     }
 
     /// The memory of what is buffered, as it counts against the buffer.
@@ -66,16 +53,6 @@ impl Sender {
         let segment = (smss + head).next_power_of_two() + record;
         let grown = (window / smss).saturating_mul(2 * segment).min(max);
         self.buffer.set_capacity(self.buffer.capacity().max(grown));
-    }
-
-    /// A writer waits: the buffer grows, unless the congestion window is full, and the writer is to be
-    /// woken if there is room. Returns whether it is.
-    pub fn make_room(&mut self, cfg: &Config, now: Instant) -> bool {
-        if self.segments_in_flight() < self.cc.window().cwnd() / self.space.smss() {
-            self.grow_buffer(cfg);
-            self.usage.restart(now);
-        }
-        self.wake_writer(cfg)
     }
 
     /// Whether it is worth while to write; if not, the application waits for word of it.

@@ -44,15 +44,6 @@ pub(crate) struct Released {
     pub woken: bool,
 }
 
-impl Released {
-    /// What came of it afterwards counts, too.
-    pub fn add(&mut self, later: Self) {
-        self.held = later.held;
-        self.waits_for_window |= later.waits_for_window;
-        self.woken |= later.woken;
-    }
-}
-
 impl Sender {
     /// Bytes of memory that the segmenter takes beside what was written.
     pub fn segmenter_heap_size(&self) -> usize {
@@ -149,14 +140,6 @@ impl Sender {
         match self.segmenter {
             Segmenter::BySegment => 0,
             Segmenter::ByChunk => self.planned_chunks(), // variant: chunks
-        }
-    }
-
-    /// Segments that were released and have not left.
-    pub fn planned_segments(&self) -> u32 {
-        match self.segmenter {
-            Segmenter::BySegment => 0,
-            Segmenter::ByChunk => self.planned_segments_of_chunks(), // variant: chunks
         }
     }
 

@@ -2,6 +2,7 @@
 //! when the next is judged ([`burst`] decides).
 
 mod burst;
+mod room;
 mod store;
 mod write;
 

@@ -8,6 +8,15 @@ use crate::endpoint::sender::{Boundary, Source};
 use base::Bytes;
 use recovery::Episode;
 
+impl Released {
+    /// What came of it afterwards counts, too.
+    pub fn add(&mut self, later: Self) {
+        self.held = later.held;
+        self.waits_for_window |= later.waits_for_window;
+        self.woken |= later.woken;
+    }
+}
+
 impl Sender {
     /// Takes as much of `source` as there is room for.
     pub fn write_chunks(&mut self, turn: &TurnCx<'_>, source: Source<'_>, boundary: Boundary) -> (u64, Released) {
