@@ -64,6 +64,7 @@ const CHANGES: &[(&str, &str, &str)] = &[
     ("windows-2000", "receive.window.bytes", "8kB"),
 ];
 
+// variant: chunks {
 /// The chunk segmenter engages on devices with segmentation offload alone.
 #[test]
 fn what_matters_on_one_kind_of_device_moves_its_stamp_alone() {
@@ -71,6 +72,7 @@ fn what_matters_on_one_kind_of_device_moves_its_stamp_alone() {
     assert_eq!(after.plain, before.plain);
     assert_ne!(after.super_segments, before.super_segments);
 }
+// variant: chunks }
 
 #[test]
 fn a_leaf_that_is_set_to_what_it_is_changes_nothing() {

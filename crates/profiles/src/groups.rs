@@ -4,14 +4,17 @@ use cc::{
     AvoidanceConfig, CssConfig, CubicConfig, DelayIncreaseConfig, HystartConfig, PacingConfig, SlowStartConfig,
     SsthreshBase,
 };
-use tcp::config::{ChunksConfig, Config, ReceiveWindowConfig, SegmenterConfig, SendAccounting, SteppedConfig};
+use tcp::config::{ChunksConfig, SegmenterConfig}; // variant: chunks
+use tcp::config::{Config, ReceiveWindowConfig, SendAccounting, SteppedConfig};
 
+// variant: chunks {
 pub(crate) fn chunks(config: &mut Config) -> Option<&mut ChunksConfig> {
     match &mut config.send.segmenter {
         SegmenterConfig::Chunks(chunks) => Some(chunks),
         SegmenterConfig::Stream => None,
     }
 }
+// variant: chunks }
 
 /// What a chunk costs for its headers, and for its record.
 pub(crate) fn chunk_costs(config: &mut Config) -> Option<(&mut u32, &mut u32)> {

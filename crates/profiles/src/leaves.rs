@@ -3,7 +3,8 @@
 //! Kinds stand before what depends on them, groups in the order of the fields; tables show this order.
 
 use crate::forms::{choice, kind, quantity};
-use crate::groups::{chunk_costs, chunks, css, cubic, delay, hystart, pacing, ssthresh_base, stepped};
+use crate::groups::chunks; // variant: chunks
+use crate::groups::{chunk_costs, css, cubic, delay, hystart, pacing, ssthresh_base, stepped};
 use crate::leaf::{Access, Leaf, Place, Unit};
 use base::Duration;
 use cc::{
@@ -20,13 +21,14 @@ use recovery::{
     LostRetransmission, PrrBound, PrrConfig, RackConfig, ReductionConfig, RttOf, TlpConfig,
 };
 use tcp::config::{
-    AckTimer, AnnouncedMss, ChunkRefill, ChunksConfig, CountedFrom, Discovery, DrsConfig, EcnNegotiation, EcnResponse,
-    EcnSynAgain, Farewell, FastOpenClient, FastOpenServer, MarkBeta, MissingTimestamps, MtuProbing, NagleConfig,
-    OpeningErrors, PushConfig, QuickAgain, ReceiveWindowConfig, RetryLimit, SackConfig, SegmenterConfig,
-    SendAccounting, SendGrowth, SteppedConfig, SynAckAnswer, SynAckEcho, SynCookies, SynData, SynFin,
-    TimeWaitDuplicates, TimeWaitReset, TimeWaitReuse, TimestampConfig, UnsaidMtu, UnsentAck, UrgentDelivery,
-    UrgentPointer, WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig, WindowShrinking, WrongAck,
+    AckTimer, AnnouncedMss, CountedFrom, Discovery, DrsConfig, EcnNegotiation, EcnResponse, EcnSynAgain, Farewell,
+    FastOpenClient, FastOpenServer, MarkBeta, MissingTimestamps, MtuProbing, NagleConfig, OpeningErrors, PushConfig,
+    QuickAgain, ReceiveWindowConfig, RetryLimit, SackConfig, SendAccounting, SendGrowth, SteppedConfig, SynAckAnswer,
+    SynAckEcho, SynCookies, SynData, SynFin, TimeWaitDuplicates, TimeWaitReset, TimeWaitReuse, TimestampConfig,
+    UnsaidMtu, UnsentAck, UrgentDelivery, UrgentPointer, WindowLevel, WindowProbe, WindowRounding, WindowScaleConfig,
+    WindowShrinking, WrongAck,
 };
+use tcp::config::{ChunkRefill, ChunksConfig, SegmenterConfig}; // variant: chunks
 
 /// Pacing by the window, when a profile that did not pace is switched to it: RFC 9002's margins and burst (§7.7).
 const PACING: PacingConfig =
@@ -280,6 +282,7 @@ pub const LEAVES: &[Leaf] = &[
         "chunks" => SendAccounting::Chunks { .. } => SendAccounting::Chunks { head: 640, record: 256 }),
     quantity!("send.accounting.head", Bytes, |c| chunk_costs(c).map(|(head, _)| Place::U32(head))),
     quantity!("send.accounting.record", Bytes, |c| chunk_costs(c).map(|(_, record)| Place::U32(record))),
+    // variant: chunks {
     kind!("send.segmenter.kind", |c| c.send.segmenter,
         "stream" => SegmenterConfig::Stream => SegmenterConfig::Stream,
         "chunks" => SegmenterConfig::Chunks(_) => SegmenterConfig::Chunks(ChunksConfig::default())),
@@ -289,6 +292,7 @@ pub const LEAVES: &[Leaf] = &[
     quantity!("send.segmenter.rtt_halving", Time, |c| chunks(c).map(|chunks| Place::Time(&mut chunks.rtt_halving))),
     choice!("send.segmenter.refill", |c| chunks(c).map(|chunks| &mut chunks.refill),
         "never" => ChunkRefill::Never, "to_segment" => ChunkRefill::ToSegment, "to_burst" => ChunkRefill::ToBurst),
+    // variant: chunks }
     choice!("send.push", |c| Some(&mut c.send.push),
         "last_queued" => PushConfig::LastQueued, "writes" => PushConfig::Writes),
     choice!("send.nagle", |c| Some(&mut c.send.nagle),

@@ -244,6 +244,7 @@ impl Script {
         taken
     }
 
+    // variant: chunks {
     /// What left since the last call as `start:end`, with the flags of each frame that has data before it.
     pub fn frames(&mut self) -> Vec<String> {
         let frames = self.sent().into_iter().filter(|out| out.len > 0);
@@ -255,6 +256,7 @@ impl Script {
         };
         frames.map(|out| format!("{}{}:{}", letters(&out), out.seq, out.seq + out.len)).collect()
     }
+    // variant: chunks }
 
     pub fn reconfigure(&mut self, cfg: Config) {
         self.stack.reconfigure(&mut StackCx::new(self.now, &mut Off), self.conn, &valid(cfg));

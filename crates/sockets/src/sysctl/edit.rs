@@ -7,9 +7,10 @@ use base::Duration;
 use cc::IdleRestart;
 use recovery::undo::FrtoDetection;
 use recovery::{DetectorConfig, DsackAdaptation, DupThreshConfig};
+use tcp::config::SegmenterConfig; // variant: chunks
 use tcp::config::{
-    Config, Discovery, EcnNegotiation, EcnSynAgain, FastOpenClient, FastOpenServer, MtuProbing, SackConfig,
-    SegmenterConfig, SynCookies, TimeWaitReset, TimeWaitReuse, TimestampConfig, UrgentPointer,
+    Config, Discovery, EcnNegotiation, EcnSynAgain, FastOpenClient, FastOpenServer, MtuProbing, SackConfig, SynCookies,
+    TimeWaitReset, TimeWaitReuse, TimestampConfig, UrgentPointer,
 };
 
 /// The profile whose settings these are.
@@ -176,6 +177,7 @@ impl Sysctls {
         if let Some(bytes) = self.number("ipv4/tcp_notsent_lowat") {
             config.send.notsent_lowat = notsent_lowat(bytes);
         }
+        // variant: chunks {
         let SegmenterConfig::Chunks(chunks) = &mut config.send.segmenter else { return };
         if let Some(divisor) = self.count("ipv4/tcp_tso_win_divisor", 0, u32::MAX) {
             // Zero stands for another rule, by which little more is held back than without any.
@@ -185,6 +187,7 @@ impl Sysctls {
         if let Some(log) = self.count("ipv4/tcp_tso_rtt_log", 0, 31) {
             chunks.rtt_halving = Duration::from_micros(1 << log);
         }
+        // variant: chunks }
     }
 
     /// Timeouts and retries.

@@ -24,9 +24,9 @@ pub use handshake::{DeferAccept, HandshakeConfig, SynAckAnswer, SynCookies, SynD
 pub use lifetime::{CountedFrom, Farewell, KeepAliveConfig, RetryConfig, RetryLimit};
 pub use path::{AnnouncedMss, Discovery, IcmpConfig, IpConfig, MtuProbing, OpeningErrors, PathMtuConfig, UnsaidMtu};
 pub use receive::{FrameGrowth, FrameMemory, ReceiveAccounting};
+pub use send::{ChunkRefill, ChunksConfig, SegmenterConfig}; // variant: chunks
 pub use send::{
-    ChunkRefill, ChunksConfig, CorkConfig, NagleConfig, PushConfig, SegmenterConfig, SendAccounting, SendConfig,
-    SendGrowth, WindowProbe, WindowShrinking,
+    CorkConfig, NagleConfig, PushConfig, SendAccounting, SendConfig, SendGrowth, WindowProbe, WindowShrinking,
 };
 pub use timers::*;
 pub use validate::ConfigError;

@@ -14,8 +14,10 @@ pub struct SendConfig {
     pub accounting: SendAccounting,
     /// No more is written while so many bytes, or more, have not been sent, and a writer is woken at half of it.
     pub notsent_lowat: Option<Bytes>,
+    // variant: chunks {
     /// How writes become bursts of segments.
     pub segmenter: SegmenterConfig,
+    // variant: chunks }
     /// Which segments carry PSH.
     pub push: PushConfig,
     /// What is done with a segment smaller than the maximum.
@@ -72,6 +74,7 @@ pub enum CorkConfig {
     On,
 }
 
+// variant: chunks {
 /// How writes become bursts of segments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SegmenterConfig {
@@ -106,6 +109,7 @@ pub enum ChunkRefill {
     /// It takes what its burst lacks from the next one, unless a record ends between them.
     ToBurst,
 }
+// variant: chunks }
 
 /// Which segments carry PSH (RFC 9293 §3.9.1.2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,7 +154,7 @@ impl Default for SendConfig {
             growth: SendGrowth::Fixed,
             accounting: SendAccounting::Bytes,
             notsent_lowat: None,
-            segmenter: SegmenterConfig::Stream,
+            segmenter: SegmenterConfig::Stream, // variant: chunks
             push: PushConfig::LastQueued,
             nagle: NagleConfig::Rfc896,
             cork: CorkConfig::Off,
@@ -162,6 +166,7 @@ impl Default for SendConfig {
     }
 }
 
+// variant: chunks {
 impl Default for ChunksConfig {
     fn default() -> Self {
         Self {
@@ -184,3 +189,4 @@ impl SendConfig {
         }
     }
 }
+// variant: chunks }

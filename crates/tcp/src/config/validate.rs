@@ -1,8 +1,8 @@
 //! The only door from [`Config`] to [`ValidConfig`].
 
+use super::SegmenterConfig; // variant: chunks
 use super::{
-    Config, KeepAliveConfig, MarkBeta, ReceiveAccounting, SegmenterConfig, SendAccounting, SendGrowth, ValidConfig,
-    WindowScaleConfig,
+    Config, KeepAliveConfig, MarkBeta, ReceiveAccounting, SendAccounting, SendGrowth, ValidConfig, WindowScaleConfig,
 };
 use crate::recv::{AckTimer, ReceiveWindowConfig};
 use base::Duration;
@@ -29,8 +29,10 @@ impl core::error::Error for ConfigError {}
 const MAX_WINDOW: u32 = 1 << 30;
 /// No chunk costs more than it can hold.
 const MAX_COST: u32 = 1 << 16;
+// variant: chunks {
 /// Largest payload that an IP packet's length can express.
 const MAX_FRAME: u32 = 65_535;
+// variant: chunks }
 
 impl Config {
     //= specs/rfc5681.md#acknowledging
@@ -125,6 +127,7 @@ impl Config {
             need(head <= MAX_COST, "send.accounting.head", "must be at most 64 KiB");
             need(record <= MAX_COST, "send.accounting.record", "must be at most 64 KiB");
         }
+        // variant: chunks {
         if let SegmenterConfig::Chunks(chunks) = &self.send.segmenter {
             let sizes = 1..=MAX_FRAME;
             need(sizes.contains(&chunks.bytes_max), "send.segmenter.bytes_max", "must be between 1 and 65535 bytes");
@@ -132,6 +135,7 @@ impl Config {
             need(chunks.min_segments >= 1, "send.segmenter.min_segments", "must be at least 1");
             need(!chunks.rtt_halving.is_zero(), "send.segmenter.rtt_halving", "must not be zero");
         }
+        // variant: chunks }
     }
 
     /// The receive window, by itself and together with the shift that follows from it.

@@ -2,7 +2,7 @@
 
 mod account;
 mod ack_clock;
-mod bursts;
+mod bursts; // variant: chunks
 mod clauses;
 mod closing;
 mod cost;

@@ -30,7 +30,8 @@ pub(super) use segmenter::{Released, Train, TurnCx};
 pub use source::{Boundary, Source};
 
 use super::state::Probing;
-use crate::config::{Config, CorkConfig, NagleConfig, SegmenterConfig, SendConfig, ValidConfig};
+use crate::config::SegmenterConfig; // variant: chunks
+use crate::config::{Config, CorkConfig, NagleConfig, SendConfig, ValidConfig};
 use crate::send::{CwndUsage, Pacer, SendBuffer};
 use base::{Instant, SeqNum};
 use cc::CongestionControl;
@@ -44,17 +45,21 @@ use space::SendSpace;
 pub(in crate::endpoint) enum Segmenter {
     /// It is cut as it leaves, a frame at a time.
     BySegment,
+    // variant: chunks {
     /// It is kept in chunks, each of which leaves in bursts of its own.
-    ByChunk, // variant: chunks
+    ByChunk,
+    // variant: chunks }
 }
 
 impl Segmenter {
     /// The segmenter for a device that takes several segments at once.
     pub fn for_bursts(send: &SendConfig) -> Self {
-        match send.segmenter {
-            SegmenterConfig::Stream => Self::BySegment,
-            SegmenterConfig::Chunks(_) => Self::ByChunk, // variant: chunks
+        // variant: chunks {
+        if let SegmenterConfig::Chunks(_) = send.segmenter {
+            return Self::ByChunk;
         }
+        // variant: chunks }
+        Self::BySegment
     }
 
     /// Whether what was written is kept in pieces whose memory counts against the send buffer.

@@ -13,7 +13,7 @@ pub(crate) enum Train {
     /// There is none, or it goes on.
     No,
     /// The segment is the last one.
-    Ends, // variant: chunks
+    Ends,
 }
 
 /// What the turn of new data depends on beside the sender's own state.

@@ -1,7 +1,8 @@
 //! The search for the path MTU by segments of TCP: probes that arrive, that are lost, and black holes.
 
 use crate::Endpoint;
-use crate::config::{ChunksConfig, Config, Discovery, MtuProbing, SegmenterConfig};
+use crate::config::{ChunksConfig, SegmenterConfig}; // variant: chunks
+use crate::config::{Config, Discovery, MtuProbing};
 use crate::testing::{MSS, Script, peer_options, plain_device, quick, tso_device};
 use base::Duration;
 use test_case::test_case;
@@ -51,12 +52,12 @@ fn end(script: &Script) -> u32 {
 //= type=test
 //# There is never more than one probe in flight.
 #[test_case(false; "segment by segment")]
-#[test_case(true; "in bursts of chunks")]
+#[test_case(true; "in bursts of chunks")] // variant: chunks
 fn probes_that_arrive_raise_the_size_step_by_step_to_what_the_peer_takes(in_bursts: bool) {
     let mut cfg = searching(MtuProbing::Always);
     let mut device = plain_device();
     if in_bursts {
-        cfg.send.segmenter = SegmenterConfig::Chunks(ChunksConfig::default());
+        cfg.send.segmenter = SegmenterConfig::Chunks(ChunksConfig::default()); // variant: chunks
         device = tso_device();
     }
     let mut script = Script::connecting_on(cfg, device);

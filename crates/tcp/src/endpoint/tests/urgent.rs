@@ -1,8 +1,7 @@
 //! Urgent data, both directions (RFC 9293 §3.8.5, RFC 6093).
 
-use crate::config::{
-    Config, NagleConfig, ReceiveWindowConfig, SegmenterConfig, UrgentDelivery, UrgentPointer, WindowProbe,
-};
+use crate::config::SegmenterConfig; // variant: chunks
+use crate::config::{Config, NagleConfig, ReceiveWindowConfig, UrgentDelivery, UrgentPointer, WindowProbe};
 use crate::event::UrgentError;
 use crate::testing::{MSS, Out, Script, peer_options, plain_device, quick};
 use crate::{ConnEvent, DeviceCaps, Read, Segmentation, StackCx, pattern_byte};
@@ -141,11 +140,17 @@ fn a_closed_window_does_not_hold_the_pointer_back(probe: WindowProbe) {
     assert!(sent.iter().all(|out| out.seq + u32::from(out.urgent) == 11), "{sent:?}");
 }
 
-#[test_case(SegmenterConfig::Stream; "stream")]
-#[test_case(SegmenterConfig::Chunks(Default::default()); "chunks")]
-fn urgent_data_waits_for_no_acknowledgement_of_small_segments(segmenter: SegmenterConfig) {
+// variant: chunks {
+fn in_chunks() -> Config {
     let mut cfg = quick();
-    cfg.send.segmenter = segmenter;
+    cfg.send.segmenter = SegmenterConfig::Chunks(Default::default());
+    cfg
+}
+// variant: chunks }
+
+#[test_case(quick(); "stream")]
+#[test_case(in_chunks(); "chunks")] // variant: chunks
+fn urgent_data_waits_for_no_acknowledgement_of_small_segments(mut cfg: Config) {
     cfg.send.nagle = NagleConfig::Rfc896;
     let mut script = Script::established(cfg);
     write(&mut script, 10, false);
@@ -155,11 +160,9 @@ fn urgent_data_waits_for_no_acknowledgement_of_small_segments(segmenter: Segment
     assert_eq!(pointers(&script.sent()), [(11, 11, Some(11))]);
 }
 
-#[test_case(SegmenterConfig::Stream; "stream")]
-#[test_case(SegmenterConfig::Chunks(Default::default()); "chunks")]
-fn urgent_data_leaves_in_frames_of_one_segment(segmenter: SegmenterConfig) {
-    let mut cfg = quick();
-    cfg.send.segmenter = segmenter;
+#[test_case(quick(); "stream")]
+#[test_case(in_chunks(); "chunks")] // variant: chunks
+fn urgent_data_leaves_in_frames_of_one_segment(cfg: Config) {
     let device = DeviceCaps { segmentation: Segmentation::Tso { max_bytes: 65_535 }, ..plain_device() };
     let mut script = Script::connecting_on(cfg, device);
     script.finish_handshake(peer_options());
