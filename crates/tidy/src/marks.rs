@@ -1,4 +1,5 @@
-//! Marks on what speaks of a variant outside its own file: deleting the marked lines is what deleting the variant means.
+//! Marks on what speaks of a variant, or of an algorithm that can be deleted, outside its own files: deleting the marked lines is
+//! what deleting it means. Both have the same mark, and a name stands for one of them.
 //!
 //! A mark is a comment: behind a line of code it marks that line, and two that stand alone, the first with an opening and the
 //! second with a closing brace behind the name, mark what is between them. In TOML the comment begins with `#`.
@@ -80,19 +81,17 @@ pub fn without(text: &str, variant: &str) -> Result<(String, usize), (usize, Str
     Ok((kept, deleted))
 }
 
-/// Lines, from 1, that speak of `variant` and do not belong to it.
+/// Lines, from 1, that speak of the variant or algorithm `name` and do not belong to it.
 ///
 /// # Errors
 /// As [`owners`].
-pub fn unmarked(text: &str, variant: &str) -> Result<Vec<usize>, (usize, String)> {
-    let spellings = spellings(variant);
-    let speaks = |line: &str| spellings.iter().any(|spelling| line.contains(spelling));
+pub fn unmarked(text: &str, name: &str, speaks: impl Fn(&str) -> bool) -> Result<Vec<usize>, (usize, String)> {
     let lines = (1..).zip(text.lines().zip(owners(text)?));
-    Ok(lines.filter(|(_, (line, owner))| *owner != Some(variant) && speaks(line)).map(|(number, _)| number).collect())
+    Ok(lines.filter(|(_, (line, owner))| *owner != Some(name) && speaks(line)).map(|(number, _)| number).collect())
 }
 
 /// `a_variant`, `AVariant`, `A_VARIANT`.
-fn spellings(variant: &str) -> [String; 3] {
+pub fn spellings(variant: &str) -> [String; 3] {
     let capital = |word: &str| {
         let mut letters = word.chars();
         letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect::<String>()
@@ -141,6 +140,7 @@ mod tests {
     #[test]
     fn every_spelling_is_heard() {
         let marked = text("use a_ring;\nARing::new()\nA_RING\na ring\nARingConfig % a_ring\n% b {\na_ring\n% b }\n");
-        assert_eq!(unmarked(&marked, "a_ring"), Ok(vec![1, 2, 3, 7]));
+        let speaks = |line: &str| spellings("a_ring").iter().any(|spelling| line.contains(spelling));
+        assert_eq!(unmarked(&marked, "a_ring", speaks), Ok(vec![1, 2, 3, 7]));
     }
 }

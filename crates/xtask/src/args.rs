@@ -3,6 +3,7 @@
 use crate::against::{Against, Named};
 use crate::mutants::Mutants;
 use crate::stamp;
+use crate::variants::Chosen;
 
 /// Printed by `cargo xtask` alone, and after a wrong argument.
 pub const HELP: &str = "\
@@ -49,8 +50,9 @@ cargo xtask attacks
     docs/SECURITY.md. Installs valgrind (apt, as root).
 cargo xtask snapshots
     Runs the tests, accepts every changed snapshot and deletes those no test refers to. Then read `git diff`.
-cargo xtask variants [NAME]
-    Deletes the variant, or each in turn, from a copy of the workspace, builds what is left and runs its tests. Takes minutes.
+cargo xtask variants [NAME | --algorithm NAME]
+    Deletes the variant, or the algorithm, from a copy of the workspace, says which profiles lose a leaf, builds what is left and
+    runs its tests; without a name each variant and algorithm in turn. Takes minutes for each.
 ";
 
 /// A parsed command line.
@@ -86,8 +88,8 @@ pub enum Command {
     Attacks,
     /// Accept snapshots.
     Snapshots,
-    /// Delete one variant, or each in turn.
-    Variants(Option<String>),
+    /// Delete one variant or algorithm, or each in turn.
+    Variants(Chosen),
 }
 
 /// How the steps are run.
@@ -132,11 +134,7 @@ pub fn parse(arguments: &[String]) -> Result<Command, String> {
         "advisories" | "attacks" | "miri" | "negations" | "snapshots" => {
             Err(format!("`{command}` takes no arguments, not `{}`", flags.join(" ")))
         }
-        "variants" => match flags {
-            [] => Ok(Command::Variants(None)),
-            [name] if !name.starts_with('-') => Ok(Command::Variants(Some(name.clone()))),
-            _ => Err(format!("`variants` takes one name or none, not `{}`", flags.join(" "))),
-        },
+        "variants" => variants(flags).map(Command::Variants),
         unknown => Err(format!(
             "there is no command `{unknown}`; right would be test, docs, compliance, web, bench, stamp, traces, mutants, \
              negations, attacks, advisories, miri, snapshots or variants"
@@ -168,6 +166,15 @@ fn mutants(flags: &[String]) -> Result<Mutants, String> {
         return Err(format!("`mutants` needs packages, such as `cc`, and `--` before arguments, not `{given}`"));
     }
     Ok(Mutants { packages: packages.to_vec(), arguments: rest.iter().skip(1).cloned().collect() })
+}
+
+fn variants(flags: &[String]) -> Result<Chosen, String> {
+    match flags {
+        [] => Ok(Chosen::All),
+        [name] if !name.starts_with('-') => Ok(Chosen::Variant(name.clone())),
+        [flag, name] if flag == "--algorithm" && !name.starts_with('-') => Ok(Chosen::Algorithm(name.clone())),
+        _ => Err(format!("`variants` takes no name, one, or --algorithm with one, not `{}`", flags.join(" "))),
+    }
 }
 
 fn stamp(flags: &[String]) -> Result<stamp::What, String> {
@@ -224,10 +231,15 @@ mod tests {
     }
 
     #[test]
-    fn variants_may_be_told_by_name() {
-        assert_eq!(parsed("variants"), Ok(Command::Variants(None)));
-        assert_eq!(parsed("variants old_ring"), Ok(Command::Variants(Some("old_ring".to_owned()))));
-        assert!(parsed("variants --all").unwrap_err().contains("`--all`"));
+    fn variants_and_algorithms_may_be_chosen_by_name() {
+        assert_eq!(parsed("variants"), Ok(Command::Variants(Chosen::All)));
+        let name = "old_ring".to_owned();
+        assert_eq!(parsed("variants old_ring"), Ok(Command::Variants(Chosen::Variant(name.clone()))));
+        assert_eq!(parsed("variants --algorithm old_ring"), Ok(Command::Variants(Chosen::Algorithm(name))));
+        for wrong in ["--all", "--algorithm", "--algorithm --all", "old_ring other", "--algorithm old_ring other"] {
+            let message = parsed(&format!("variants {wrong}")).unwrap_err();
+            assert!(message.ends_with(&format!("not `{wrong}`")), "{message}");
+        }
     }
 
     #[test]

@@ -52,7 +52,7 @@ fn main() -> ExitCode {
         Ok(Command::Advisories) => runner::finish(advisories::check()),
         Ok(Command::Miri) => runner::finish(miri::check()),
         Ok(Command::Snapshots) => runner::finish(snapshots::update()),
-        Ok(Command::Variants(only)) => runner::finish(variants::check(only.as_deref())),
+        Ok(Command::Variants(chosen)) => runner::finish(variants::check(&chosen)),
         Err(message) => {
             eprintln!("error: {message}\n\n{HELP}");
             ExitCode::from(2)

@@ -1,8 +1,8 @@
-//! `cargo xtask variants`: deletes each variant from a copy of the workspace — its file, the tests that belong to it and the
-//! lines marked with its name — and sees whether the rest builds and passes its tests.
+//! `cargo xtask variants`: deletes each variant, and each algorithm that tidy's table lists, from a copy of the workspace — its
+//! files, the tests that belong to it and the lines marked with its name — and sees whether the rest builds and passes its tests.
 //!
 //! tidy finds what should be marked and is not, and says which lines a mark covers, so both mean the same by deleting. The
-//! copy lies beside the build directory and is kept: the next variant, and the next run, rebuild only what differs. Pages
+//! copy lies beside the build directory and is kept: the next deletion, and the next run, rebuild only what differs. Pages
 //! generated from profiles are written anew in the copy, because they list what was deleted. Throughput grids of whole profiles
 //! (`longhaul-lab`) move when a profile loses a variant, as they should, and are therefore compiled but not run.
 
@@ -11,53 +11,75 @@ use crate::runner::{Failure, Outcome, capture, cargo, root};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
-use tidy::{marks, rules::variants};
+use tidy::marks;
+use tidy::rules::variants::{self, Part};
+
+/// Where profiles lie.
+const PROFILES: &str = "crates/profiles/data/";
 
 /// Crates whose tests must pass: those that a variant is part of or can be chosen in, up to whole simulations.
 const TESTED: [&str; 4] = ["longhaul-recovery", "longhaul-tcp", "longhaul-profiles", "longhaul-sim"];
 
-/// What was deleted with a variant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// What is to be deleted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// Each variant and each algorithm in turn.
+    All,
+    /// The variant of this name.
+    Variant(String),
+    /// The algorithm of this name.
+    Algorithm(String),
+}
+
+/// What was deleted with a variant or an algorithm.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Deleted {
     files: usize,
     lines: usize,
     marked_files: usize,
+    /// Profiles and the leaves that they no longer choose.
+    leaves: Vec<(String, Vec<String>)>,
 }
 
-/// Checks the variant of this name, or all of them.
-pub fn check(only: Option<&str>) -> Outcome {
-    let all: Vec<String> = mirror::files(&root())?.into_iter().filter(|path| variants::is_variant(path)).collect();
-    let names: Vec<&str> = all.iter().map(|path| variants::name(path)).collect();
-    let chosen: Vec<&String> = match only {
-        None => all.iter().collect(),
-        Some(name) => {
-            let found: Vec<&String> = all.iter().filter(|path| variants::name(path) == name).collect();
-            if found.is_empty() {
-                let text = format!("there is no variant `{name}`; there are {}", names.join(", "));
-                return Err(Failure::Missing(text));
-            }
-            found
-        }
-    };
+/// Checks what was chosen.
+pub fn check(chosen: &Chosen) -> Outcome {
+    let files = mirror::files(&root())?;
+    let parts = choose(&variants::parts(files.iter().map(String::as_str)), chosen).map_err(Failure::Missing)?;
     let failures: Vec<String> =
-        chosen.iter().filter_map(|path| delete_and_test(path).err().map(|failure| failure.text().to_owned())).collect();
-    let passed = chosen.len() - failures.len();
-    eprintln!(
-        "── {passed} of {} variants can be deleted and leave a workspace that builds and passes its tests",
-        chosen.len()
-    );
+        parts.iter().filter_map(|part| delete_and_test(*part).err().map(|failure| failure.text().to_owned())).collect();
+    let passed = parts.len() - failures.len();
+    eprintln!("── {passed} of {} can be deleted and leave a workspace that builds and passes its tests", parts.len());
     if failures.is_empty() { Ok(()) } else { Err(Failure::Failed(failures.join("\n"))) }
 }
 
-fn delete_and_test(variant: &str) -> Outcome {
-    let name = variants::name(variant);
+/// Those of `parts` that were chosen; the error is a sentence.
+fn choose<'a>(parts: &[Part<'a>], chosen: &Chosen) -> Result<Vec<Part<'a>>, String> {
+    let (kind, wanted, same_kind): (_, _, fn(&Part<'_>) -> bool) = match chosen {
+        Chosen::All => return Ok(parts.to_vec()),
+        Chosen::Variant(name) => ("variant", name, |part| matches!(part, Part::Variant(_))),
+        Chosen::Algorithm(name) => ("algorithm", name, |part| matches!(part, Part::Algorithm(_))),
+    };
+    let known: Vec<Part<'a>> = parts.iter().copied().filter(same_kind).collect();
+    let found: Vec<Part<'a>> = known.iter().copied().filter(|part| part.name() == wanted).collect();
+    if found.is_empty() {
+        let names: Vec<&str> = known.iter().map(|part| part.name()).collect();
+        return Err(format!("there is no {kind} `{wanted}`; there are {}", names.join(", ")));
+    }
+    Ok(found)
+}
+
+fn delete_and_test(part: Part<'_>) -> Outcome {
+    let name = part.name();
     let began = Instant::now();
     let copy = place().join("workspace");
-    let deleted = copy_without(&root(), &copy, variant).map_err(|failure| failure.of(name))?;
+    let deleted = copy_without(&root(), &copy, part).map_err(|failure| failure.of(name))?;
     eprintln!(
         "── {name}: {} files of its own and {} marked lines in {} others are deleted",
         deleted.files, deleted.lines, deleted.marked_files
     );
+    for (profile, leaves) in &deleted.leaves {
+        eprintln!("── {name}: the profile {profile} loses {}", leaves.join(", "));
+    }
     in_copy(&copy, &["check", "--workspace", "--all-targets", "--quiet"]).map_err(|failure| failure.of(name))?;
     eprintln!("── {name}: everything else compiles ({:.0} s)", began.elapsed().as_secs_f64());
     let mut arguments = vec!["test", "--no-fail-fast", "--quiet"];
@@ -71,12 +93,11 @@ fn delete_and_test(variant: &str) -> Outcome {
     Ok(())
 }
 
-/// Makes `copy` what `from` is without the variant.
-fn copy_without(from: &Path, copy: &Path, variant: &str) -> Result<Deleted, Failure> {
-    let name = variants::name(variant);
+/// Makes `copy` what `from` is without the part.
+fn copy_without(from: &Path, copy: &Path, part: Part<'_>) -> Result<Deleted, Failure> {
     let mut deleted = Deleted::default();
     mirror::update(from, copy, |path, content| {
-        if variants::is_own(path, variant) {
+        if part.owns(path) {
             deleted.files += 1;
             return Ok(None);
         }
@@ -85,15 +106,32 @@ fn copy_without(from: &Path, copy: &Path, variant: &str) -> Result<Deleted, Fail
         }
         let wrong = |line, what: String| Failure::Failed(format!("{path}:{line}: {what}"));
         let text = String::from_utf8(content).map_err(|_| wrong(1, "this is no text".to_owned()))?;
-        let (rest, lines) = marks::without(&text, name).map_err(|(line, what)| wrong(line, what))?;
-        if let Some(line) = marks::unmarked(&text, name).ok().and_then(|lines| lines.first().copied()) {
-            return Err(wrong(line, format!("it speaks of `{name}` and is not marked")));
+        let (rest, lines) = marks::without(&text, part.name()).map_err(|(line, what)| wrong(line, what))?;
+        if let Some(line) = part.unmarked(&text).ok().and_then(|lines| lines.first().copied()) {
+            return Err(wrong(line, format!("it speaks of `{}` and is not marked", part.name())));
         }
         deleted.lines += lines;
         deleted.marked_files += usize::from(lines > 0);
+        let profile = path.strip_prefix(PROFILES).and_then(|file| file.strip_suffix(".toml"));
+        if let Some(profile) = profile.filter(|_| lines > 0) {
+            deleted.leaves.push((profile.to_owned(), marked_leaves(&text, part.name())));
+        }
         Ok(Some(rest.into_bytes()))
     })?;
     Ok(deleted)
+}
+
+/// Leaves of a profile on lines that are marked with `name`.
+fn marked_leaves(text: &str, name: &str) -> Vec<String> {
+    let (mut table, mut leaves) = ("", Vec::new());
+    for (line, owner) in text.lines().zip(marks::owners(text).unwrap_or_default()) {
+        if let Some((header, _)) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            table = header;
+        } else if let Some((key, _)) = line.split_once('=').filter(|_| owner == Some(name)) {
+            leaves.push(format!("{table}.{}", key.trim()));
+        }
+    }
+    leaves
 }
 
 /// Where the copy and what is built from it lie.
@@ -121,8 +159,10 @@ fn passed_tests(output: &str) -> u32 {
 mod tests {
     use super::*;
     use std::fs;
+    use tidy::rules::algorithms::Algorithm;
 
     const VARIANT: &str = "crates/a/src/variants/old_ring.rs";
+    const PARTS: Algorithm = Algorithm { name: "parts", own: &["crates/a/src/parts/"], words: &["Cut::Parts"] };
 
     fn workspace(name: &str, files: &[(&str, &str)]) -> PathBuf {
         let directory = std::env::temp_dir().join(format!("longhaul-xtask-{}-{name}", std::process::id()));
@@ -142,33 +182,66 @@ mod tests {
                 (VARIANT, "//! OldRing\n"),
                 ("crates/a/src/variants/old_ring/tests.rs", "//! Tests.\n"),
                 ("crates/a/src/variants/mod.rs", "mod old_ring; // % old_ring\nmod other; // % other\n"),
-                ("crates/p/data/x.toml", "a = 1\nkind = \"old_ring\" # % old_ring\n"),
+                ("crates/profiles/data/x.toml", "[b]\na = 1\nkind = \"old_ring\" # % old_ring\n"),
                 ("docs/QUIRKS.md", "old_ring\n"),
                 ("fuzz/corpus/x.toml", "\"old_ring\"\n"),
             ],
         );
         let copy = from.join("target/copy");
         for _ in 0..2 {
-            let deleted = copy_without(&from, &copy, VARIANT);
-            assert_eq!(deleted, Ok(Deleted { files: 2, lines: 2, marked_files: 2 }));
+            let deleted = copy_without(&from, &copy, Part::Variant(VARIANT));
+            let leaves = vec![("x".to_owned(), vec!["b.kind".to_owned()])];
+            assert_eq!(deleted, Ok(Deleted { files: 2, lines: 2, marked_files: 2, leaves }));
         }
         assert_eq!(
             mirror::files(&copy).unwrap(),
-            ["crates/a/src/variants/mod.rs", "crates/p/data/x.toml", "docs/QUIRKS.md", "fuzz/corpus/x.toml"]
+            ["crates/a/src/variants/mod.rs", "crates/profiles/data/x.toml", "docs/QUIRKS.md", "fuzz/corpus/x.toml"]
         );
         let text = |path: &str| fs::read_to_string(copy.join(path)).expect("copied");
         assert_eq!(text("crates/a/src/variants/mod.rs"), format!("mod other; // {}: other\n", "variant"));
-        assert_eq!(text("crates/p/data/x.toml"), "a = 1\n");
+        assert_eq!(text("crates/profiles/data/x.toml"), "[b]\na = 1\n");
         fs::remove_dir_all(from).expect("it is ours");
     }
 
     #[test]
     fn a_line_without_a_mark_stops_the_check_at_its_place() {
         let from = workspace("unmarked", &[(VARIANT, "//! OldRing\n"), ("crates/a/src/lib.rs", "\nuse OldRing;\n")]);
-        let failure = copy_without(&from, &from.join("target/copy"), VARIANT);
+        let failure = copy_without(&from, &from.join("target/copy"), Part::Variant(VARIANT));
         let text = "crates/a/src/lib.rs:2: it speaks of `old_ring` and is not marked";
         assert_eq!(failure, Err(Failure::Failed(text.to_owned())));
         fs::remove_dir_all(from).expect("it is ours");
+    }
+
+    #[test]
+    fn the_copy_lacks_the_algorithm_and_its_words_are_looked_for() {
+        let arm = ("crates/a/src/lib.rs", "mod parts; // % parts\nbytes.parts(2);\n");
+        let from = workspace("algorithm", &[("crates/a/src/parts/mod.rs", "//! Parts.\n"), arm]);
+        let deleted = copy_without(&from, &from.join("target/copy"), Part::Algorithm(&PARTS));
+        assert_eq!(deleted, Ok(Deleted { files: 1, lines: 1, marked_files: 1, leaves: Vec::new() }));
+        fs::write(from.join("crates/a/src/more.rs"), "Cut::Parts").expect("a file");
+        let failure = copy_without(&from, &from.join("target/copy"), Part::Algorithm(&PARTS));
+        let text = "crates/a/src/more.rs:1: it speaks of `parts` and is not marked";
+        assert_eq!(failure, Err(Failure::Failed(text.to_owned())));
+        fs::remove_dir_all(from).expect("it is ours");
+    }
+
+    #[test]
+    fn a_profile_loses_the_leaves_whose_lines_are_marked() {
+        let text = "[b]\na = 1\n# % parts {\n[b.c]\nkind = \"parts\"\nmax = 2\n# % parts }\n[d]\ne = 1 # % other\n";
+        assert_eq!(marked_leaves(&text.replace('%', "variant:"), "parts"), ["b.c.kind", "b.c.max"]);
+    }
+
+    #[test]
+    fn a_name_is_looked_for_among_its_kind() {
+        let parts = [Part::Variant(VARIANT), Part::Algorithm(&PARTS)];
+        let named = |name: &str| name.to_owned();
+        assert_eq!(choose(&parts, &Chosen::All), Ok(parts.to_vec()));
+        assert_eq!(choose(&parts, &Chosen::Variant(named("old_ring"))), Ok(vec![parts[0]]));
+        assert_eq!(choose(&parts, &Chosen::Algorithm(named("parts"))), Ok(vec![parts[1]]));
+        let text = "there is no variant `parts`; there are old_ring".to_owned();
+        assert_eq!(choose(&parts, &Chosen::Variant(named("parts"))), Err(text));
+        let text = "there is no algorithm `old_ring`; there are parts".to_owned();
+        assert_eq!(choose(&parts, &Chosen::Algorithm(named("old_ring"))), Err(text));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The rules, one file per concern. Each takes sources and returns what is wrong with them.
 
+pub mod algorithms;
 pub mod changelog;
 pub mod circles;
 pub mod configs;

@@ -4,10 +4,58 @@
 //! The header is what `docs/QUIRKS.md` is generated from. *Parity* shows that the variant without its flaw does what the
 //! clean code does; *bite* shows that with the flaw it does not.
 
+use super::algorithms::{ALGORITHMS, Algorithm};
 use crate::{Problem, Source, functions, marks};
 
 /// The lines of the header, in order, each after `//! `.
 pub const HEADER: [&str; 5] = ["Does:", "RFC:", "Believed because:", "Used by:", "Shown by:"];
+
+/// What can be deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// The variant in the file at this path.
+    Variant(&'a str),
+    /// An algorithm of the clean path.
+    Algorithm(&'a Algorithm),
+}
+
+impl<'a> Part<'a> {
+    /// Its name in marks.
+    pub fn name(self) -> &'a str {
+        match self {
+            Self::Variant(path) => name(path),
+            Self::Algorithm(algorithm) => algorithm.name,
+        }
+    }
+
+    /// Whether `path` belongs to it altogether.
+    pub fn owns(self, path: &str) -> bool {
+        match self {
+            Self::Variant(variant) => is_own(path, variant),
+            Self::Algorithm(algorithm) => algorithm.owns(path),
+        }
+    }
+
+    /// Lines of `text`, from 1, that speak of it and are not marked.
+    ///
+    /// # Errors
+    /// As [`marks::owners`].
+    pub fn unmarked(self, text: &str) -> Result<Vec<usize>, (usize, String)> {
+        match self {
+            Self::Variant(path) => {
+                let spellings = marks::spellings(name(path));
+                marks::unmarked(text, name(path), |line| spellings.iter().any(|spelling| line.contains(spelling)))
+            }
+            Self::Algorithm(algorithm) => marks::unmarked(text, algorithm.name, |line| algorithm.is_named_in(line)),
+        }
+    }
+}
+
+/// What can be deleted of a workspace with files at these paths.
+pub fn parts<'a>(paths: impl IntoIterator<Item = &'a str>) -> Vec<Part<'a>> {
+    let variants = paths.into_iter().filter(|path| is_variant(path)).map(Part::Variant);
+    variants.chain(ALGORITHMS.iter().map(Part::Algorithm)).collect()
+}
 
 /// Whether the file holds a variant.
 pub fn is_variant(path: &str) -> bool {
@@ -64,8 +112,8 @@ pub fn may_be_marked(path: &str) -> bool {
     path.ends_with(".rs") || path.ends_with(".toml")
 }
 
-/// Marks that say nothing, and lines that should have one. `variants` are the paths of all variants.
-pub fn check_marks(path: &str, text: &str, variants: &[&str]) -> Vec<Problem> {
+/// Marks that say nothing, and lines that should have one. `parts` is all that can be deleted.
+pub fn check_marks(path: &str, text: &str, parts: &[Part<'_>]) -> Vec<Problem> {
     let owners = match marks::owners(text) {
         Ok(owners) => owners,
         Err((line, what)) => {
@@ -74,14 +122,16 @@ pub fn check_marks(path: &str, text: &str, variants: &[&str]) -> Vec<Problem> {
     };
     let mut problems = Vec::new();
     for (line, owner) in (1..).zip(owners) {
-        if let Some(owner) = owner.filter(|owner| !variants.iter().any(|variant| name(variant) == *owner)) {
-            let right = "the name of a file under `variants/`, or no mark";
-            problems.push(Problem::new(path, line, format!("a mark for `{owner}`, which is no variant"), right));
+        if let Some(owner) = owner.filter(|owner| !parts.iter().any(|part| part.name() == *owner)) {
+            let right =
+                "the name of a file under `variants/` or of an algorithm in tidy's rules/algorithms.rs, or no mark";
+            let what = format!("a mark for `{owner}`, which is neither a variant nor an algorithm");
+            problems.push(Problem::new(path, line, what, right));
         }
     }
-    for variant in variants.iter().filter(|variant| !is_own(path, variant)) {
-        let name = name(variant);
-        for line in marks::unmarked(text, name).unwrap_or_default() {
+    for part in parts.iter().filter(|part| !part.owns(path)) {
+        let name = part.name();
+        for line in part.unmarked(text).unwrap_or_default() {
             let right = format!("the mark `variant: {name}` in a comment behind it, or a line that can do without it");
             problems.push(Problem::new(path, line, format!("it speaks of `{name}` and would outlive it"), right));
         }
@@ -126,8 +176,11 @@ mod tests {
         );
     }
 
+    const PARTS: Algorithm = Algorithm { name: "parts", own: &["crates/a/src/parts/"], words: &["Cut::Parts"] };
+
     fn whats(path: &str, lines: &str) -> Vec<(usize, String)> {
-        let problems = check_marks(path, &lines.replace('%', "// variant:"), &[PATH]);
+        let problems =
+            check_marks(path, &lines.replace('%', "// variant:"), &[Part::Variant(PATH), Part::Algorithm(&PARTS)]);
         problems.into_iter().map(|problem| (problem.line, problem.what)).collect()
     }
 
@@ -136,11 +189,28 @@ mod tests {
         let elsewhere = "crates/tcp/src/a.rs";
         assert_eq!(whats(elsewhere, "Ring::new(); % ring\n% ring {\nRing\n% ring }\n"), []);
         assert_eq!(whats(elsewhere, "\nRing::new();\n"), [(2, "it speaks of `ring` and would outlive it".to_owned())]);
-        assert_eq!(whats(elsewhere, "x % rang\n"), [(1, "a mark for `rang`, which is no variant".to_owned())]);
+        assert_eq!(
+            whats(elsewhere, "x % rang\n"),
+            [(1, "a mark for `rang`, which is neither a variant nor an algorithm".to_owned())]
+        );
         assert_eq!(whats(elsewhere, "% ring {\n"), [(1, "a mark: `ring` is opened and not closed".to_owned())]);
         for own in [PATH, "crates/recovery/src/variants/ring/tests.rs"] {
             assert_eq!(whats(own, "Ring::new();\n"), []);
         }
+    }
+
+    #[test]
+    fn what_names_an_algorithm_elsewhere_is_marked_by_the_same_sign() {
+        let elsewhere = "crates/a/src/lib.rs";
+        assert_eq!(whats(elsewhere, "Cut::Parts => 1, % parts\nbytes.parts()\n"), []);
+        assert_eq!(whats(elsewhere, "Cut::Parts\n"), [(1, "it speaks of `parts` and would outlive it".to_owned())]);
+        assert_eq!(whats("crates/a/src/parts/mod.rs", "Cut::Parts\n"), []);
+    }
+
+    #[test]
+    fn variants_are_found_and_algorithms_are_known() {
+        let found = parts(["crates/a/src/lib.rs", PATH]);
+        assert_eq!((found[0], found.len()), (Part::Variant(PATH), 1 + ALGORITHMS.len()));
     }
 
     #[test]

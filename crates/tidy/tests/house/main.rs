@@ -5,7 +5,9 @@
 
 mod layers;
 
-use tidy::rules::{changelog, circles, configs, documents, opening, pages, rooms, size, variants, words, writers};
+use tidy::rules::{
+    algorithms, changelog, circles, configs, documents, opening, pages, rooms, size, variants, words, writers,
+};
 use tidy::{Problem, Source, report, rust_sources, text_files};
 
 fn each(rule: impl Fn(&Source) -> Vec<Problem>) -> Vec<Problem> {
@@ -61,14 +63,15 @@ fn every_variant_has_its_header_and_its_two_tests() {
 }
 
 #[test]
-fn what_speaks_of_a_variant_outside_its_file_is_marked() {
+fn what_speaks_of_a_variant_or_an_algorithm_outside_its_files_is_marked() {
     let files = text_files();
-    let variants: Vec<&str> =
-        files.iter().map(|(path, _)| path.as_str()).filter(|path| variants::is_variant(path)).collect();
-    assert!(!variants.is_empty());
+    let paths: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+    let parts = variants::parts(paths.iter().copied());
+    assert!(parts.iter().any(|part| matches!(part, variants::Part::Variant(_))));
     let marked = files.iter().filter(|(path, _)| variants::may_be_marked(path));
-    let problems = marked.flat_map(|(path, text)| variants::check_marks(path, text, &variants));
-    report(&problems.collect::<Vec<_>>());
+    let mut problems = algorithms::check(algorithms::ALGORITHMS, &paths);
+    problems.extend(marked.flat_map(|(path, text)| variants::check_marks(path, text, &parts)));
+    report(&problems);
 }
 
 #[test]
