@@ -9,7 +9,7 @@ use crate::stack::{Conn, DeviceCaps, Segmentation, Stack, StackConfig, StackEven
 use crate::turn::{Budget, ChecksumState, RxFrame, Sent, turn};
 use base::{Duration, Instant, Rng, SeqNum, SeqRange};
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
-use trace::Off;
+use trace::{ConnId, Event, Off};
 use wire::{Ecn, Flags, Fragmentation, IcmpKind, IpRepr, MAX_HEADER, Options, SackBlocks, TcpRepr};
 
 pub(crate) const US: IpAddr = IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1));
@@ -59,6 +59,8 @@ pub(crate) struct Script {
     audit: bool,
     /// The peer's next sequence number.
     pub peer_seq: u32,
+    /// The events so far, while somebody watches.
+    trace: Option<Vec<(Instant, ConnId, Event)>>,
 }
 
 pub(crate) fn valid(cfg: Config) -> ValidConfig {
@@ -105,6 +107,7 @@ impl Script {
             peer_ecn: Ecn::NotEct,
             audit: true,
             peer_seq: 1,
+            trace: None,
         };
         script.run(None);
         script
@@ -154,6 +157,7 @@ impl Script {
             peer_ecn: Ecn::NotEct,
             audit: true,
             peer_seq: 1,
+            trace: None,
         }
     }
 
@@ -242,6 +246,13 @@ impl Script {
             .expect("may write");
         self.run(None);
         taken
+    }
+
+    /// The events of what happens meanwhile.
+    pub fn watch(&mut self, happens: impl FnOnce(&mut Self)) -> Vec<Event> {
+        self.trace = Some(Vec::new());
+        happens(self);
+        self.trace.take().unwrap_or_default().into_iter().map(|(_, _, event)| event).collect()
     }
 
     // variant: chunks {
@@ -336,7 +347,10 @@ impl Script {
             out.push((ip, repr, frame.payload.len()));
             Sent::Accepted
         };
-        turn(&mut self.stack, &mut StackCx::new(self.now, &mut Off), frame, &mut tx, Budget::UNLIMITED);
+        match &mut self.trace {
+            Some(trace) => turn(&mut self.stack, &mut StackCx::new(self.now, trace), frame, &mut tx, Budget::UNLIMITED),
+            None => turn(&mut self.stack, &mut StackCx::new(self.now, &mut Off), frame, &mut tx, Budget::UNLIMITED),
+        };
         self.iss = iss;
         for (ip, repr, len) in out {
             self.out.push(Out {

@@ -3,6 +3,7 @@
 mod account;
 mod ack_clock;
 mod bursts; // variant: chunks
+mod acks;
 mod clauses;
 mod closing;
 mod cost;
