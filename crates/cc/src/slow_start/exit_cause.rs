@@ -27,3 +27,21 @@ impl ExitCause {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cause_has_the_name_that_traces_know() {
+        let all = [
+            ExitCause::Threshold,
+            ExitCause::Congestion,
+            ExitCause::DelayIncrease,
+            ExitCause::AckTrain,
+            ExitCause::CssRounds,
+        ];
+        let names = ["threshold", "congestion", "delay_increase", "ack_train", "css_rounds"];
+        assert_eq!(all.map(ExitCause::name), names);
+    }
+}
