@@ -22,6 +22,7 @@ mod recovery;
 mod reduction;
 mod refused;
 mod robustness;
+mod room;
 mod samples;
 mod undo;
 mod urgent;

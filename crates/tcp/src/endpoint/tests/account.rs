@@ -188,6 +188,35 @@ fn time_is_booked_on_the_window_while_it_alone_holds_data_back() {
     assert_eq!(details(&script).busy, ms(140), "nothing to send is not busy");
 }
 
+/// `segments` of the peer's window are full, and more waits. The congestion window has ten.
+fn held_by_window(segments: u32) -> Details {
+    let mut script = Script::established(quick());
+    ack_with_window(&mut script, 1, (segments * MSS) as u16);
+    script.write(u64::from(20 * MSS));
+    assert_eq!(script.data().len() as u32, segments);
+    script.pass(ms(100));
+    details(&script)
+}
+
+#[test]
+fn time_is_booked_on_the_window_only_while_the_congestion_window_takes_a_segment() {
+    assert_eq!((held_by_window(9).busy, held_by_window(9).window_limited), (ms(100), ms(100)));
+    assert_eq!((held_by_window(10).busy, held_by_window(10).window_limited), (ms(100), ms(0)));
+}
+
+#[test]
+fn time_that_nagles_rule_holds_data_back_is_not_booked_on_a_window_that_would_take_it() {
+    let mut cfg = quick();
+    cfg.send.nagle = crate::config::NagleConfig::Rfc896;
+    let mut script = Script::established(cfg);
+    ack_with_window(&mut script, 1, MSS as u16 + 50);
+    script.write(u64::from(MSS));
+    script.write(50);
+    assert_eq!(script.data().len(), 1);
+    script.pass(ms(100));
+    assert_eq!((details(&script).busy, details(&script).window_limited), (ms(100), ms(0)));
+}
+
 #[test]
 fn time_is_booked_on_the_buffer_while_the_writer_waits_and_the_window_has_room() {
     let mut cfg = quick();

@@ -32,6 +32,7 @@ fn grown(restart: IdleRestart, pacing: PacingConfig) -> Script {
 //= type=test
 //# After more than an RTO without sending, the window is no larger than the initial one.
 #[test_case(-1, 40; "not within the timeout")]
+#[test_case(0, 40; "not at its end")]
 #[test_case(1, 10; "after it")]
 #[test_case(3_600_000, 10; "after an hour")]
 fn a_sender_that_was_silent_for_a_timeout_begins_with_the_initial_window(beyond_ms: i64, segments: usize) {
@@ -42,6 +43,21 @@ fn a_sender_that_was_silent_for_a_timeout_begins_with_the_initial_window(beyond_
     script.write(u64::from(60 * MSS));
     assert_eq!(script.data().len(), segments);
     assert!(script.info().ssthresh > 30 * MSS, "what is known of the path is not forgotten");
+}
+
+/// RFC 2861 §3.2, in timeouts of the pause and milliseconds beyond them.
+#[test_case(1, 0, 40; "one timeout is none")]
+#[test_case(1, 1, 20; "more than one")]
+#[test_case(2, 0, 20; "two at most")]
+#[test_case(2, 1, 10; "more than two")]
+#[test_case(1_000, 0, 10; "many")]
+fn a_window_is_halved_for_each_timeout_of_a_pause(timeouts: u64, beyond_ms: u64, segments: usize) {
+    let mut script = grown(IdleRestart::HalvePerRto, PacingConfig::Off);
+    // The last segments left a round trip ago.
+    let pause_ms = script.info().rto.as_millis() * timeouts + beyond_ms - RTT.as_millis();
+    script.pass(Duration::from_millis(pause_ms));
+    script.write(u64::from(60 * MSS));
+    assert_eq!(script.data().len(), segments);
 }
 
 #[test_case(IdleRestart::Off, 3_600, 40; "for ever")]
@@ -85,4 +101,32 @@ fn what_leaves_after_a_pause_is_paced() {
     assert!((18..=20).contains(&script.data().len()));
     script.pass(RTT / 4);
     assert_eq!(script.info().flight_size, 40 * MSS);
+}
+
+//= specs/rfc9438.md#application-limit
+//= type=test
+//# The window of a flow that does not use it does not grow.
+#[test]
+fn a_pause_does_not_count_as_time_in_which_the_window_grew() {
+    let window_after = |pause: Duration| {
+        let mut script = grown(IdleRestart::Off, PacingConfig::Off);
+        script.write(u64::from(40 * MSS));
+        script.pass(RTT);
+        script.sack(at(30), &[(at(31), at(70))]);
+        script.pass(RTT);
+        script.ack(at(70));
+        script.sent();
+        assert!(script.info().cwnd <= script.info().ssthresh);
+        script.pass(pause);
+        let mut acked = 70;
+        for _ in 0..3 {
+            let segments = script.info().cwnd / MSS;
+            script.write(u64::from(segments * MSS));
+            script.pass(RTT);
+            acked += segments;
+            script.ack(at(acked));
+        }
+        script.info().cwnd / MSS
+    };
+    assert_eq!(window_after(Duration::from_secs(60)), window_after(Duration::from_millis(10)));
 }

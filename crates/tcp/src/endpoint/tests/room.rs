@@ -1,0 +1,150 @@
+//! Room in the send buffer as an application sees it: how much a write takes, when it is worth while to write, and when a
+//! writer is woken.
+
+use crate::Config;
+use crate::config::{ChunksConfig, SegmenterConfig, SendAccounting};
+use crate::cx::StackCx;
+use crate::event::ConnEvent;
+use crate::testing::{MSS, Script, peer_options, quick, tso_device};
+use test_case::test_case;
+use trace::Off;
+use wire::Options;
+
+/// A connection to a peer whose window is closed, so that what is written stays unsent.
+fn shut(cfg: Config) -> Script {
+    let mut script = Script::established(cfg);
+    script.peer_window = 0;
+    script.ack(1);
+    script
+}
+
+fn with_buffer(buffer: u32) -> Config {
+    let mut cfg = quick();
+    cfg.send.buffer = buffer;
+    cfg
+}
+
+fn is_writable(script: &mut Script) -> bool {
+    script.stack.poll_writable(&mut StackCx::new(script.now, &mut Off), script.conn)
+}
+
+/// Whether a writer was woken since this was asked last.
+fn was_woken(script: &mut Script) -> bool {
+    let woken = script.saw(ConnEvent::Writable);
+    script.events.clear();
+    woken
+}
+
+#[test_case(10_000, 5_000; "half of a small buffer")]
+#[test_case(1 << 20, (1 << 20) - (128 << 10); "128 KiB of a large one")]
+fn writing_is_worth_while_while_so_much_is_free(buffer: u32, most: u64) {
+    let mut script = shut(with_buffer(buffer));
+    script.write(most);
+    assert!(is_writable(&mut script));
+    script.write(1);
+    assert!(!is_writable(&mut script));
+}
+
+#[test]
+fn who_asks_in_vain_is_woken_once_when_half_of_the_buffer_is_free() {
+    let mut script = Script::established(with_buffer(8 * MSS));
+    script.write(u64::from(6 * MSS));
+    script.events.clear();
+    assert!(!is_writable(&mut script));
+    script.ack(1 + MSS);
+    assert!(!was_woken(&mut script), "five of eight are in use");
+    script.ack(1 + 2 * MSS);
+    assert!(was_woken(&mut script));
+    script.ack(1 + 3 * MSS);
+    assert!(!was_woken(&mut script), "the writer knows");
+}
+
+#[test]
+fn who_was_told_that_there_is_room_is_not_woken() {
+    let mut script = Script::established(with_buffer(8 * MSS));
+    script.write(u64::from(2 * MSS));
+    script.events.clear();
+    assert!(is_writable(&mut script));
+    script.ack(1 + MSS);
+    assert!(!was_woken(&mut script));
+}
+
+#[test]
+fn who_was_cut_short_still_waits_after_asking_whether_there_is_room() {
+    let mut script = Script::established(with_buffer(8 * MSS));
+    script.write(u64::from(9 * MSS));
+    script.events.clear();
+    assert!(!is_writable(&mut script) && !is_writable(&mut script));
+    script.ack(1 + 4 * MSS);
+    assert!(was_woken(&mut script));
+}
+
+#[test]
+fn no_more_than_a_limit_is_taken_that_is_not_sent_and_half_of_it_is_enough() {
+    let mut cfg = quick();
+    cfg.send.notsent_lowat = Some(4_000);
+    let mut script = shut(cfg);
+    script.write(1_999);
+    assert!(is_writable(&mut script));
+    script.write(1);
+    assert!(!is_writable(&mut script));
+    script.write(10_000);
+    let unsent = |script: &Script| script.stack.details(script.conn, script.now).expect("exists").unsent;
+    assert_eq!(unsent(&script), 4_000);
+    script.events.clear();
+    script.peer_window = 10_000;
+    script.ack(1);
+    assert_eq!(unsent(&script), 0);
+    script.ack(1 + MSS);
+    assert!(was_woken(&mut script), "all of it has left");
+}
+
+/// Chunks of 16,000 bytes that count as `accounting` says, for a peer with segments of 1000 bytes.
+fn chunked(buffer: u32, accounting: SendAccounting) -> Script {
+    let mut cfg = with_buffer(buffer);
+    cfg.send.segmenter = SegmenterConfig::Chunks(ChunksConfig::default());
+    cfg.send.accounting = accounting;
+    let mut script = Script::connecting_on(cfg, tso_device());
+    script.peer_window = 32_792;
+    script.finish_handshake(Options { mss: Some(1_000), ..peer_options() });
+    script.peer_window = 0;
+    script.ack(1);
+    script
+}
+
+const COUNTED: SendAccounting = SendAccounting::Chunks { head: 900, record: 100 };
+
+#[test_case(SendAccounting::Bytes, 32_000; "bytes")]
+#[test_case(COUNTED, 48_000; "memory")]
+fn no_chunk_is_begun_in_a_buffer_that_is_full_to_the_byte(accounting: SendAccounting, memory: u32) {
+    // Each of the chunks that fit takes 1000 bytes beside its payload where memory counts.
+    let chunks = memory / 16_000;
+    let beside = if accounting == COUNTED { 1_000 } else { 0 };
+    let mut script = chunked(chunks * (16_000 + beside), accounting);
+    assert_eq!(script.write_with(100_000, Default::default()), u64::from(memory));
+    let mut script = chunked(chunks * (16_000 + beside) + 1, accounting);
+    assert_eq!(script.write_with(100_000, Default::default()), u64::from(memory) + 16_000);
+}
+
+#[test]
+fn a_device_that_takes_single_segments_counts_bytes() {
+    let mut cfg = with_buffer(10_000);
+    cfg.send.accounting = COUNTED;
+    let mut script = shut(cfg);
+    script.write(5_000);
+    assert!(is_writable(&mut script));
+    script.write(1);
+    assert!(!is_writable(&mut script));
+}
+
+#[test]
+fn a_buffer_that_counts_memory_is_worth_a_write_while_a_third_of_it_is_free() {
+    // One chunk, of which ten thousand bytes were written.
+    let free_third = |capacity: u32| {
+        let mut script = chunked(capacity, COUNTED);
+        script.write(10_000);
+        is_writable(&mut script)
+    };
+    assert!(free_third(16_500));
+    assert!(!free_third(16_499));
+}
