@@ -1,7 +1,7 @@
 //! What single ACKs do: their blocks, what they count for, and the events that report them.
 
 use crate::testing::{MSS, Script, peer_options, quick};
-use ::recovery::TlpConfig;
+use ::recovery::{DetectorConfig, DupThreshConfig, LimitedTransmit, TlpConfig};
 use base::Duration;
 use test_case::test_case;
 use trace::Event;
@@ -148,4 +148,113 @@ fn the_end_of_slow_start_is_reported() {
     script.pass(RTT);
     let events = script.watch(|script| script.sack(1, &[(at(1), at(5))]));
     assert!(names(&events).contains(&"SlowStartExited"), "{events:?}");
+}
+
+/// Ten segments in flight that fill the window, and more written.
+fn with_limited_transmit(limited_transmit: LimitedTransmit) -> Script {
+    let mut cfg = quick();
+    cfg.recovery.limited_transmit = limited_transmit;
+    let mut script = Script::connecting(cfg);
+    script.pass(RTT);
+    script.finish_handshake(peer_options());
+    script.write(u64::from(20 * MSS));
+    assert_eq!(script.data().len(), 10);
+    script
+}
+
+#[test_case(LimitedTransmit::On, 1; "a new segment")]
+#[test_case(LimitedTransmit::Off, 0; "nothing where only cumulative acknowledgements do")]
+fn a_segment_that_was_reported_before_recovery_lets_out(limited_transmit: LimitedTransmit, segments: usize) {
+    let mut script = with_limited_transmit(limited_transmit);
+    script.sack(1, &[(at(1), at(2))]);
+    assert_eq!(script.data().len(), segments);
+}
+
+#[test]
+fn without_limited_transmit_a_timeout_is_repaired_as_fast() {
+    for limited_transmit in [LimitedTransmit::On, LimitedTransmit::Off] {
+        let mut script = with_limited_transmit(limited_transmit);
+        script.pass(script.info().rto);
+        assert_eq!(script.data(), [(at(0), MSS)]);
+        script.ack(at(1));
+        assert_eq!(script.data(), [(at(1), MSS), (at(2), MSS)], "{limited_transmit:?}");
+    }
+}
+
+fn by_count(probe: Option<TlpConfig>) -> Script {
+    let mut cfg = quick();
+    cfg.recovery.detector = DetectorConfig::DupThresh(DupThreshConfig { dup_thresh: 3 });
+    cfg.recovery.probe = probe;
+    let mut script = Script::connecting(cfg);
+    script.pass(RTT);
+    script.finish_handshake(peer_options());
+    script.write(u64::from(5 * MSS));
+    assert_eq!(script.data().len(), 5);
+    script.pass(RTT);
+    script
+}
+
+//= specs/rfc8985.md#scheduling-a-probe
+//= type=test
+//# The probe timer does not run inside recovery or while a segment is SACKed.
+#[test]
+fn a_flight_of_which_something_was_reported_waits_for_its_timeout() {
+    let mut script = by_count(Some(TlpConfig::default()));
+    script.sack(1, &[(at(3), at(4))]);
+    script.pass(RTT * 5);
+    assert_eq!((script.data(), script.info().counters.probes), (vec![], 0));
+}
+
+//= specs/rfc6298.md#managing-the-timer
+//= type=test
+//# No segment is retransmitted by the timer earlier than one RTO after it was last sent.
+#[test]
+fn a_fast_retransmission_has_a_timeout_of_its_own() {
+    let mut script = by_count(None);
+    script.pass(RTT);
+    script.sack(1, &[(at(1), at(5))]);
+    assert_eq!(script.data(), [(at(0), MSS)]);
+    let rto = script.info().rto;
+    script.pass(rto.saturating_sub(Duration::from_millis(1)));
+    assert_eq!((script.data(), script.info().counters.timeouts), (vec![], 0));
+    script.pass(Duration::from_millis(1));
+    assert_eq!((script.data(), script.info().counters.timeouts), (vec![(at(0), MSS)], 1));
+}
+
+#[test_case(2, 0; "by three segments is what loss detectors by count allow for")]
+#[test_case(3, 1; "by four is more")]
+fn a_selective_acknowledgement_opens_the_window_of_a_path_that_reorders(overtaken_by: u32, segments: u32) {
+    let mut cfg = quick();
+    cfg.cc.growth = cc::GrowthCount::Delivered;
+    let mut script = Script::connecting(cfg);
+    script.pass(RTT);
+    script.finish_handshake(peer_options());
+    script.write(u64::from(20 * MSS));
+    script.pass(RTT);
+    let early = (at(overtaken_by), at(overtaken_by + 1));
+    script.sack(1, &[early]);
+    script.sack(at(1), &[early]);
+    let before = script.info().cwnd;
+    script.sack(at(1), &[(at(8), at(9)), early]);
+    assert_eq!(script.info().cwnd, before + segments * MSS);
+}
+
+#[test_case(3, true; "an application that has nothing more")]
+#[test_case(60, false; "a full window")]
+fn a_delivery_rate_says_whether_it_was_limited_by(segments: u32, app_limited: bool) {
+    let mut script = Script::connecting(quick());
+    script.pass(RTT);
+    script.finish_handshake(peer_options());
+    script.write(u64::from(segments * MSS));
+    script.pass(RTT);
+    let first = segments.min(10);
+    script.ack(at(first));
+    script.write(u64::from(segments * MSS));
+    script.pass(RTT);
+    let events = script.watch(|script| script.ack(at(first + 3)));
+    let limited = events.iter().find_map(|event| match event {
+        Event::RateSampled { app_limited, .. } => Some(*app_limited),
+        _ => None,
+    });
+    assert_eq!(limited, Some(app_limited), "{events:?}");
 }

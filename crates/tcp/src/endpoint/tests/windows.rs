@@ -428,3 +428,19 @@ fn the_answer_to_a_probe_brings_its_window_though_another_segment_was_ahead_of_i
     script.ack(1);
     assert_eq!(script.data().iter().map(|sent| sent.1).sum::<u32>(), MSS);
 }
+
+#[test_case(0, 1; "a closed window is probed ever more slowly although it takes the probes")]
+#[test_case(40, 0; "a narrow one begins anew")]
+fn after_an_accepted_probe(window: u16, probes: u32) {
+    let mut script = Script::established(quick());
+    script.peer_window = window;
+    script.ack(1);
+    script.write(u64::from(2 * MSS));
+    while script.info().counters.bytes_sent == 0 {
+        script.pass(Duration::from_millis(10));
+    }
+    let sent = script.data()[0].1;
+    assert_eq!(sent, u32::from(window).max(1));
+    script.ack(1 + sent);
+    assert_eq!(script.stack.details(script.conn, script.now).expect("exists").window_probes, probes);
+}
