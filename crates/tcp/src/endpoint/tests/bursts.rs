@@ -1,6 +1,7 @@
 //! What a segmenter that keeps chunks puts on the wire, and what its buffer takes.
 
 use crate::config::*;
+use crate::cx::StackCx;
 use crate::endpoint::Boundary;
 use crate::event::ConnEvent;
 use crate::stack::DeviceCaps;
@@ -9,6 +10,7 @@ use base::Duration;
 use cc::{ClassicConfig, CwndValidation, GrowthCount, IdleRestart, InitialWindow, SlowStartConfig};
 use proptest::prelude::*;
 use test_case::test_case;
+use trace::Off;
 use wire::Options;
 
 /// Chunks with all that goes with them, and a sender that is limited by nothing else.
@@ -423,6 +425,26 @@ fn a_window_that_is_not_filled_decays(device: DeviceCaps) {
     assert_eq!(script.info().cwnd, 15_000, "half of what was not used is gone");
 }
 
+#[test_case(false, 15_000; "an application that has no more to say")]
+#[test_case(true, 20_000; "not one that a small buffer holds back")]
+fn what_is_not_used_is_lost_to(waits: bool, cwnd: u32) {
+    let mut script = established_on(plain_device(), idle_restart(), 511, ms(100));
+    script.write(10_000);
+    script.pass(ms(100));
+    for ack in (2_001..=10_001).step_by(2_000) {
+        script.ack(ack);
+    }
+    let mut cfg = idle_restart();
+    (cfg.send.buffer, cfg.send.accounting) = (1_000, SendAccounting::Bytes);
+    script.reconfigure(cfg);
+    for nth in 1..=4 {
+        assert_eq!(script.write_with(if waits { 2_000 } else { 1_000 }, Boundary::None), 1_000);
+        script.pass(ms(100));
+        script.ack(10_001 + 1_000 * nth);
+    }
+    assert_eq!(script.info().cwnd, cwnd);
+}
+
 #[test]
 fn a_pause_halves_the_window_for_each_timeout_down_to_the_initial_one() {
     let mut script = established(idle_restart(), 511, ms(100));
@@ -460,6 +482,136 @@ fn segments_of_a_burst_that_are_sent_again_together_are_pushed_where_they_end() 
     assert_eq!(script.frames(), [". 1001:2001", "P. 2001:3001"]);
     later(&mut script, 3_001);
     assert_eq!(script.frames(), [". 3001:4001", "P. 4001:5001"]);
+}
+
+/// Both bursts of a flight of ten are lost, and the peer acknowledges `ack`.
+fn after_a_timeout(ack: u32) -> Vec<String> {
+    let mut script = near(chunked());
+    script.write(10_000);
+    assert_eq!(script.frames(), ["P. 1:5001", "P. 5001:10001"]);
+    script.pass(ms(250));
+    assert_eq!(script.frames(), [". 1:1001"]);
+    later(&mut script, ack);
+    script.frames()
+}
+
+#[test]
+fn segments_of_two_bursts_are_no_burst_when_they_are_sent_again() {
+    assert_eq!(after_a_timeout(4_001), [". 4001:5001", ". 5001:6001"]);
+    assert_eq!(after_a_timeout(3_001), [". 3001:4001", "P. 4001:5001"]);
+}
+
+#[test]
+fn a_segment_of_a_burst_that_is_sent_again_by_itself_is_not_pushed() {
+    let mut script = near(chunked());
+    script.write(10_000);
+    assert_eq!(script.frames(), ["P. 1:5001", "P. 5001:10001"]);
+    let mut again = Vec::new();
+    for end in (5_001..=10_001).step_by(1_000) {
+        script.pass(ms(1));
+        script.sack(1, &[(4_001, end)]);
+        again.push(script.frames().join(" and "));
+    }
+    assert_eq!(again, ["", ". 1:1001 and P. 1001:2001 and . 2001:3001", ". 3001:4001", "", "", ""]);
+}
+
+#[test_case(536, 536; "the default segment size")]
+#[test_case(537, 268; "a little more")]
+fn only_a_window_above_the_default_segment_size_is_halved(window: u16, len: u32) {
+    let mut script = Script::connecting_on(chunked(), tso_device());
+    script.peer_window = window;
+    script.finish_handshake(Options { mss: Some(1_000), sack_permitted: true, ..Options::default() });
+    script.write(5_000);
+    assert_eq!(script.data()[0], (1, len));
+}
+
+#[test]
+fn what_is_written_before_the_peer_has_opened_a_window_leaves_in_full_segments() {
+    let mut script = Script::connecting_on(chunked(), tso_device());
+    script.peer_window = 0;
+    script.finish_handshake(Options { mss: Some(1_000), sack_permitted: true, ..Options::default() });
+    script.write(4_000);
+    script.peer_window = 60_000;
+    later(&mut script, 1);
+    assert_eq!(script.frames().join(" "), "P. 1:4001");
+}
+
+#[test]
+fn a_small_segment_that_was_acknowledged_holds_no_other() {
+    let mut script = far();
+    script.write(1_000);
+    later(&mut script, 1_001);
+    script.write(100);
+    later(&mut script, 1_101);
+    script.sent();
+    script.write(1_000);
+    script.write(100);
+    assert_eq!(script.frames(), ["P. 1101:2101", "P. 2101:2201"]);
+}
+
+#[test]
+fn urgent_data_is_not_corked() {
+    let mut script = far();
+    reconfigured(&mut script, |send| send.cork = CorkConfig::On);
+    let now = script.now;
+    script.stack.write_urgent(&mut StackCx::new(now, &mut Off), script.conn, &[0; 40]).expect("may write");
+    script.pass(ms(1));
+    assert_eq!(script.data(), [(1, 40)]);
+    later(&mut script, 41);
+    let now = script.now;
+    script.stack.write(&mut StackCx::new(now, &mut Off), script.conn, &[0; 40]).expect("may write");
+    script.pass(ms(1));
+    assert!(script.data().is_empty(), "the cork holds again");
+}
+
+#[test]
+fn what_a_tail_probe_takes_of_a_chunk_is_gone_from_it() {
+    let mut cfg = chunked();
+    cfg.send.nagle = NagleConfig::Rfc896;
+    cfg.recovery.probe = Some(Default::default());
+    let mut script = established(cfg, 257, ms(20));
+    script.write(2_000);
+    script.write(40);
+    assert_eq!(script.frames(), ["P. 1:2001"]);
+    script.pass(ms(60));
+    assert_eq!(script.data(), [(2_001, 40)], "the probe is something new");
+    script.write(1_000);
+    assert_eq!(script.data(), [(2_041, 1_000)]);
+}
+
+#[test]
+fn new_data_of_a_recovery_leaves_as_the_reduction_lets_it() {
+    let mut script = established(chunked(), 257, ms(100));
+    script.write(30_000);
+    script.pass(ms(100));
+    assert_eq!(script.frames().len(), 5);
+    let new = (4_001..=10_001).step_by(1_000).map(|end| {
+        script.sack(1, &[(1_001, end)]);
+        script.data().iter().filter(|(seq, _)| *seq > 10_000).map(|(_, len)| len / 1_000).sum::<u32>()
+    });
+    let new: Vec<u32> = new.collect();
+    let total: u32 = new.iter().sum();
+    assert!(new.iter().all(|segments| *segments <= 2) && (1..=6).contains(&total), "{new:?}");
+    assert!(script.info().pipe <= script.info().ssthresh + 1_000);
+}
+
+#[test]
+fn chunks_take_memory_while_something_is_unacknowledged() {
+    let size = |segmenter| {
+        let mut cfg = chunked();
+        cfg.send.segmenter = segmenter;
+        let mut script = far_with(cfg);
+        script.write(40);
+        let size = script.stack.endpoint(script.conn).map(crate::Endpoint::state_size).expect("exists");
+        assert_eq!(script.data(), [(1, 40)]);
+        size
+    };
+    let (stream, chunks) = (size(SegmenterConfig::Stream), size(SegmenterConfig::Chunks(ChunksConfig::default())));
+    assert!(chunks >= stream + 64, "{chunks} beside {stream} bytes");
+}
+
+fn far_with(cfg: Config) -> Script {
+    established(cfg, 257, ms(100))
 }
 
 #[test]
@@ -530,6 +682,8 @@ proptest! {
         let mut cfg = with_buffer(60_000);
         cfg.send.growth = SendGrowth::WithWindow { max: 1 << 20 };
         cfg.cc.idle_restart = IdleRestart::HalvePerRto;
+        // The peer may be silent for all of the steps.
+        cfg.retries.data = 100;
         chunks_of(&mut cfg).refill = refill;
         let mut script = established(cfg.clone(), 257, ms(20));
         let (mut peer, mut written) = (Peer { acked: 1, sent: 1 }, 0);

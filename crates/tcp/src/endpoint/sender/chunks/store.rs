@@ -336,6 +336,31 @@ mod tests {
         assert_eq!((chunks.push(2_000), chunks.push(5_000)), (Push::No, Push::First));
     }
 
+    #[test]
+    fn what_leaves_before_it_was_let_go_is_a_burst_and_gone_from_its_chunk() {
+        let mut chunks = Chunks::new(7);
+        written(&mut chunks, 1_000, 1_500);
+        chunks.cover(307);
+        assert_eq!((chunks.committed(), chunks.burst_end(7), lens(&chunks)), (307, Some(307), vec![700, 500]));
+        chunks.cover(1_107);
+        assert_eq!((chunks.committed(), chunks.burst_end(1_007), lens(&chunks)), (1_107, Some(1_107), vec![400]));
+        chunks.cover(2_000);
+        assert_eq!((chunks.committed(), lens(&chunks)), (2_000, vec![]));
+        chunks.mark_push();
+        assert!(!chunks.push_overdue(1_993), "what left counts as written");
+    }
+
+    #[test]
+    fn memory_is_counted_in_proportion_to_what_is_held() {
+        let mut chunks = Chunks::new(0);
+        let empty = chunks.size();
+        assert_eq!(empty, size_of::<Chunks>());
+        let each = size_of::<Chunk>() + size_of::<Burst>();
+        written(&mut chunks, 10, 2_000);
+        (0..100).for_each(|_| chunks.commit(10, Push::No));
+        assert!(chunks.size() >= empty + 100 * each && chunks.size() <= empty + 512 * each, "{}", chunks.size());
+    }
+
     proptest! {
         /// Chunks, bursts and what is acknowledged always add up to what was written.
         #[test]
