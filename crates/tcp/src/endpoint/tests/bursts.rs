@@ -565,6 +565,74 @@ fn urgent_data_is_not_corked() {
 }
 
 #[test]
+fn small_segments_before_count_from_where_they_ended() {
+    let mut script = far();
+    script.write(1_000);
+    later(&mut script, 1_001);
+    script.write(100);
+    script.sent();
+    script.pass(ms(20));
+    script.write(1_000);
+    assert_eq!(script.frames(), ["P. 1101:2101"]);
+    later(&mut script, 1_101);
+    script.write(100);
+    assert_eq!(script.frames(), ["P. 2101:2201"], "only a full segment is outstanding");
+}
+
+#[test]
+fn what_is_sent_again_together_of_two_bursts_is_pushed_at_both_ends() {
+    let mut script = near(chunked());
+    script.write(10_000);
+    script.sent();
+    script.pass(ms(250));
+    later(&mut script, 1_001);
+    script.sent();
+    later(&mut script, 3_001);
+    assert_eq!(script.frames(), [". 3001:4001", "P. 4001:5001", ". 5001:6001"]);
+    later(&mut script, 6_001);
+    assert_eq!(script.frames(), [". 6001:7001", ". 7001:8001", ". 8001:9001", "P. 9001:10001"]);
+}
+
+#[test]
+fn a_write_of_one_chunk_leaves_at_once_and_later_ones_follow() {
+    let mut script = near(chunked());
+    script.write(16_000);
+    assert_eq!(script.frames(), ["P. 1:5001", "P. 5001:10001"]);
+    later(&mut script, 10_001);
+    assert_eq!(script.frames(), ["P. 10001:16001"]);
+}
+
+#[test]
+fn writes_in_recovery_leave_behind_what_is_lost() {
+    let mut script = established(chunked(), 257, ms(100));
+    script.write(10_000);
+    script.pass(ms(100));
+    script.sent();
+    script.sack(1, &[(3_001, 10_001)]);
+    let mut data = script.data();
+    script.write(3_000);
+    data.extend(script.data());
+    assert_eq!(data.iter().map(|(seq, _)| *seq).take(3).collect::<Vec<_>>(), [1, 1_001, 2_001]);
+}
+
+#[test]
+fn writes_to_a_paced_connection_leave_when_the_pacer_lets_them() {
+    let mut cfg = chunked();
+    cfg.cc.pacing = cc::PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 125, quantum_segments: 10 };
+    let mut script = far_with(cfg);
+    script.write(10_000);
+    script.pass(ms(100));
+    script.ack(10_001);
+    script.sent();
+    let release = |script: &mut Script, bytes| {
+        script.write(bytes);
+        script.stack.details(script.conn, script.now).expect("exists").unsent
+    };
+    assert!(release(&mut script, 40_000) > 0);
+    assert!(script.data().len() < 40, "a bucket at a time");
+}
+
+#[test]
 fn what_a_tail_probe_takes_of_a_chunk_is_gone_from_it() {
     let mut cfg = chunked();
     cfg.send.nagle = NagleConfig::Rfc896;
@@ -626,6 +694,44 @@ fn a_write_that_is_cut_short_makes_no_room() {
     later(&mut script, 8_001);
     let details = script.stack.details(script.conn, script.now).expect("exists");
     assert_eq!(details.send_buffer, 82_944, "eighteen segments");
+}
+
+const COUNTED: SendAccounting = SendAccounting::Chunks { head: 900, record: 100 };
+
+/// Chunks of 16,000 bytes that count as `accounting` says, for a peer with segments of 1000 bytes.
+fn shut(buffer: u32, accounting: SendAccounting) -> Script {
+    let mut cfg = with_buffer(buffer);
+    cfg.send.accounting = accounting;
+    let mut script = Script::connecting_on(cfg, tso_device());
+    script.peer_window = 32_792;
+    script.finish_handshake(Options { mss: Some(1_000), sack_permitted: true, ..Options::default() });
+    script.peer_window = 0;
+    script.ack(1);
+    script
+}
+
+#[test_case(SendAccounting::Bytes, 32_000; "bytes")]
+#[test_case(COUNTED, 48_000; "memory")]
+fn no_chunk_is_begun_in_a_buffer_that_is_full_to_the_byte(accounting: SendAccounting, memory: u32) {
+    // Each of the chunks that fit takes 1000 bytes beside its payload where memory counts.
+    let chunks = memory / 16_000;
+    let beside = if accounting == COUNTED { 1_000 } else { 0 };
+    let mut script = shut(chunks * (16_000 + beside), accounting);
+    assert_eq!(script.write_with(100_000, Default::default()), u64::from(memory));
+    let mut script = shut(chunks * (16_000 + beside) + 1, accounting);
+    assert_eq!(script.write_with(100_000, Default::default()), u64::from(memory) + 16_000);
+}
+
+#[test]
+fn a_buffer_that_counts_memory_is_worth_a_write_while_a_third_of_it_is_free() {
+    // One chunk, of which ten thousand bytes were written.
+    let free_third = |capacity: u32| {
+        let mut script = shut(capacity, COUNTED);
+        script.write(10_000);
+        script.stack.poll_writable(&mut StackCx::new(script.now, &mut Off), script.conn)
+    };
+    assert!(free_third(16_500));
+    assert!(!free_third(16_499));
 }
 
 /// What may happen to a sender.

@@ -2,13 +2,12 @@
 //! writer is woken.
 
 use crate::Config;
-use crate::config::{ChunksConfig, SegmenterConfig, SendAccounting};
+use crate::config::SendAccounting;
 use crate::cx::StackCx;
 use crate::event::ConnEvent;
-use crate::testing::{MSS, Script, peer_options, quick, tso_device};
+use crate::testing::{MSS, Script, quick};
 use test_case::test_case;
 use trace::Off;
-use wire::Options;
 
 /// A connection to a peer whose window is closed, so that what is written stays unsent.
 fn shut(cfg: Config) -> Script {
@@ -99,52 +98,13 @@ fn no_more_than_a_limit_is_taken_that_is_not_sent_and_half_of_it_is_enough() {
     assert!(was_woken(&mut script), "all of it has left");
 }
 
-/// Chunks of 16,000 bytes that count as `accounting` says, for a peer with segments of 1000 bytes.
-fn chunked(buffer: u32, accounting: SendAccounting) -> Script {
-    let mut cfg = with_buffer(buffer);
-    cfg.send.segmenter = SegmenterConfig::Chunks(ChunksConfig::default());
-    cfg.send.accounting = accounting;
-    let mut script = Script::connecting_on(cfg, tso_device());
-    script.peer_window = 32_792;
-    script.finish_handshake(Options { mss: Some(1_000), ..peer_options() });
-    script.peer_window = 0;
-    script.ack(1);
-    script
-}
-
-const COUNTED: SendAccounting = SendAccounting::Chunks { head: 900, record: 100 };
-
-#[test_case(SendAccounting::Bytes, 32_000; "bytes")]
-#[test_case(COUNTED, 48_000; "memory")]
-fn no_chunk_is_begun_in_a_buffer_that_is_full_to_the_byte(accounting: SendAccounting, memory: u32) {
-    // Each of the chunks that fit takes 1000 bytes beside its payload where memory counts.
-    let chunks = memory / 16_000;
-    let beside = if accounting == COUNTED { 1_000 } else { 0 };
-    let mut script = chunked(chunks * (16_000 + beside), accounting);
-    assert_eq!(script.write_with(100_000, Default::default()), u64::from(memory));
-    let mut script = chunked(chunks * (16_000 + beside) + 1, accounting);
-    assert_eq!(script.write_with(100_000, Default::default()), u64::from(memory) + 16_000);
-}
-
 #[test]
 fn a_device_that_takes_single_segments_counts_bytes() {
     let mut cfg = with_buffer(10_000);
-    cfg.send.accounting = COUNTED;
+    cfg.send.accounting = SendAccounting::Chunks { head: 900, record: 100 };
     let mut script = shut(cfg);
     script.write(5_000);
     assert!(is_writable(&mut script));
     script.write(1);
     assert!(!is_writable(&mut script));
-}
-
-#[test]
-fn a_buffer_that_counts_memory_is_worth_a_write_while_a_third_of_it_is_free() {
-    // One chunk, of which ten thousand bytes were written.
-    let free_third = |capacity: u32| {
-        let mut script = chunked(capacity, COUNTED);
-        script.write(10_000);
-        is_writable(&mut script)
-    };
-    assert!(free_third(16_500));
-    assert!(!free_third(16_499));
 }

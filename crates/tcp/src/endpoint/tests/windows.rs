@@ -444,3 +444,16 @@ fn after_an_accepted_probe(window: u16, probes: u32) {
     script.ack(1 + sent);
     assert_eq!(script.stack.details(script.conn, script.now).expect("exists").window_probes, probes);
 }
+
+#[test]
+fn the_window_of_a_syn_does_not_make_those_that_follow_it_small() {
+    let mut script = Script::listening(quick());
+    let mut syn = script.segment(Flags::SYN, 0, None);
+    syn.options = peer_options();
+    script.deliver(syn, 0);
+    script.peer_window = 1_000;
+    script.ack(1);
+    script.out.clear();
+    script.write(3_000);
+    assert_eq!(script.data(), [(1, 1_000)]);
+}

@@ -98,3 +98,26 @@ fn waits_for_an_ack_that_comes(expected_in: Duration, srtt: Duration) -> bool {
 fn segments_of_the_largest_burst(srtt: Option<Duration>, min_rtt: Option<Duration>) -> u32 {
     max_segments(&CFG, 10_000, 200, 1_000, srtt, min_rtt)
 }
+
+#[test]
+fn a_burst_of_all_that_the_windows_take_has_only_later_writes_to_wait_for() {
+    let last = View { place: Place::Last, ..nearly_full(2_000) };
+    assert_eq!(last.decide(&CFG), Verdict::Hold(Hold::Deferred(By::Cwnd)), "the windows take no more than this");
+    assert_eq!(
+        View { place: Place::Last, ..nearly_full(1_999) }.decide(&CFG),
+        Verdict::Hold(Hold::Deferred(By::Writes))
+    );
+}
+
+#[test]
+fn what_both_windows_take_alike_waits_for_the_peer() {
+    let view = View { usable: 2_000, snd_wnd: 10_000, ..nearly_full(16_000) };
+    assert_eq!(view.decide(&CFG), Verdict::Hold(Hold::Deferred(By::PeerWindow)));
+}
+
+#[test]
+fn a_third_of_the_window_is_worth_a_burst() {
+    let view = |free_segments| View { cwnd_segments: 9, free_segments, ..nearly_full(16_000) };
+    assert_eq!(view(3).decide(&CFG), Verdict::Send(3_000));
+    assert_eq!(view(2).decide(&CFG), Verdict::Hold(Hold::Deferred(By::Cwnd)));
+}
