@@ -565,21 +565,6 @@ fn urgent_data_is_not_corked() {
 }
 
 #[test]
-fn small_segments_before_count_from_where_they_ended() {
-    let mut script = far();
-    script.write(1_000);
-    later(&mut script, 1_001);
-    script.write(100);
-    script.sent();
-    script.pass(ms(20));
-    script.write(1_000);
-    assert_eq!(script.frames(), ["P. 1101:2101"]);
-    later(&mut script, 1_101);
-    script.write(100);
-    assert_eq!(script.frames(), ["P. 2101:2201"], "only a full segment is outstanding");
-}
-
-#[test]
 fn what_is_sent_again_together_of_two_bursts_is_pushed_at_both_ends() {
     let mut script = near(chunked());
     script.write(10_000);
@@ -591,45 +576,6 @@ fn what_is_sent_again_together_of_two_bursts_is_pushed_at_both_ends() {
     assert_eq!(script.frames(), [". 3001:4001", "P. 4001:5001", ". 5001:6001"]);
     later(&mut script, 6_001);
     assert_eq!(script.frames(), [". 6001:7001", ". 7001:8001", ". 8001:9001", "P. 9001:10001"]);
-}
-
-#[test]
-fn a_write_of_one_chunk_leaves_at_once_and_later_ones_follow() {
-    let mut script = near(chunked());
-    script.write(16_000);
-    assert_eq!(script.frames(), ["P. 1:5001", "P. 5001:10001"]);
-    later(&mut script, 10_001);
-    assert_eq!(script.frames(), ["P. 10001:16001"]);
-}
-
-#[test]
-fn writes_in_recovery_leave_behind_what_is_lost() {
-    let mut script = established(chunked(), 257, ms(100));
-    script.write(10_000);
-    script.pass(ms(100));
-    script.sent();
-    script.sack(1, &[(3_001, 10_001)]);
-    let mut data = script.data();
-    script.write(3_000);
-    data.extend(script.data());
-    assert_eq!(data.iter().map(|(seq, _)| *seq).take(3).collect::<Vec<_>>(), [1, 1_001, 2_001]);
-}
-
-#[test]
-fn writes_to_a_paced_connection_leave_when_the_pacer_lets_them() {
-    let mut cfg = chunked();
-    cfg.cc.pacing = cc::PacingConfig::Window { slow_start_percent: 200, avoidance_percent: 125, quantum_segments: 10 };
-    let mut script = far_with(cfg);
-    script.write(10_000);
-    script.pass(ms(100));
-    script.ack(10_001);
-    script.sent();
-    let release = |script: &mut Script, bytes| {
-        script.write(bytes);
-        script.stack.details(script.conn, script.now).expect("exists").unsent
-    };
-    assert!(release(&mut script, 40_000) > 0);
-    assert!(script.data().len() < 40, "a bucket at a time");
 }
 
 #[test]

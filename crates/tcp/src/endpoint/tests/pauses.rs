@@ -102,31 +102,3 @@ fn what_leaves_after_a_pause_is_paced() {
     script.pass(RTT / 4);
     assert_eq!(script.info().flight_size, 40 * MSS);
 }
-
-//= specs/rfc9438.md#application-limit
-//= type=test
-//# The window of a flow that does not use it does not grow.
-#[test]
-fn a_pause_does_not_count_as_time_in_which_the_window_grew() {
-    let window_after = |pause: Duration| {
-        let mut script = grown(IdleRestart::Off, PacingConfig::Off);
-        script.write(u64::from(40 * MSS));
-        script.pass(RTT);
-        script.sack(at(30), &[(at(31), at(70))]);
-        script.pass(RTT);
-        script.ack(at(70));
-        script.sent();
-        assert!(script.info().cwnd <= script.info().ssthresh);
-        script.pass(pause);
-        let mut acked = 70;
-        for _ in 0..3 {
-            let segments = script.info().cwnd / MSS;
-            script.write(u64::from(segments * MSS));
-            script.pass(RTT);
-            acked += segments;
-            script.ack(at(acked));
-        }
-        script.info().cwnd / MSS
-    };
-    assert_eq!(window_after(Duration::from_secs(60)), window_after(Duration::from_millis(10)));
-}
