@@ -2,8 +2,8 @@
 
 mod account;
 mod ack_clock;
-mod bursts; // variant: chunks
 mod acks;
+mod bursts; // variant: chunks
 mod clauses;
 mod closing;
 mod cost;

@@ -259,14 +259,6 @@ fn new_data() -> Vec<Row> {
 
 fn probes() -> Vec<Row> {
     rows! {
-        "a released burst leaves as one frame", |c| { c.chunks(900, 500); } => new(500), { c.view.tso_max_bytes = 250; } => new(200);
-        "a tail probe ends where its burst does", |c| { c.send(3); c.chunks(250, 50); c.snd.rec.tail.on_timeout(); } => tail_new(50), { c.snd.commit(150, Push::No, SIZE); c.snd.on_new_data(NOW, 0, data(50), SIZE); } => tail_new(100);
-        "an urgent burst leaves segment by segment", |c| { c.chunks(900, 500); c.view.urgent = true; } => new(100), { c.view.urgent = false; } => new(500);
-        "a burst of all that was written carries the FIN", |c| { c.chunks(500, 500); c.snd.space.queue_fin(); } => Departure::New(fin(500)), { c.view.tso_max_bytes = 250; } => new(200);
-        "a chunk that was judged waits for something new", |c| { c.chunks(900, 0); } => held(HeldBy::Deferred), { c.snd.commit(500, Push::No, SIZE); } => new(500);
-        "a chunk waits for a larger burst", |c| { c.chunks(900, 0); c.view.chunk_held = Some(HeldBy::Deferred); } => held(HeldBy::Deferred), { c.view.chunk_held = Some(HeldBy::Cwnd); } => held(HeldBy::Cwnd);
-        "an order to send full segments holds a chunk", |c| { c.chunks(50, 0); c.view.chunk_held = Some(HeldBy::Cork); } => held(HeldBy::Cork), { c.snd.commit(50, Push::Yes, SIZE); } => new(50);
-        "an order to send full segments holds no FIN", |c| { c.chunks(50, 0); c.view.chunk_held = Some(HeldBy::Cork); } => held(HeldBy::Cork), { c.snd.commit(50, Push::Yes, SIZE); c.snd.space.queue_fin(); } => Departure::New(fin(50));
         "a probe sends one byte beyond the window", |c| { c.write(300); c.window(0); c.probing(Probing::Due(0)); } => ask(1), { c.probing(Probing::Waiting(0)); } => held(HeldBy::PeerWindow);
         "a probe fills a silly window", |c| { c.send(3); c.write(300); c.window(40); c.probing(Probing::Due(1)); } => ask(40), { c.probing(Probing::Idle); } => held(HeldBy::PeerWindow);
         "an empty probe takes no number", |c| { c.empty_probes(); c.write(300); c.window(0); c.probing(Probing::Due(0)); } => ASK_EMPTY, { c.probing(Probing::Idle); } => held(HeldBy::PeerWindow);

@@ -23,6 +23,7 @@ pub(super) fn rows() -> Vec<Row> {
         "what was released goes before a probe of the MTU", |c| { c.chunks(900, 300); c.view.mtu_probe = ProbeNow::Send(150); } => new(300), { c.view.mtu_probe = ProbeNow::No; } => new(300);
         "nothing released, and the MTU is probed", |c| { c.chunks(900, 0); c.view.mtu_probe = ProbeNow::Wait; } => held(HeldBy::MtuSearch), { c.snd.commit(300, Push::No, SIZE); } => new(300);
         "a released burst leaves as one frame", |c| { c.chunks(900, 500); } => new(500), { c.view.tso_max_bytes = 250; } => new(200);
+        "a tail probe ends where its burst does", |c| { c.send(3); c.chunks(250, 50); c.snd.rec.tail.on_timeout(); } => tail_new(50), { c.snd.commit(150, Push::No, SIZE); c.snd.on_new_data(NOW, 0, data(50), SIZE); } => tail_new(100);
         "an urgent burst leaves segment by segment", |c| { c.chunks(900, 500); c.view.urgent = true; } => new(100), { c.view.urgent = false; } => new(500);
         "a burst of all that was written carries the FIN", |c| { c.chunks(500, 500); c.snd.space.queue_fin(); } => Departure::New(fin(500)), { c.view.tso_max_bytes = 250; } => new(200);
         "a chunk that was judged waits for something new", |c| { c.chunks(900, 0); } => held(HeldBy::Deferred), { c.snd.commit(500, Push::No, SIZE); } => new(500);
