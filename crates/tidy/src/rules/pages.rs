@@ -51,7 +51,7 @@ pub const PAGES: [Page; 7] = [
 
 /// Pages whose numbers were measured before there were stamps, or are known to be older than the behaviour. The list is to become
 /// empty: whoever measures a page again takes it out.
-pub const OWED: &[&str] = &[];
+pub const OWED: &[&str] = &["docs/fidelity.md", "docs/longhaul.md"];
 
 /// Where the stamps of today are.
 pub const STAMPS: &str = "docs/stamps.txt";
