@@ -20,7 +20,7 @@ pub enum Boundary {
 pub enum Source<'a> {
     /// These bytes.
     Bytes(&'a [u8]),
-    /// So many bytes of the pattern that continues where the last write ended ([`crate::pattern`]).
+    /// So many bytes of the pattern that continues where the last write ended.
     Pattern(u64),
 }
 
