@@ -169,7 +169,7 @@ impl Host {
                 .filter(|_| !over)
                 .and_then(|conn| self.stack.queues(conn))
                 .map(|queues| Progress { unsent: queues.unsent.into(), unacknowledged: queues.unacknowledged.into() });
-            socket.wakes.told += socket.reports.look(progress, now) as u64;
+            socket.wakes.reports += socket.reports.look(progress, now) as u64;
         }
     }
 
@@ -192,7 +192,7 @@ impl Host {
                     ConnEvent::Icmp(error) => {
                         if socket.hears_of_the_path() {
                             socket.error = Some(errno_of(error));
-                            socket.wakes.told += 1;
+                            socket.wakes.reports += 1;
                         }
                     }
                     ConnEvent::Closed(reason) => {
@@ -201,7 +201,7 @@ impl Host {
                         {
                             // IPv4 reports a failed attempt to connect whether or not the application asked.
                             socket.reports.blame(errno_of(error), blame);
-                            socket.wakes.told += 1;
+                            socket.wakes.reports += 1;
                         }
                         socket.wakes.readable += 1;
                         socket.wakes.writable += 1;

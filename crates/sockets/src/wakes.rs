@@ -11,5 +11,5 @@ pub(crate) struct Wakes {
     /// Room after there was too little, a handshake completed, or the end.
     pub writable: u64,
     /// A report on the error queue.
-    pub told: u64,
+    pub reports: u64,
 }

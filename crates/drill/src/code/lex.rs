@@ -120,7 +120,7 @@ impl<'a> Lexer<'a> {
             }
         }
         let text = self.take(end);
-        let wrong = || (format!("`{text}` is no number"), line);
+        let wrong = || (format!("`{text}` is not a number"), line);
         let token = if float {
             Token::Float(text.parse().map_err(|_| wrong())?)
         } else {

@@ -43,12 +43,12 @@ impl Value {
     /// As a number with a fraction.
     ///
     /// # Errors
-    /// When it is no number.
+    /// If it is not a number.
     pub fn float(&self) -> Result<f64, String> {
         match self {
             Self::Int(value) => Ok(*value as f64),
             Self::Float(value) => Ok(*value),
-            other => Err(format!("`{other}` is no number")),
+            other => Err(format!("`{other}` is not a number")),
         }
     }
 }

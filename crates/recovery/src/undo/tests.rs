@@ -175,7 +175,7 @@ fn an_episode_that_begins_while_reports_are_waited_for_is_one_with_the_last() {
 #[test]
 fn a_record_is_worth_keeping_where_any_evidence_is_taken() {
     let off = UndoConfig { further_round_trips: 3, ..UndoConfig::default() };
-    assert!(off.is_off(), "round trips of waiting are no evidence");
+    assert!(off.is_off(), "waiting for round trips proves nothing");
     assert!(!UndoConfig { dsack: DsackUndo::On, ..off }.is_off());
     assert!(!UndoConfig { eifel: Eifel::Timestamps, ..off }.is_off());
     assert!(!UndoConfig { frto: FrtoDetection::On, ..off }.is_off());

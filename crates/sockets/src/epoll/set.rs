@@ -82,8 +82,8 @@ impl Watched {
                 let read = then.wakes.readable != now.wakes.readable && self.events & OF_READERS != 0;
                 let came = now.flags & !then.flags;
                 let wrote = then.wakes.writable != now.wakes.writable || came & OF_WRITERS != 0;
-                let told = then.wakes.told != now.wakes.told || came & ALWAYS != 0;
-                read || (wrote && self.events & OF_WRITERS != 0) || told
+                let reported = then.wakes.reports != now.wakes.reports || came & ALWAYS != 0;
+                read || (wrote && self.events & OF_WRITERS != 0) || reported
             }
         }
     }

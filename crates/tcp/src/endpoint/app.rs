@@ -209,7 +209,7 @@ impl Endpoint {
         (result, released.held)
     }
 
-    /// Whether it is worth while to write: there is a good part of the buffer free, and not too much waits to be sent.
+    /// Returns whether writing is worthwhile: a good part of the buffer is free, and little data waits to be sent.
     pub fn is_writable(&self) -> bool {
         self.snd.is_writable(&self.cfg)
     }

@@ -134,9 +134,9 @@ impl Endpoint {
         if view.marks_until.is_some() {
             return;
         }
-        if self.extras.is_some() {
+        if self.path().ages() {
             let at = self.path_cx();
-            if self.path().ages() && self.extras.get_or_insert_default().path.prepare(&at, cx.now) {
+            if self.extras.get_or_insert_default().path.prepare(&at, cx.now) {
                 self.fit_path();
             }
             view.size = self.segment_size();

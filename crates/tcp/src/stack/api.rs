@@ -138,7 +138,7 @@ impl Stack {
         written.unwrap_or(Err(WriteError::NoConnection))
     }
 
-    /// Whether it is worth while to write; if not, `Writable` follows when it is.
+    /// Returns whether writing is worthwhile; if it is not, `Writable` follows when it is.
     pub fn poll_writable<O: Observer>(&mut self, cx: &mut StackCx<'_, O>, conn: Conn) -> bool {
         self.with(cx, conn, |endpoint, _| {
             let cfg = endpoint.config().clone();

@@ -92,7 +92,7 @@ pub fn value(expr: &Expr) -> Result<i64, String> {
                 IpAddr::V4(v4) => Ok(i64::from(u32::from_ne_bytes(v4.octets()))),
                 IpAddr::V6(_) => Err("inet_addr() needs an IPv4 address".into()),
             },
-            _ => Err(format!("`{name}(…)` is no number")),
+            _ => Err(format!("`{name}(…)` is not a number")),
         },
         _ => Err("a number is needed".into()),
     }

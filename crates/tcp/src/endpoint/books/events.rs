@@ -183,7 +183,7 @@ pub(in crate::endpoint) fn limit(cfg: &Config, snd: &Sender, now: Instant, size:
     if repairs { Limit::Recovery } else { Limit::Nothing }
 }
 
-/// An ACK is done with that has so many SACK blocks, and so many of them that report duplicates.
+/// Reports what an ACK with SACK blocks changed; of its `blocks`, `dsacks` report duplicates.
 #[inline]
 pub(in crate::endpoint) fn emit_sack<O: Observer>(
     cx: &mut Cx<'_, O>,

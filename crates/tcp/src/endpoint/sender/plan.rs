@@ -342,13 +342,6 @@ impl Sender {
         }
     }
 
-    /// The lost segment whose turn it is, and its bytes.
-    #[inline]
-    pub fn lost(&mut self) -> Option<(SegmentId, Bytes)> {
-        let segment = self.rec.board.next_lost()?;
-        Some((segment.id, segment.xmit.end.distance_from(segment.start)))
-    }
-
     /// How many segments of new data F-RTO still sends in place of retransmissions, while it examines a timeout. The first
     /// retransmission goes before them.
     pub fn examining(&self) -> Option<u8> {

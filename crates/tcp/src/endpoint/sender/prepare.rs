@@ -4,6 +4,8 @@ use super::Sender;
 use super::plan::{Ask, View};
 use crate::config::{SendConfig, WindowProbe};
 use crate::endpoint::{Probing, SendSide};
+use base::Bytes;
+use recovery::SegmentId;
 
 impl Sender {
     //= specs/rfc5682.md#basic-algorithm
@@ -18,6 +20,13 @@ impl Sender {
         if let Some(undo) = self.rec.undo.as_mut().filter(|undo| undo.frto.nothing_was_sent()) {
             undo.frto.give_up();
         }
+    }
+
+    /// The lost segment whose turn it is, and its bytes. The board forgets those before it that are lost no more.
+    #[inline]
+    pub fn lost(&mut self) -> Option<(SegmentId, Bytes)> {
+        let segment = self.rec.board.next_lost()?;
+        Some((segment.id, segment.xmit.end.distance_from(segment.start)))
     }
 
     /// A segment of new data leaves in place of retransmissions.

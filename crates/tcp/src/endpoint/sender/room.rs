@@ -14,7 +14,7 @@ impl Sender {
         cfg.send.notsent_lowat.map_or(len, |lowat| len.min(u64::from(lowat.saturating_sub(self.unreleased()))))
     }
 
-    /// Whether it is worth while to write: there is a good part of the buffer free, and not too much waits to be sent.
+    /// Returns whether writing is worthwhile: a good part of the buffer is free, and little data waits to be sent.
     pub fn is_writable(&self, cfg: &Config) -> bool {
         let (capacity, memory) = (self.buffer.capacity(), self.queued_memory(cfg));
         let room = match cfg.send.accounting {
@@ -55,14 +55,14 @@ impl Sender {
         self.buffer.set_capacity(self.buffer.capacity().max(grown));
     }
 
-    /// Whether it is worth while to write; if not, the application waits for word of it.
+    /// Returns whether writing is worthwhile; if it is not, the application is notified when it is.
     pub fn poll_writable(&mut self, cfg: &Config) -> bool {
         let writable = self.is_writable(cfg);
         self.buffer.set_writer_waits(self.buffer.writer_waits() || !writable);
         writable
     }
 
-    /// A writer waits: returns whether it is to be woken, because writing is worth while again.
+    /// Returns whether to wake a writer that waits, because writing is worthwhile again.
     pub fn wake_writer(&mut self, cfg: &Config) -> bool {
         let writable = self.is_writable(cfg);
         self.buffer.set_writer_waits(self.buffer.writer_waits() && !writable);

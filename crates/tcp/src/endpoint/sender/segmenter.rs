@@ -105,7 +105,7 @@ impl Sender {
         }
     }
 
-    /// Whether it is worth while to call [`Self::prepare_new`].
+    /// Whether [`Self::prepare_new`] has anything to do.
     #[inline]
     pub fn must_prepare_new(&self) -> bool {
         match self.segmenter {

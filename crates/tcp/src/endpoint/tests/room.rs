@@ -1,4 +1,4 @@
-//! Room in the send buffer as an application sees it: how much a write takes, when it is worth while to write, and when a
+//! Room in the send buffer as an application sees it: how much a write takes, when writing is worthwhile, and when a
 //! writer is woken.
 
 use crate::Config;

@@ -52,7 +52,7 @@ pub(in crate::endpoint) struct View {
     pub wait: Wait,
 }
 
-/// Whether it is worth while to wait for the next ACK.
+/// Whether waiting for the next ACK is worthwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::endpoint) enum Wait {
     /// Nothing is in flight, the last transmission was long ago, or losses are being repaired.
@@ -79,7 +79,7 @@ pub(in crate::endpoint) enum Hold {
     PeerWindow,
     /// The rule for small segments.
     Small,
-    /// It is worth while to wait for the next ACK, or for a write.
+    /// Waiting for the next ACK, or for a write, is worthwhile.
     Deferred(By),
 }
 

@@ -332,7 +332,7 @@ fn every_departure_and_every_reason_stands_in_the_table_twice() {
 
 #[test]
 fn each_row_says_something_else_than_its_neighbour() {
-    for row in all_rows().iter().filter(|row| !row.about.starts_with("what was released goes before")) {
+    for row in all_rows() {
         assert_ne!(row.leaves, row.then, "{}", row.about);
     }
 }

@@ -20,7 +20,7 @@ impl Case {
 
 pub(super) fn rows() -> Vec<Row> {
     rows! {
-        "what was released goes before a probe of the MTU", |c| { c.chunks(900, 300); c.view.mtu_probe = ProbeNow::Send(150); } => new(300), { c.view.mtu_probe = ProbeNow::No; } => new(300);
+        "what was released goes before a probe of the MTU", |c| { c.chunks(900, 300); c.view.mtu_probe = ProbeNow::Send(150); } => new(300), { c.snd.on_new_data(NOW, 0, data(300), SIZE); } => Departure::MtuProbe { len: 150 };
         "nothing released, and the MTU is probed", |c| { c.chunks(900, 0); c.view.mtu_probe = ProbeNow::Wait; } => held(HeldBy::MtuSearch), { c.snd.commit(300, Push::No, SIZE); } => new(300);
         "a released burst leaves as one frame", |c| { c.chunks(900, 500); } => new(500), { c.view.tso_max_bytes = 250; } => new(200);
         "a tail probe ends where its burst does", |c| { c.send(3); c.chunks(250, 50); c.snd.rec.tail.on_timeout(); } => tail_new(50), { c.snd.commit(150, Push::No, SIZE); c.snd.on_new_data(NOW, 0, data(50), SIZE); } => tail_new(100);
