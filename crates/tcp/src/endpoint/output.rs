@@ -63,10 +63,11 @@ impl Endpoint {
             self.poll_refused(cx, out);
             return None;
         }
-        let view = self.prepare(cx, out);
+        let mut view = View::without_data(self.life.rst_due(), self.life.syn_due());
+        self.prepare(cx, out, &mut view);
         let departure = match self.snd.next(&self.cfg, &view) {
-            Departure::Held(by) => self.rest(cx, &view, Some(by)),
-            Departure::Nothing => self.rest(cx, &view, None),
+            Departure::Held(by) => self.rest(cx, view.open, Some(by)),
+            Departure::Nothing => self.rest(cx, view.open, None),
             leaves => leaves,
         };
         self.apply(cx, out, departure)
@@ -100,35 +101,34 @@ impl Endpoint {
     }
 
     /// Applies what time or a call has changed since the last departure, as far as it is the turn of what that concerns.
-    #[inline]
-    fn prepare<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &TxBuf) -> View {
-        let mut view = View::without_data(self.life.rst_due(), self.life.syn_due());
+    // Inlined with the decision, so that what is known stays in registers between the two.
+    #[inline(always)]
+    fn prepare<O: Observer>(&mut self, cx: &mut Cx<'_, O>, out: &TxBuf, view: &mut View) {
         if view.reset_due || view.syn_due || !self.may_send() {
-            return view;
+            return;
         }
         (view.open, view.size, view.tso_max_bytes) = (true, self.segment_size(), out.tso_max_bytes);
         (view.urgent, view.owes_cwr) = (self.is_urgent(), self.ecn.owes_cwr());
-        self.snd.end_examination_without_data(&view);
+        self.snd.end_examination_without_data(view.size);
         if self.snd.rec.tail.is_due() || self.snd.examining().is_some() {
-            return view;
+            return;
         }
         view.lost = self.snd.lost();
         let new_waits = self.snd.new_waits();
         if view.lost.is_none() && !new_waits {
             self.snd.on_all_sent();
             if !self.snd.has_unmarked() {
-                return view;
+                return;
             }
         }
         view.paced_until = self.snd.paced_until(&self.cfg, cx.now);
         if view.paced_until.is_none() && view.lost.is_none() && new_waits {
-            self.prepare_new(cx, &mut view);
+            self.prepare_new(cx, view);
         }
-        view
     }
 
     /// It is the turn of new data: the path's MTU, the window after a pause, and chunks.
-    #[inline]
+    #[inline(always)]
     fn prepare_new<O: Observer>(&mut self, cx: &mut Cx<'_, O>, view: &mut View) {
         view.marks_until = self.held_by_marks(cx.now);
         if view.marks_until.is_some() {
@@ -154,8 +154,8 @@ impl Endpoint {
     }
 
     /// No data leaves for now, and `by` holds back what waits. Returns what leaves in its place.
-    fn rest<O: Observer>(&mut self, cx: &mut Cx<'_, O>, view: &View, by: Option<HeldBy>) -> Departure {
-        if view.open {
+    fn rest<O: Observer>(&mut self, cx: &mut Cx<'_, O>, open: bool, by: Option<HeldBy>) -> Departure {
+        if open {
             self.snd.forget_empty_probes();
         }
         match by {

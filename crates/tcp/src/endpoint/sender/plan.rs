@@ -131,7 +131,7 @@ impl View {
 
 impl Sender {
     /// What leaves now, in order of need; an acknowledgement or a bare probe comes after all of it ([`Self::next_bare`]).
-    #[inline]
+    #[inline(always)]
     pub fn next(&self, cfg: &Config, view: &View) -> Departure {
         if view.reset_due {
             return Departure::Reset;
@@ -142,9 +142,10 @@ impl Sender {
         if !view.open {
             return Departure::Nothing;
         }
-        let data = if self.rec.tail.is_due() { self.next_tail_probe(view) } else { self.next_data(cfg, view) };
-        if matches!(data, Departure::Held(_) | Departure::Nothing)
-            && let Some(ask) = self.next_window_probe(cfg, view)
+        let data = if self.rec.tail.is_due() { self.next_tail_probe(view.size) } else { self.next_data(cfg, view) };
+        if matches!(self.rec.probing(), Probing::Due(_))
+            && matches!(data, Departure::Held(_) | Departure::Nothing)
+            && let Some(ask) = self.next_window_probe(cfg, view.size)
         {
             return Departure::WindowProbe(ask);
         }
@@ -170,8 +171,9 @@ impl Sender {
     //= specs/rfc8985.md#sending-a-probe
     //# A probe may exceed the congestion window by one segment, and counts as in flight.
     /// RFC 8985 §7.3: the congestion window does not hold a tail loss probe back.
-    fn next_tail_probe(&self, view: &View) -> Departure {
-        if let Some(new) = self.one_new(view) {
+    #[cold]
+    fn next_tail_probe(&self, size: Bytes) -> Departure {
+        if let Some(new) = self.one_new(size) {
             return Departure::TailProbe(TailProbe::New(new));
         }
         match self.rec.board.last() {
@@ -184,10 +186,10 @@ impl Sender {
     //# When no lost hole is left, new data is sent, if the peer's window takes it.
     //= specs/rfc5682.md#basic-algorithm
     //# A first ACK that advances SND.UNA otherwise lets up to two new segments leave, and no retransmission.
-    #[inline]
+    #[inline(always)]
     fn next_data(&self, cfg: &Config, view: &View) -> Departure {
         if let Some(left) = self.examining() {
-            return match self.one_new(view) {
+            return match self.one_new(view.size) {
                 Some(new) if left > 0 => Departure::Frto(new),
                 _ => Departure::Held(HeldBy::Frto),
             };
@@ -208,6 +210,7 @@ impl Sender {
     }
 
     /// All that was written has left, and the FIN with it if there is to be one.
+    #[inline]
     fn nothing_waits(&self) -> Departure {
         match self.space.side() {
             SendSide::Open => Departure::Held(HeldBy::AppLimited),
@@ -229,7 +232,7 @@ impl Sender {
     }
 
     /// New data, or the FIN behind it.
-    #[inline]
+    #[inline(always)]
     fn next_new(&self, cfg: &Config, view: &View) -> Departure {
         if !self.new_waits() {
             return self.nothing_waits();
@@ -258,7 +261,7 @@ impl Sender {
     //= specs/rfc7323.md#window-scale
     //# No new data, other than a probe of a closed window, is sent beyond the window last received.
     /// How much leaves of `unsent` bytes that were not cut before.
-    #[inline]
+    #[inline(always)]
     pub fn next_segments(&self, cfg: &Config, view: &View, unsent: Bytes) -> Result<Bytes, HeldBy> {
         let (size, usable) = (view.size, self.space.usable());
         let mut len = unsent.min(usable).min(self.frame(view));
@@ -280,7 +283,7 @@ impl Sender {
     }
 
     /// Most bytes of one frame.
-    #[inline]
+    #[inline(always)]
     fn frame(&self, view: &View) -> Bytes {
         if view.owes_cwr || view.urgent {
             return view.size;
@@ -300,8 +303,8 @@ impl Sender {
 
     /// RFC 9293 §3.8.6.1: one byte beyond the closed window, or, when the silly-window rules held something back, as much
     /// as the window takes.
-    fn next_window_probe(&self, cfg: &Config, view: &View) -> Option<Ask> {
-        let Probing::Due(_) = self.rec.probing() else { return None };
+    #[cold]
+    fn next_window_probe(&self, cfg: &Config, size: Bytes) -> Option<Ask> {
         let empty = cfg.send.window_probe == WindowProbe::Empty;
         let unsent = self.unsent();
         if !self.new_waits() || (unsent == 0 && !empty) {
@@ -310,14 +313,15 @@ impl Sender {
         if empty && self.space.wnd() == 0 {
             return Some(Ask::Empty);
         }
-        let len = self.up_to_boundary(self.space.wnd().min(unsent).clamp(1, view.size));
+        let len = self.up_to_boundary(self.space.wnd().min(unsent).clamp(1, size));
         Some(Ask::New(NewData { len: len.min(unsent), fin: unsent == 0 }))
     }
 
-    /// One segment of new data, if the peer's window takes it, whatever the congestion window and Nagle's rule say.
-    pub fn one_new(&self, view: &View) -> Option<NewData> {
+    /// One segment of up to `size` bytes of new data, if the peer's window takes it, whatever the congestion window and Nagle's
+    /// rule say.
+    pub fn one_new(&self, size: Bytes) -> Option<NewData> {
         let unsent = self.unsent();
-        let len = self.up_to_boundary(unsent.min(view.size));
+        let len = self.up_to_boundary(unsent.min(size));
         if self.space.side() == SendSide::FinSent || len == 0 || len > self.space.usable() {
             return None;
         }
@@ -344,6 +348,7 @@ impl Sender {
 
     /// How many segments of new data F-RTO still sends in place of retransmissions, while it examines a timeout. The first
     /// retransmission goes before them.
+    #[inline]
     pub fn examining(&self) -> Option<u8> {
         self.rec.undo.as_ref()?.frto.new_segments().filter(|_| !self.rec.forced())
     }

@@ -1,7 +1,7 @@
 //! What changes in the sender before it is decided what leaves, and once that is decided ([`super::plan`] decides).
 
 use super::Sender;
-use super::plan::{Ask, View};
+use super::plan::Ask;
 use crate::config::{SendConfig, WindowProbe};
 use crate::endpoint::{Probing, SendSide};
 use base::Bytes;
@@ -13,8 +13,8 @@ impl Sender {
     /// RFC 5682 §2.1, step 2b: while a timeout is examined, new data leaves and nothing else; without any, recovery goes on
     /// as usual.
     #[inline]
-    pub fn end_examination_without_data(&mut self, view: &View) {
-        if self.examining().is_none() || self.rec.tail.is_due() || self.one_new(view).is_some() {
+    pub fn end_examination_without_data(&mut self, size: Bytes) {
+        if self.examining().is_none() || self.rec.tail.is_due() || self.one_new(size).is_some() {
             return;
         }
         if let Some(undo) = self.rec.undo.as_mut().filter(|undo| undo.frto.nothing_was_sent()) {

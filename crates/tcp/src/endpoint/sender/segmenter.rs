@@ -126,11 +126,11 @@ impl Sender {
     }
 
     /// How much of `unsent` bytes leaves in the next frame.
-    #[inline]
+    #[inline(always)]
     pub fn next_len(&self, cfg: &Config, view: &View, unsent: Bytes) -> Result<Bytes, HeldBy> {
         match self.segmenter {
             Segmenter::BySegment => self.next_segments(cfg, view, unsent),
-            Segmenter::ByChunk => self.next_of_burst(view), // variant: chunks
+            Segmenter::ByChunk => self.next_of_burst(*view), // variant: chunks
         }
     }
 

@@ -160,7 +160,7 @@ impl Sender {
     }
 
     /// How much of a burst that was released leaves in the next frame.
-    pub fn next_of_burst(&self, view: &PlanView) -> Result<Bytes, HeldBy> {
+    pub fn next_of_burst(&self, view: PlanView) -> Result<Bytes, HeldBy> {
         let at = self.sent_offset();
         let end = self.chunks().and_then(|chunks| chunks.burst_end(at));
         let end = end.ok_or(view.chunk_held.unwrap_or(HeldBy::Deferred))?;
